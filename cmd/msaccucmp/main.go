@@ -60,11 +60,10 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 	f := &face{stdout: stdout, log: &logger{w: stderr, now: time.Now, pid: os.Getpid()}, now: time.Now}
 	parser := argparse.Msaccucmp(args)
 	values, err := parser.Parse(args)
-	if err != nil {
-		out, problem, code := argparse.Render(err)
-		io.WriteString(stdout, out)
-		io.WriteString(stderr, problem)
-		return code
+	if exit := (*argparse.Exit)(nil); errors.As(err, &exit) {
+		io.WriteString(stdout, exit.Stdout)
+		io.WriteString(stderr, exit.Stderr)
+		return exit.Code
 	}
 	start := f.now()
 	var code int

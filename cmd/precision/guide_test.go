@@ -27,9 +27,7 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "precision"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	asScript(t, bin)
 	for lang, name := range map[string]string{"zh": "docs/zh/guide.md", "en": "docs/guide.md"} {
 		t.Run(lang, func(t *testing.T) {
 			path := filepath.Join(repo, filepath.FromSlash(name))

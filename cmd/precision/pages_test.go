@@ -27,7 +27,7 @@ func TestCommandsOfPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := 0
+	data, ran := pagesData(t), 0
 	for _, page := range pages(t) {
 		t.Run(filepath.ToSlash(page), func(t *testing.T) {
 			text, err := os.ReadFile(page)
@@ -50,9 +50,9 @@ func TestCommandsOfPages(t *testing.T) {
 					}
 				}
 				if dir == "" {
-					dir, bin = pagesData(t), t.TempDir()
-					script := fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asProgram, os.Args[0])
-					if err := os.WriteFile(filepath.Join(bin, "precision"), []byte(script), 0o700); err != nil {
+					dir, bin = t.TempDir(), t.TempDir()
+					asScript(t, bin)
+					if err := os.CopyFS(dir, os.DirFS(data)); err != nil {
 						t.Fatal(err)
 					}
 				}

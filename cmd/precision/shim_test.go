@@ -29,9 +29,7 @@ func TestShim(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(dir, "precision_tool"), os.DirFS("../../contrib/precision_tool")); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "precision_tool", "precision"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	asScript(t, filepath.Join(dir, "precision_tool"))
 	t.Chdir(dir)
 	play := func(args ...string) string {
 		t.Helper()

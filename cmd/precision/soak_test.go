@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,6 +20,15 @@ var (
 
 // asProgram, in the environment, makes the test binary the program itself.
 const asProgram = "PRECISION_AS_PROGRAM"
+
+// asScript puts the program into a folder under its name: a script that starts the test binary.
+func asScript(t *testing.T, dir string) {
+	t.Helper()
+	script := fmt.Sprintf("#!/bin/sh\n%s=1 exec '%s' \"$@\"\n", asProgram, os.Args[0])
+	if err := os.WriteFile(filepath.Join(dir, "precision"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // under is the program as campaigns run it.
 func under() soak.Program {

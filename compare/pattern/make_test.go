@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // sample is right data to put faults on: what an operator should give, and a faultless
@@ -42,17 +43,21 @@ func values(kind string, n int, rng *rand.Rand) []float64 {
 	return v
 }
 
+// outline is a sample without numbers, for who asks of what form it is.
+func outline(shape []int64, t dtype.Type, noise string) *sample {
+	s := &sample{num: numberOf(t), noise: noise}
+	s.Shape, s.DType, s.Got = shape, t, make([]float64, nd.Size(shape))
+	return s
+}
+
 // newSample makes right data. noise is "oracle" (expectation in float64, with a bound) or what the
 // two sides of a golden comparison differ by: "none", "1e-3", "1e-2" of the element and of the root
 // mean square.
 func newSample(shape []int64, t dtype.Type, data, noise string, seed uint64) *sample {
-	s := &sample{rng: rand.New(rand.NewPCG(seed, 7)), num: numberOf(t), noise: noise}
-	n := int64(1)
-	for _, d := range shape {
-		n *= d
-	}
-	s.Shape, s.DType = shape, t
-	s.Want = values(data, int(n), s.rng)
+	s := outline(shape, t, noise)
+	n := len(s.Got)
+	s.rng = rand.New(rand.NewPCG(seed, 7))
+	s.Want = values(data, n, s.rng)
 	if len(shape) == 4 {
 		s.Axes, s.Block = "NCHW", []int64{0, 16, 0, 0}
 	}

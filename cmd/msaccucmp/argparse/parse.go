@@ -38,12 +38,12 @@ func (p *Parser) parseKnown(args []string) (*Values, []string, error) {
 	return r.values, r.extras, r.missing()
 }
 
+// fail refuses a command line because of an option, nil for none.
 func (p *Parser) fail(o *Option, format string, args ...any) error {
-	e := &UsageError{Prog: p.Prog, Usage: p.Usage(), Message: fmt.Sprintf(format, args...)}
 	if o != nil {
-		e.Option = o.name()
+		format = "argument " + o.name() + ": " + format
 	}
-	return e
+	return &Exit{Stderr: p.Usage() + p.Prog + ": error: " + fmt.Sprintf(format, args...) + "\n", Code: 2}
 }
 
 // word is an argument with the meaning it got before anything is consumed.
@@ -212,9 +212,7 @@ func (r *reading) runCommand(args []string) error {
 		for i, c := range r.p.Commands {
 			names[i] = repr(c.Name)
 		}
-		e := r.p.fail(nil, "invalid choice: %s (choose from %s)", repr(args[0]), strings.Join(names, ", ")).(*UsageError)
-		e.Option = r.p.commandNames()
-		return e
+		return r.p.fail(&Option{Names: []string{r.p.commandNames()}}, "invalid choice: %s (choose from %s)", repr(args[0]), strings.Join(names, ", "))
 	}
 	v, extras, err := inner.parseKnown(args[1:])
 	if err != nil {
@@ -320,7 +318,7 @@ func (r *reading) take(occ occurrence) error {
 	}
 	r.seen = append(r.seen, o)
 	if o.help {
-		return &Help{Prog: r.p.Prog, Text: r.p.Help()}
+		return &Exit{Stdout: r.p.Help()}
 	}
 	r.values.given[o.Key()] = values
 	return nil

@@ -3,7 +3,6 @@ package argparse
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -41,10 +40,10 @@ func normal(t testing.TB, o outcome) outcome {
 
 func ours(args []string) outcome {
 	v, err := Msaccucmp(args).Parse(args)
-	stdout, stderr, code := Render(err)
 	if err != nil {
-		usage, _, _ := strings.Cut(stdout, "\n\n")
-		return outcome{Code: code, Error: stderr, Help: usage}
+		exit := exitOf(err)
+		usage, _, _ := strings.Cut(exit.Stdout, "\n\n")
+		return outcome{Code: exit.Code, Error: exit.Stderr, Help: usage}
 	}
 	values := map[string]any{}
 	if v.Command == "" {
@@ -248,25 +247,24 @@ func TestAgainstPython(t *testing.T) {
 	}
 }
 
-func TestRender(t *testing.T) {
+func TestExit(t *testing.T) {
 	p := &Parser{Prog: "prog", Options: []Option{{Names: []string{"-a"}, Required: true}}}
 	_, err := p.Parse(nil)
-	var usage *UsageError
-	if !errors.As(err, &usage) || usage.Prog != "prog" {
-		t.Fatalf("%#v", err)
-	}
-	stdout, stderr, code := Render(fmt.Errorf("wrapped: %w", err))
-	if want := "usage: prog [-h] -a A\nprog: error: the following arguments are required: -a\n"; stdout != "" || stderr != want || code != 2 {
-		t.Errorf("%q %q %d", stdout, stderr, code)
+	if want := (Exit{"", "usage: prog [-h] -a A\nprog: error: the following arguments are required: -a\n", 2}); exitOf(err) != want {
+		t.Errorf("%+v", err)
 	}
 	_, err = p.Parse([]string{"-h"})
-	stdout, stderr, code = Render(err)
-	if want := "usage: prog [-h] -a A\n\noptions:\n  -h, --help            print this help and exit\n  -a A\n"; stdout != want || stderr != "" || code != 0 {
-		t.Errorf("%q %q %d", stdout, stderr, code)
+	if want := (Exit{"usage: prog [-h] -a A\n\noptions:\n  -h, --help            print this help and exit\n  -a A\n", "", 0}); exitOf(err) != want {
+		t.Errorf("%+v", err)
 	}
-	if _, stderr, code := Render(errors.New("other")); stderr != "other\n" || code != 1 {
-		t.Errorf("%q %d", stderr, code)
+}
+
+// exitOf is what an error of Parse is, which is nothing else.
+func exitOf(err error) Exit {
+	if err == nil {
+		return Exit{}
 	}
+	return *err.(*Exit)
 }
 
 func TestValues(t *testing.T) {
@@ -327,12 +325,12 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		args := strings.Split(text, "\x00")
 		v, err := Msaccucmp(args).Parse(args)
-		stdout, stderr, code := Render(err)
+		exit := exitOf(err)
 		switch {
 		case err == nil && v == nil, err != nil && v != nil:
 			t.Fatal(v, err)
-		case err != nil && stdout == "" && stderr == "", code != 0 && code != 2:
-			t.Fatal(stdout, stderr, code)
+		case err != nil && err.Error() == "", exit.Code != 0 && exit.Code != 2:
+			t.Fatal(exit)
 		}
 	})
 }

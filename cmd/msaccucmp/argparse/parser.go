@@ -9,9 +9,7 @@
 // one reading only. Whatever looks like a negative number is a value, and so
 // is everything after "--".
 //
-// A [Parser] is a table. [Parser.Parse] returns [Values], a [*Help] when help
-// was asked for, or a [*UsageError]; [Render] turns both into what a program
-// prints and its exit status.
+// A [Parser] is a table. [Parser.Parse] returns [Values], or an [Exit].
 package argparse
 
 import "strings"
@@ -28,8 +26,6 @@ type Parser struct {
 	// Commands, if there are any, come as the first word that is not an
 	// option; what follows that word is theirs. None has to be given.
 	Commands []Command
-	// Width is the width of usage and help in columns, 0 for 80.
-	Width int
 }
 
 // Command is a sub-command. The name of its parser is the outer one's and its
@@ -110,7 +106,7 @@ func (p *Parser) all() []*Option {
 func (p *Parser) command(name string) *Parser {
 	for _, c := range p.Commands {
 		if c.Name == name {
-			return &Parser{Prog: p.Prog + " " + c.Name, About: c.About, Options: c.Options, Width: p.Width}
+			return &Parser{Prog: p.Prog + " " + c.Name, About: c.About, Options: c.Options}
 		}
 	}
 	return nil

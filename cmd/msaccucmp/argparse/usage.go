@@ -6,20 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// defaultWidth is the width of a terminal that does not tell its own.
-// helpColumn is where help texts start.
+// width leaves two columns of a terminal free on the right; helpColumn is where help texts start.
 const (
-	defaultWidth = 80
-	helpColumn   = 24
+	width      = 80 - 2
+	helpColumn = 24
 )
-
-// width leaves two columns free on the right.
-func (p *Parser) width() int {
-	if p.Width > 2 {
-		return p.Width - 2
-	}
-	return defaultWidth - 2
-}
 
 func (p *Parser) commandNames() string {
 	names := make([]string, len(p.Commands))
@@ -86,12 +77,12 @@ func (p *Parser) parts() []string {
 // Usage is the usage text, which ends with a newline.
 func (p *Parser) Usage() string {
 	head := "usage: " + p.Prog
-	return fill(head, strings.Repeat(" ", len(head)+1), p.parts(), p.width())
+	return fill(head, strings.Repeat(" ", len(head)+1), p.parts())
 }
 
 // fill puts words behind head, in lines of at most width columns; lines after
 // the first begin with indent.
-func fill(head, indent string, words []string, width int) string {
+func fill(head, indent string, words []string) string {
 	var b strings.Builder
 	b.WriteString(head)
 	column := utf8.RuneCountInString(head)
@@ -120,12 +111,12 @@ func (p *Parser) Help() string {
 	var b strings.Builder
 	b.WriteString(p.Usage())
 	if p.About != "" {
-		b.WriteString("\n" + fill("", "", strings.Fields(p.About), p.width()))
+		b.WriteString("\n" + fill("", "", strings.Fields(p.About)))
 	}
 	if len(p.Commands) > 0 {
 		b.WriteString("\ncommands:\n")
 		for _, c := range p.Commands {
-			p.item(&b, c.Name, c.About)
+			item(&b, c.Name, c.About)
 		}
 	}
 	b.WriteString("\noptions:\n")
@@ -134,14 +125,14 @@ func (p *Parser) Help() string {
 		for i, n := range o.Names {
 			names[i] = n + o.value()
 		}
-		p.item(&b, strings.Join(names, ", "), o.About)
+		item(&b, strings.Join(names, ", "), o.About)
 	}
 	return b.String()
 }
 
 // item is a term and its explanation in two columns, below each other if the
 // term is too wide.
-func (p *Parser) item(b *strings.Builder, term, about string) {
+func item(b *strings.Builder, term, about string) {
 	indent := strings.Repeat(" ", helpColumn)
 	head := fmt.Sprintf("  %-*s", helpColumn-2, term)
 	switch {
@@ -154,5 +145,5 @@ func (p *Parser) item(b *strings.Builder, term, about string) {
 	}
 	// The head fills its column, so the first word needs no blank before it.
 	words := strings.Fields(about)
-	b.WriteString(fill(head+words[0], indent, words[1:], p.width()))
+	b.WriteString(fill(head+words[0], indent, words[1:]))
 }
