@@ -250,7 +250,6 @@ func constant(k float64) func(x, y float64) float64 { return func(x, y float64) 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 func clipForms() {
-	register(single(buildClip), "clip")
 	// The header of Gelu states erf, devices compute tanh (aclnnGelu.md of ops-nn).
 	register(func(c *Call) (list []Reading) {
 		x := c.need("x", 0)
@@ -260,16 +259,6 @@ func clipForms() {
 		}
 		return list
 	}, "gelu")
-}
-
-// buildClip limits x to [min, max], given as inputs or attributes. Prototype: elewise_calculation_ops.h.
-func buildClip(c *Call) Values {
-	in, a := c.all(), c.arith()
-	if len(in) == 1 {
-		in = append(in, scalar(c.attrFloat("min_val", -1)), scalar(c.attrFloat("max_val", 1)))
-	}
-	refuseIf(len(in) != 3, InputCount, len(in), 3)
-	return elementsOf(formulaKernel(func(x []num) num { return a.Combine("min", a.Combine("max", x[0], x[1]), x[2]) }), nil, true, in)
 }
 
 // channel is the axis of the channels: C of the framework's layout, or the second where it has no letters.

@@ -386,11 +386,7 @@ func (k *invocation) each(name string, n int, missing int64) []int64 {
 func (k *invocation) axes(name string, rank int) []int {
 	list := k.ints(name)
 	if len(list) == 0 {
-		all := make([]int, rank)
-		for i := range all {
-			all[i] = i
-		}
-		return all
+		return inOrder(rank)
 	}
 	return axesOf(k.shown(name), list, rank)
 }

@@ -110,7 +110,6 @@ func slopesOf(text string) func(k *invocation, g []Values) gradients {
 func arithmeticForms() {
 	defineSums()
 	defineProducts()
-	definePowers()
 	defineLimits()
 }
 
@@ -210,22 +209,9 @@ func defineProducts() {
 			whole := integers(k.Call) // of GE, whose quotient of integers is one
 			return elementsOf(divKernel(k.ulps(), whole), nil, whole, in)
 		case "floor":
-			return buildFloorDiv(k.Call, in)
+			return k.roundedQuotient(math.Floor, in)
 		case "trunc":
-			return elementsOf(func(x, e [][]float64, y, b []float64) {
-				for i := range y {
-					q := x[0][i] / x[1][i]
-					y[i] = math.Trunc(q)
-					if b == nil {
-						continue
-					}
-					if b[i] = 0; x[1][i] == 0 {
-						b[i] = math.Inf(1)
-					} else if !integers(k.Call) && abs(q-math.Round(q)) <= k.ulps()*abs(q) {
-						b[i] = 1
-					}
-				}
-			}, nil, integers(k.Call), in)
+			return k.roundedQuotient(math.Trunc, in)
 		}
 		panic(refuse(BadArgument, "rounding_mode", mode, "trunc or floor"))
 	}
@@ -257,81 +243,8 @@ func (k *invocation) factor(name string) num {
 	return k.rounding(x)
 }
 
-func definePowers() {
-	define("pow", function{local: true, forward: formulaFor(func(k *invocation) Values {
-		x := k.value("input")
-		z := k.value("exponent")
-		if integers(k.Call) {
-			return elementsOf(wrapping(func(x, e [][]float64, y, b []float64) {
-				for i := range y {
-					if y[i] = math.Trunc(math.Pow(x[0][i], x[1][i])); math.IsInf(y[i], 0) && x[0][i] == 0 {
-						y[i] = 0 // of whole numbers there is no Inf
-					}
-				}
-			}, k.outType()), nil, true, []Values{x, z})
-		}
-		return buildPow(k.Call, []Values{x, z})
-	}), nodes: [][]string{{"input", "exponent"}}, backward: func(k *invocation, g []Values) gradients {
-		return gradients{"exponent": slopesOf("input,exponent)=input^exponent")(k, g)["exponent"], "input": func() Values {
-			x := k.value("input")
-			z := k.value("exponent")
-			d := gradient(g, 0)
-			return k.of("input", func(a arith, v []num) num {
-				if v[1].y == 0 {
-					return exactNum(0)
-				}
-				p := math.Pow(v[0].y, v[1].y-1)
-				if math.IsInf(p, 0) || math.IsNaN(p) || a.most > 0 && abs(p) >= a.most {
-					return num{0, math.Inf(1)}
-				}
-				l := 0.0
-				if v[0].y != 0 {
-					l = math.Log(abs(v[0].y))
-				}
-				return a.mul(v[2], a.mul(v[1], num{p, abs(p) * a.ulps * (2 + abs(v[1].y*l))}))
-			}, x, z, d)
-		}}
-	}})
-}
-
-// defineLimits: the larger, the smaller, and what is between.
+// defineLimits: numbers in place of those that are none.
 func defineLimits() {
-	limits := func(k *invocation) Values {
-		x := k.tensor("input")
-		lo, hi := Values(scalar(math.Inf(-1))), Values(scalar(math.Inf(1)))
-		if k.has("min") {
-			lo = k.value("min")
-		}
-		if k.has("max") {
-			hi = k.value("max")
-		}
-		return elementsOf(func(x, e [][]float64, y, b []float64) {
-			for i, v := range x[0] {
-				from := 0
-				y[i] = v
-				if v < x[1][i] {
-					y[i], from = x[1][i], 1
-				}
-				if y[i] > x[2][i] {
-					y[i], from = x[2][i], 2
-				}
-				if b != nil {
-					b[i] = e[from][i]
-				}
-			}
-		}, nil, true, []Values{x, lo, hi})
-	}
-	define("clamp", function{local: true, forward: formulaFor(limits), backward: chain(func(k *invocation) func(a arith, x, y, g num) num {
-		return func(a arith, x, y, g num) num {
-			if y.y == x.y {
-				if lo, ok := k.args["min"].number(); !ok || x.y == lo {
-					return num{g.y, abs(g.y)}
-				}
-				return g
-			}
-			return exactNum(0)
-		}
-	})})
 	define("nan_to_num", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		p := precisionFor(x.numeric())
@@ -490,15 +403,18 @@ func integers(c *Call) bool {
 	return discrete(c.outType())
 }
 
-// wrapping drops the bounds of integer arithmetic. A result that the type
+// wrapping drops the bounds of integer arithmetic, whose quotients and powers are cut. A result that the type
 // cannot hold may wrap or stop at the limit; nothing is said of it.
 func wrapping(f kernel, t dtype.Type) kernel {
 	lo, hi := integerRange(t)
 	return func(x, e [][]float64, y, b []float64) {
 		f(x, e, y, nil)
-		for i := range b {
-			if b[i] = 0; y[i] < lo || y[i] > hi {
-				b[i] = math.Inf(1)
+		for i, v := range y {
+			if y[i] = math.Trunc(v); b != nil {
+				b[i] = 0
+				if !(v >= lo && v <= hi) {
+					b[i] = math.Inf(1)
+				}
 			}
 		}
 	}
@@ -517,43 +433,19 @@ func integerRange(t dtype.Type) (lo, hi float64) {
 	return -math.Ldexp(1, t.Bits()-1), math.Ldexp(1, t.Bits()-1) - 1
 }
 
-// buildPow: y = x1^x2, computed as exp(x2·log x1), whose error grows with
-// |x2·log x1|: B = |y|·8u·(1 + |x2·log|x1||) and what the operands are off.
-func buildPow(c *Call, in []Values) Values {
-	ulps := c.ulps()
-	return elementsOf(func(x, e [][]float64, y, b []float64) {
-		for i := range y {
-			y[i] = math.Pow(x[0][i], x[1][i])
-		}
-		for i := range b {
-			l := 0.0
-			if a := abs(x[0][i]); a > 0 && !math.IsInf(a, 1) {
-				l = math.Log(a)
-			}
-			b[i] = abs(y[i]) * ulps * (2 + abs(x[1][i]*l))
-			if e[0][i] != 0 || e[1][i] != 0 {
-				b[i] += 1.1 * abs(y[i]) * (abs(x[1][i])*e[0][i]/max(abs(x[0][i])-e[0][i], 0) + abs(l)*e[1][i])
-			}
-		}
-	}, nil, false, in)
-}
-
-// buildFloorDiv: y = floor(x1/x2). Where the quotient lies within its error of
-// a whole number either side of it is right.
-func buildFloorDiv(c *Call, in []Values) Values {
+// roundedQuotient is x1/x2 rounded to a whole number. Where the quotient lies within its error of one either side of it is right.
+func (c *Call) roundedQuotient(round func(x float64) float64, in []Values) Values {
 	ulps, whole := c.ulps(), integers(c)
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i := range y {
 			q := x[0][i] / x[1][i]
-			y[i] = math.Floor(q)
-			if b != nil {
-				b[i] = 0
-				if !whole && abs(q-math.Round(q)) <= ulps*abs(q) {
-					b[i] = 1
-				}
-				if x[1][i] == 0 {
-					b[i] = math.Inf(1)
-				}
+			y[i] = round(q)
+			switch {
+			case b == nil:
+			case x[1][i] == 0:
+				b[i] = math.Inf(1)
+			default:
+				b[i] = toNumber(!whole && abs(q-math.Round(q)) <= ulps*abs(q))
 			}
 		}
 	}, nil, whole, in)
@@ -733,11 +625,7 @@ func gradientForms() {
 	register(one(buildCrossEntropy), "crossentropy")
 	register(single(func(c *Call) Values {
 		x := c.need("x", 0)
-		axes := make([]int, len(x.shape))
-		for i := range axes {
-			axes[i] = i
-		}
-		return c.reduction(x, axes, false, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
+		return c.reduction(x, inOrder(len(x.shape)), false, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 			g := gamma(float64(n+2), c.sumUnit())
 			return func(x, _ []float64) (float64, float64) {
 				sum := 0.0
@@ -821,17 +709,6 @@ func optimizerKernels() {
 		nesterov := c.attrBool("use_nesterov", false)
 		return buildAdam(c.arith(), nesterov, v)
 	}), "adam")
-	register(single(func(c *Call) Values {
-		v := c.update(3)
-		a := c.arith()
-		return formulaOf(func(x []num) num { return a.sub(x[0], a.mul(x[1], x[2])) }, v...)
-	}), "descent")
-	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
-		return elementsOf(addKernel(c.unit(), 1), nil, false, in)
-	}}, "assignplus")
-	registerPart(elementwise{operands: 2, build: func(c *Call, in []Values) Values {
-		return elementsOf(addKernel(c.unit(), -1), nil, false, in)
-	}}, "assignminus")
 }
 
 // update lists the n inputs of an update; those of one element go with all.

@@ -288,73 +288,49 @@ func (c *Call) sumUnit() float64 {
 // fractions, which real graphs hold.
 
 func (c *Call) attrInt(key string, missing int64) int64 {
-	return attributeOf(c, key, c.graphInt(key, missing))
-}
-
-func (c *Call) graphInt(key string, missing int64) int64 {
-	v := c.attrs.Get(key)
-	if v == nil {
-		return missing
+	n := missing
+	if v := c.attrs.Get(key); v != nil {
+		var ok bool
+		n, ok = v.Int()
+		refuseIf(!ok, BadAttribute, key, v.String(), "a whole number")
 	}
-	if n, ok := v.Int(); ok {
-		return n
-	}
-	panic(refuse(BadAttribute, key, v.String(), "a whole number"))
+	return attributeOf(c, key, n)
 }
 
 func (c *Call) attrFloat(key string, missing float64) float64 {
-	return attributeOf(c, key, c.graphFloat(key, missing))
-}
-
-func (c *Call) graphFloat(key string, missing float64) float64 {
-	v := c.attrs.Get(key)
-	if v == nil {
-		return missing
+	x := missing
+	if v := c.attrs.Get(key); v != nil {
+		n, whole := v.Int()
+		f, ok := v.Float()
+		if x = float64(f); whole {
+			x = float64(n)
+		}
+		refuseIf(!whole && !ok || math.IsNaN(x), BadAttribute, key, v.String(), "a number")
 	}
-	if n, ok := v.Int(); ok {
-		return float64(n)
-	}
-	if f, ok := v.Float(); ok && !math.IsNaN(float64(f)) {
-		return float64(f)
-	}
-	panic(refuse(BadAttribute, key, v.String(), "a number"))
+	return attributeOf(c, key, x)
 }
 
 func (c *Call) attrBool(key string, missing bool) bool {
-	return attributeOf(c, key, c.graphBool(key, missing))
+	yes := missing
+	if v := c.attrs.Get(key); v != nil {
+		n, whole := v.Int()
+		refuseIf(!whole && v.Kind() != graph.KindBool, BadAttribute, key, v.String(), "true or false")
+		yes = whole && n != 0 || v.Kind() == graph.KindBool && v.Bool()
+	}
+	return attributeOf(c, key, yes)
 }
 
-func (c *Call) graphBool(key string, missing bool) bool {
-	v := c.attrs.Get(key)
-	switch {
-	case v == nil:
-		return missing
-	case v.Kind() == graph.KindBool:
-		return v.Bool()
-	}
-	if n, ok := v.Int(); ok {
-		return n != 0
-	}
-	panic(refuse(BadAttribute, key, v.String(), "true or false"))
-}
-
-// intsAttr returns a list of whole numbers; nil if it is missing.
+// attrInts returns a list of whole numbers; nil if it is missing.
 func (c *Call) attrInts(key string) []int64 {
-	return attributeOf(c, key, c.graphInts(key))
-}
-
-func (c *Call) graphInts(key string) []int64 {
-	v := c.attrs.Get(key)
-	if v == nil {
-		return nil
+	var list []int64
+	if v := c.attrs.Get(key); v != nil {
+		n, one := v.Int()
+		if list = v.Ints(); one {
+			list = []int64{n}
+		}
+		refuseIf(!one && (v.Kind() != graph.KindList || int64(len(list)) != v.Len()), BadAttribute, key, v.String(), "a list of whole numbers")
 	}
-	if n, ok := v.Int(); ok {
-		return []int64{n}
-	}
-	refuseIf(v.Kind() != graph.KindList, BadAttribute, key, v.String(), "a list of whole numbers")
-	ints := v.Ints()
-	refuseIf(int64(len(ints)) != v.Len(), BadAttribute, key, v.String(), "a list of whole numbers")
-	return ints
+	return attributeOf(c, key, list)
 }
 
 // axesOf are axes of a tensor of some rank, negative ones counted from the end, each once.

@@ -547,13 +547,7 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometr
 
 func ones(n int) []int64 { return repeated(n, 1) }
 
-func repeated(n int, x int64) []int64 {
-	s := make([]int64, n)
-	for i := range s {
-		s[i] = x
-	}
-	return s
-}
+func repeated(n int, x int64) []int64 { return slices.Repeat([]int64{x}, n) }
 
 // solved lists the strides and paddings by which a kernel makes out of in, for
 // convolutions whose attributes fusion lost: stride = round(in/out), and of the

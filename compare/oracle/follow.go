@@ -483,10 +483,7 @@ func (w *following) function(v Values) bool {
 	if in[0].At(w.idx, x, nil) != nil {
 		return false
 	}
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
+	order := inOrder(len(x))
 	sortBy(order, x, 1)
 	// Von Neumann's ratio: 2 for values in any order, near 0 for those of a function.
 	steps, mean, spread := 0.0, 0.0, 0.0
@@ -986,7 +983,7 @@ const mostAttribute = 4096
 
 // otherwise are readings of the recorded inputs that leave the graph: another value of an attribute, operands in each
 // other's place, sums without their last terms. They are tried for an output that is wrong and whose kind of wrong
-// // is not known by its numbers alone.
+// is not known by its numbers alone.
 func (c *checker) otherwise(v Values, k *pattern.Case) []alternative {
 	out := append(shortened(v), c.exchanged()...)
 	w := &following{checker: c, call: c.call}

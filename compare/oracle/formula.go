@@ -373,7 +373,7 @@ func rounding(of func(x float64) (y, slope float64), ulps, near float64, cancels
 // asPart makes a kernel of the numbers in one place a part of fused ones: its first operands are values.
 func asPart(row *catalogue.Row) (p elementwise, ok bool) {
 	f, args := kernelFunction(row)
-	if f == nil || !f.local {
+	if f == nil || !f.local || row.As != nil && row.As.Gradient != "" { // gradients are of recorded tensors alone
 		return p, false
 	}
 	var operands []catalogue.Arg

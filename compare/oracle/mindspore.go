@@ -200,10 +200,7 @@ func channels(x, bias []int64) []int64 {
 		at = 1
 	}
 	refuseIf(at < 0 || x[at] != count(bias), ShapesDiffer, x, bias)
-	shape := make([]int64, len(x))
-	for i := range shape {
-		shape[i] = 1
-	}
+	shape := ones(len(x))
 	shape[at] = x[at]
 	return shape
 }

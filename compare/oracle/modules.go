@@ -168,7 +168,7 @@ func (b *bound) guessModule(r *recorded) (list []guess) {
 		for _, name := range names {
 			for _, w := range []*argument{weight, oneMore(weight)} {
 				for _, eps := range usualEpsilons {
-					args := map[string]*argument{"input": x, "weight": w, "eps": {v: &msprobe.Value{Kind: msprobe.Scalar, Type: "float", Value: msprobe.Number{Kind: msprobe.Float, F: eps}}}}
+					args := map[string]*argument{"input": x, "weight": w, "eps": numberArgument(eps)}
 					if bias != nil {
 						args["bias"] = bias
 					}

@@ -102,7 +102,7 @@ func defineOrders() {
 		from := k.axes("source", rank)
 		to := k.axes("destination", rank)
 		refuseIf(len(from) != len(to), BadArgument, "destination", len(to), itoa(len(from))+" axes")
-		p := repeatedInts(rank, -1)
+		p := slices.Repeat([]int{-1}, rank)
 		for i := range to {
 			p[to[i]] = from[i]
 		}
@@ -127,14 +127,6 @@ func inOrder(n int) []int {
 		p[i] = i
 	}
 	return p
-}
-
-func repeatedInts(n, x int) []int {
-	s := make([]int, n)
-	for i := range s {
-		s[i] = x
-	}
-	return s
 }
 
 func repeat(k *invocation, x *operand) Values {

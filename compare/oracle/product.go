@@ -372,11 +372,6 @@ func matmulKernels() {
 
 func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {
 	refuseIf(c.input("offset_w", 3) != nil, Unsupported, "offset_w")
-	v := c.matmulOf(x1, x2, bias)
-	return []Reading{{Out: []Values{v}}}
-}
-
-func (c *Call) matmulOf(x1, x2, bias *operand) Values {
 	flag := func(keys ...string) bool {
 		for _, key := range keys {
 			if b := c.attrBool(key, false); b {
@@ -387,7 +382,7 @@ func (c *Call) matmulOf(x1, x2, bias *operand) Values {
 	}
 	t1 := flag("transpose_x1", "adj_x1", "transpose_a")
 	t2 := flag("transpose_x2", "adj_x2", "transpose_b")
-	return c.newMatmul(turned(x1, t1), turned(x2, t2), valuesOf(bias))
+	return []Reading{{Out: []Values{c.newMatmul(turned(x1, t1), turned(x2, t2), valuesOf(bias))}}}
 }
 
 // turned swaps the last two axes if asked to.
@@ -396,10 +391,7 @@ func turned(v Values, yes bool) Values {
 	if !yes || n < 2 {
 		return v
 	}
-	perm := make([]int, n)
-	for i := range perm {
-		perm[i] = i
-	}
+	perm := inOrder(n)
 	perm[n-1], perm[n-2] = n-2, n-1
 	return transpose(v, perm)
 }
@@ -690,17 +682,9 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) Valu
 		refuseIf(!ok, Unsupported, "a result with the axis "+string(l))
 		shape = append(shape, d)
 	}
-	inResult := func(l rune) bool {
-		for _, r := range result {
-			if r == l {
-				return true
-			}
-		}
-		return false
-	}
 	for _, list := range labels {
 		for _, l := range list {
-			if !inResult(l) && !containsRune(summed, l) {
+			if !strings.ContainsRune(result, l) && !slices.Contains(summed, l) {
 				summed = append(summed, l)
 				v.sums = append(v.sums, size[l])
 				v.k *= size[l]
@@ -726,15 +710,6 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) Valu
 	refuseIf(math.IsInf(gamma(float64(v.k)+4, v.unit), 1), NoBound, v.k)
 	v.s = make([]int64, len(v.sums))
 	return &formula{shape: shape, f: v.one, exact: v.exact, cost: 4 * float64(v.k) * float64(len(v.in))}
-}
-
-func containsRune(list []rune, x rune) bool {
-	for _, l := range list {
-		if l == x {
-			return true
-		}
-	}
-	return false
 }
 
 // one is the element at p.

@@ -428,7 +428,7 @@ func (c *Call) reduction(x Values, axes []int, keep, exact bool, f reducer) Valu
 	shape := []int64{}
 	for i, d := range x.Shape() {
 		switch {
-		case contains(kept, i):
+		case slices.Contains(kept, i):
 			shape = append(shape, d)
 		case keep:
 			shape = append(shape, 1)
@@ -437,15 +437,6 @@ func (c *Call) reduction(x Values, axes []int, keep, exact bool, f reducer) Valu
 	refuseIf(n == 0, ShapesDiffer, x.Shape())
 	v := &reduced{shape: shape, in: in, n: n, f: f(c, n), exact: exact && isExact(x)}
 	return c.asRecorded(v, 0)
-}
-
-func contains(list []int, x int) bool {
-	for _, k := range list {
-		if k == x {
-			return true
-		}
-	}
-	return false
 }
 
 // sumOf is Σx/over.

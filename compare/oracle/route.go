@@ -335,12 +335,9 @@ func topKTopP(k *invocation) Values {
 	ks, ps := list("k"), list("p")
 	d := must(held(x))
 	y := &dense{shape: x.shape, y: slices.Clone(d.y), b: make([]float64, len(d.y)), exact: true}
-	order := make([]int, n)
 	for r := range rows {
 		row, out, off := d.y[r*n:][:n], y.y[r*n:][:n], y.b[r*n:][:n]
-		for i := range order {
-			order[i] = i
-		}
+		order := inOrder(int(n))
 		sortBy(order, row, 1)
 		if ks != nil && ks[r] >= 1 && ks[r] < float64(n) {
 			least := row[order[n-int64(ks[r])]]
@@ -473,10 +470,7 @@ func lightningIndexer(k *invocation) []Reading {
 				slack[c] += g * abs(weight) * size
 			}
 		}
-		order := make([]int, seen)
-		for c := range order {
-			order[c] = c
-		}
+		order := inOrder(int(seen))
 		sortBy(order, score, -1)
 		take := int(min(most, seen))
 		taken := map[float64]bool{}

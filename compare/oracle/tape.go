@@ -287,7 +287,7 @@ func (t *tape) along(v *dense, axes []int, keep bool, f func(row []float64) []fl
 	d := move(in)
 	shape, rows := []int64{}, []int64{}
 	for i, size := range v.shape {
-		if contains(kept, i) {
+		if slices.Contains(kept, i) {
 			shape, rows = append(shape, size), append(rows, size)
 		} else if keep {
 			shape = append(shape, 1)
