@@ -128,7 +128,7 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
 	}
 	done.Findings, err = job.Run(ctx)
 	if c.Only == nil {
-		done.Findings = append(done.Findings, job.Missing(func(op *graph.Op) bool { return compare.Computes(op) && !verdict.Still(op.Type) })...)
+		done.Findings = append(done.Findings, job.Missing(compare.Computes, func(op *graph.Op) bool { return verdict.Still(op.Type) })...)
 	}
 	var places []oracle.Place
 	for i := range c.Devices {

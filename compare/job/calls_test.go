@@ -93,16 +93,18 @@ func steps(t *testing.T, values [2][3]float64) string {
 func TestBehindNoise(t *testing.T) {
 	golden := [2][3]float64{{1, 0.5, 2}, {1.5, 0.25, 3}}
 	later := [3]float64{1.5, 0.25 * (1 + 2e-7), 3 * (1 + 3e-7)}
+	rounds := [3]float64{1, 0.5, 2 * (1 + 3e-7)}
 	for name, c := range map[string]struct {
-		first   [3]float64
-		verdict string
-		origins int
+		first, second [3]float64
+		verdict       string
+		origins       int
 	}{
-		"a step that rounds otherwise": {[3]float64{1, 0.5, 2 * (1 + 3e-7)}, "good", 0},
-		"the same step":                {golden[0], "suspect", 1},
-		"a wrong step":                 {[3]float64{1, 0.5, 2.5}, "bad", 1},
+		"a step that rounds otherwise":       {rounds, later, "good", 0},
+		"the same step":                      {golden[0], later, "suspect", 1},
+		"a wrong step":                       {[3]float64{1, 0.5, 2.5}, later, "bad", 1},
+		"the batch of another rank after it": {rounds, [3]float64{1.5 * 0.95, 0.25, 3 * 0.95}, "suspect", 1},
 	} {
-		p, err := (Request{Left: steps(t, [2][3]float64{c.first, later}), Right: steps(t, golden)}).Plan(t.Context())
+		p, err := (Request{Left: steps(t, [2][3]float64{c.first, c.second}), Right: steps(t, golden)}).Plan(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -117,33 +117,41 @@ func CoverageOf(findings []Finding, damaged []result.Damage, leaves map[string]b
 
 // missing tells that the output was not recorded, though the operator or call was to be.
 func (f *Finding) missing() bool {
-	return len(f.Reasons) > 0 && (slices.Contains([]result.Kind{NoDump, NoResult, NoProcess}, f.Reasons[0].Kind))
+	return len(f.Reasons) > 0 && (slices.Contains([]result.Kind{NoDump, NoKernel, NoResult, NoProcess}, f.Reasons[0].Kind))
 }
 
-// aside tells of findings that nothing is expected of: there are no elements, or the graph does
-// not have the operator.
+// aside tells of findings that nothing is expected of: there are no elements, the graph does
+// not have the operator, or it may have no kernel.
 func (f *Finding) aside() bool {
 	if len(f.Reasons) == 0 {
 		return false
 	}
 	kind := f.Reasons[0].Kind
-	return kind == Empty || kind == NotInGraph && f.Damage == nil
+	return kind == Empty || kind == NoKernel || kind == NotInGraph && f.Damage == nil
 }
 
 // Missing are findings for what the graph promises and was not dumped: the outputs of operators
-// that run a kernel, which computes tells.
-func (j Job) Missing(computes func(*graph.Op) bool) (list []Finding) {
+// that run a kernel, which computes tells. Where some are missing, so may be those of operators that
+// are still: that run a kernel only where the compiler left them one, and that nothing is expected of.
+func (j Job) Missing(computes, still func(*graph.Op) bool) (list []Finding) {
+	if list = j.undumped(NoDump, func(op *graph.Op) bool { return computes(op) && !still(op) }); len(list) > 0 {
+		list = append(list, j.undumped(NoKernel, func(op *graph.Op) bool { return computes(op) && still(op) })...)
+	}
+	return list
+}
+
+func (j Job) undumped(why result.Kind, which func(*graph.Op) bool) (list []Finding) {
 	for _, device := range j.Devices {
 		dumped := map[string]bool{}
 		for _, g := range j.Graph.Graphs {
 			for _, op := range g.Ops {
-				if rec := device.Folder.Op(op.Name); rec != nil || skipped[op.Type] || !computes(op) || dumped[op.Name] {
+				if rec := device.Folder.Op(op.Name); rec != nil || skipped[op.Type] || !which(op) || dumped[op.Name] {
 					continue
 				}
 				dumped[op.Name] = true
 				for i := range max(1, len(op.OutputDesc)) {
 					f := Finding{Op: op.Name, Type: op.Type, ID: op.ID, Rank: -1, Index: i, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan,
-						Reasons: []result.Reason{because(NoDump)}}
+						Reasons: []result.Reason{because(why)}}
 					if len(j.Devices) > 1 {
 						f.Rank = device.Rank
 					}

@@ -97,7 +97,7 @@ func TestEarned(t *testing.T) {
 		{"contrary_test.go", "TestNoResult"}:                     {"check-no-result": "missing"},
 		{"ranks_test.go", "TestRingsMissing"}:                    {"check-more-ranks": "MoreRanks", "check-no-rank": "NoRank", "check-in-flight": "InFlight"},
 		{"clean_test.go", "TestPartsDecideModules"}:              {"check-part": "PartUnknown", "check-apart": "Apart"},
-		{"refusals_test.go", "TestRefusals"}:                     {"check-one-rank": "OneRank", "check-not-in-graph": "NotInGraph", "check-no-dump": "NoDump", "check-bad-dump": "BadDump", "check-no-process": "NoProcess"},
+		{"refusals_test.go", "TestRefusals"}:                     {"check-one-rank": "OneRank", "check-not-in-graph": "NotInGraph", "check-no-dump": "NoDump", "check-no-kernel": "NoKernel", "check-bad-dump": "BadDump", "check-no-process": "NoProcess"},
 		{"clean_test.go", "TestPartialIsUnknown"}:                {"check-partial": "Partial"},
 		{"contrary_test.go", "TestContrary"}:                     {"check-contrary": "Contrary"},
 		{"calls_test.go", "TestStatistics"}:                      {"check-range": "Wrong}", "check-in-range": "Unknown}"},

@@ -19,6 +19,7 @@ const (
 	NoOperator    result.Kind = "check-no-type"      // type: not one that can be recomputed
 	BadDump       result.Kind = "check-bad-dump"     // error
 	NoDump        result.Kind = "check-no-dump"      // -: the graph has the operator
+	NoKernel      result.Kind = "check-no-kernel"    // -: the graph has the operator, others were not dumped either
 	NoProcess     result.Kind = "check-no-process"   // -: other steps have the rank, and other ranks the step
 	NoResult      result.Kind = "check-no-result"    // -: the entry of a call ends without its outputs
 	NotInGraph    result.Kind = "check-not-in-graph" // -

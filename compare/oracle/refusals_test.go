@@ -31,7 +31,7 @@ func TestRefusals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return append(found, job.Missing(func(op *graph.Op) bool { return op.Type != "NetOutput" })...)
+			return append(found, job.Missing(func(op *graph.Op) bool { return op.Type != "NetOutput" }, func(op *graph.Op) bool { return op.Type == "Add" })...)
 		}
 	}
 	of := func(folder, name string) string {
@@ -85,6 +85,7 @@ func TestRefusals(t *testing.T) {
 			}
 		}), dumps(nil)},
 		{NoDump, dumps(func(folder string) { os.Remove(of(folder, "relu")) }), dumps(nil)},
+		{NoKernel, dumps(func(folder string) { os.Remove(of(folder, "relu")); os.Remove(of(folder, "add")) }), dumps(func(folder string) { os.Remove(of(folder, "add")) })},
 		{BadDump, dumps(func(folder string) { os.Truncate(of(folder, "relu"), 20) }), dumps(nil)},
 		{NoProcess, steps("step0/rank0", "step0/rank1", "step1/rank0"), steps("step0/rank0", "step0/rank1", "step1/rank0", "step1/rank1")},
 	} {

@@ -57,6 +57,13 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 	in := &importer{fields: noTitles, table: &result.Table{}}
 	var warnings []error
 	rows, bad, titles, recorded := 0, 0, false, false
+	broken := func(line int, at int64, err error) {
+		if bad++; bad <= mostWarnings {
+			warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
+		}
+		in.table.Meta.Damaged = append(in.table.Meta.Damaged, result.Damage{Name: fmt.Sprintf("%s:%d", filepath.Base(path), line), File: path, Offset: at,
+			Reason: result.Because(result.FileDamaged, fmt.Sprintf("%s: line %d: %v", path, line, err))})
+	}
 	for {
 		at := r.InputOffset()
 		row, err := r.Read()
@@ -72,15 +79,14 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 				return nil, warnings, fmt.Errorf("%s: line %d: %w", path, line, err)
 			}
 			titles, recorded, in.columns = true, slices.Contains(row, recordedHeader[0]), len(row)
+			if found, expected := lostTitle(row); expected != "" {
+				broken(line, at, fmt.Errorf("found the title %q, expected %q", found, expected))
+			}
 			continue
 		}
 		rows++
 		if err := in.row(row); err != nil {
-			if bad++; bad <= mostWarnings {
-				warnings = append(warnings, fmt.Errorf("%s: line %d: %w", path, line, err))
-			}
-			in.table.Meta.Damaged = append(in.table.Meta.Damaged, result.Damage{Name: fmt.Sprintf("%s:%d", filepath.Base(path), line), File: path, Offset: at,
-				Reason: result.Because(result.FileDamaged, fmt.Sprintf("%s: line %d: %v", path, line, err))})
+			broken(line, at, err)
 		}
 	}
 	if bad > mostWarnings {
@@ -189,6 +195,31 @@ func findFields(titles []string) (fields, error) {
 	}
 	return f, nil
 }
+
+// lostTitle finds an unknown title that stands where one of the metrics is missing between its neighbours. Anywhere
+// else an unknown title is a column of somebody's own.
+func lostTitle(titles []string) (found, expected string) {
+	at := func(i int) int { // -1 for what is none
+		if i < 0 || i >= len(titles) {
+			return -1
+		}
+		return slices.Index(metricTitles, strings.TrimSpace(titles[i]))
+	}
+	for i, title := range titles {
+		if before := at(i - 1); at(i) < 0 && before >= 0 && at(i+1) == before+2 {
+			return title, metricTitles[before+1]
+		}
+	}
+	return "", ""
+}
+
+// metricTitles are those of the columns of metrics, in their order.
+var metricTitles = func() (list []string) {
+	for m := range metric.Metric(metric.Count) {
+		list = append(list, m.String())
+	}
+	return list
+}()
 
 // importer makes a table of lines.
 type importer struct {

@@ -236,3 +236,18 @@ func TestTornLines(t *testing.T) {
 		}
 	}
 }
+
+// TestTornTitles: a title that lost letters is no column of somebody's own.
+func TestTornTitles(t *testing.T) {
+	const before, behind = "Index,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,", ",AccumulatedRelativeError,CompareFailReason\n0,a,a,a:output:0,1.000000,0.1,0.000000,\n"
+	for title, damaged := range map[string]int{"MaxAbsoluteError": 0, "MaxAbsrror": 1} {
+		table, warnings, err := ReadCSV(strings.NewReader(before+title+behind), "x.csv")
+		if err != nil || len(table.Meta.Damaged) != damaged || len(warnings) != damaged {
+			t.Errorf("%s: %v, %v, %v", title, table.Meta.Damaged, warnings, err)
+		}
+	}
+	const own = "Index,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,Mine,MaxAbsoluteError,CompareFailReason\n0,a,a,a:output:0,1.000000,x,0.1,\n"
+	if table, warnings, err := ReadCSV(strings.NewReader(own), "x.csv"); err != nil || len(table.Meta.Damaged)+len(warnings) > 0 {
+		t.Errorf("a column of its own: %v, %v", warnings, err)
+	}
+}

@@ -37,6 +37,7 @@ func backwards(op *Operator) int {
 func (w *recordedWalk) learn() {
 	var list [2][]float64
 	var strays []float64
+	seen := map[int64]bool{} // a tensor that many calls take is one
 	for i := range w.operators {
 		op := &w.operators[i]
 		at := backwards(op)
@@ -46,13 +47,18 @@ func (w *recordedWalk) learn() {
 		for k := range op.Inputs {
 			r := w.row(&op.Inputs[k])
 			if size, known := sizeOf(r); known && !r.Recorded.Argument && r.Left.DType.IsFloat() && w.named(r.Facts.Producer.Op) == nil && w.named(r.Recorded.Golden.Op) == nil && at == 0 {
-				strays = append(strays, size)
+				if print := r.Recorded.Left.Print(r.Left.Shape); size == 0 || !seen[print] {
+					seen[print] = print != 0
+					strays = append(strays, size)
+				}
 			}
 		}
 	}
 	w.unlearned = len(list[0])+len(list[1]) < 10
 	if slices.Sort(strays); len(strays) > 0 {
-		w.strays = strays[len(strays)/2]
+		if w.strays = strays[len(strays)/2]; len(strays) < leastStrays {
+			w.strays = min(w.strays, otherStatistics/mostLeap[0]) // an input is no excuse for itself
+		}
 	}
 	for at := range list {
 		if w.usual[at] = 1; len(list[at]) >= 10 {
@@ -61,6 +67,9 @@ func (w *recordedWalk) learn() {
 		}
 	}
 }
+
+// leastStrays is how many inputs that no call is known to feed tell how far these are off as a rule.
+const leastStrays = 10
 
 // mostUsual bounds what is taken for usual, so that a fault in every layer is not
 // learned as noise.

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -298,13 +297,6 @@ func elements(shape []int64) float64 {
 // recorded judges a table of recordings: what [Judge] does for others with jumps
 // and edges.
 func (j *judge) recorded(out *Judged) {
-	for i := range j.table.Rows { // of a table that lost what was recorded, nothing is known
-		if r := &j.table.Rows[i]; r.Recorded == nil && r.Role != result.Whole && r.Left.Names != "*" && r.Right.Names != "*" {
-			r.Recorded = &result.Recorded{Left: &result.Said{}, Right: &result.Said{}}
-		} else if r.Recorded != nil && (r.Recorded.Left == nil || r.Recorded.Right == nil) {
-			r.Recorded.Left, r.Recorded.Right = cmp.Or(r.Recorded.Left, &result.Said{}), cmp.Or(r.Recorded.Right, &result.Said{})
-		}
-	}
 	for i := range j.operators {
 		op := &j.operators[i]
 		for _, list := range [][]Tensor{op.Inputs, op.Outputs} {

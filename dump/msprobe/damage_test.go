@@ -300,6 +300,27 @@ type errReader struct{}
 
 func (errReader) Read([]byte) (int, error) { return 0, errDisk }
 
+// A comma too many or too few is what a lost entry leaves behind.
+func TestLostEntries(t *testing.T) {
+	const entry = `"Torch.add.%d.forward": {"input_args": [], "input_kwargs": {}, "output": []}`
+	a, b := fmt.Sprintf(entry, 0), fmt.Sprintf(entry, 1)
+	for text, lost := range map[string]int{
+		a + ",\n" + b: 0, a + "\n": 0, "": 0,
+		",\n" + a: 1, a + ",\n": 1, a + "\n" + b: 1, ",": 1,
+	} {
+		for file, want := range map[string]int{`{"task": "statistics", "data": {` + text + `}}`: lost, `{"data": {` + text + `},}`: lost + 1, `{"level": "L1" "data": {` + text + `}}`: lost + 1} {
+			calls, errs, _ := scan(t, file)
+			if len(errs) != want || len(calls) != strings.Count(text, "Torch") {
+				t.Errorf("%s: %d calls, %v", file, len(calls), errs)
+			}
+		}
+		c, err := ReadConstruct(strings.NewReader("{"+strings.ReplaceAll(text, `{"input_args": [], "input_kwargs": {}, "output": []}`, `""`)+"}"), "construct.json")
+		if err != nil || len(c.Errors) != lost || len(c.Parent) != strings.Count(text, "Torch") {
+			t.Errorf("%s: %+v", text, c)
+		}
+	}
+}
+
 func TestConstruct(t *testing.T) {
 	c, err := ReadConstruct(strings.NewReader(fixture(t, "construct.json")), "construct.json")
 	if err != nil || len(c.Errors) > 0 {

@@ -18,7 +18,17 @@ type Scanner struct {
 	errs   []*SyntaxError // to be handed out before the scan goes on
 	result Record
 	lines  []byte // how the line of an entry starts
+	comma  comma
 }
+
+// comma is what has to stand before the next key.
+type comma uint8
+
+const (
+	anyComma comma = iota // behind what could not be read
+	noComma               // at the beginning of an object
+	oneComma
+)
 
 // state is where in the file the scan is.
 type state uint8
@@ -93,7 +103,7 @@ func (s *Scanner) start() {
 		s.complain(0, "text in UTF-16", "UTF-8")
 		return
 	}
-	s.in = inTop
+	s.in, s.comma = inTop, noComma
 	if !s.try(&s.r, func(r *reader) { r.take('{') }) {
 		s.broken("an object")
 		s.in = atEnd
@@ -101,14 +111,29 @@ func (s *Scanner) start() {
 }
 
 // separator passes over blanks and a comma, and returns the byte after them; 0
-// at the end of the file.
+// at the end of the file. A comma too many or too few shows that a key beside it was lost.
 func (s *Scanner) separator() (b byte) {
+	found := noComma
 	s.try(&s.r, func(r *reader) {
-		if b = r.next(); b == ',' {
+		if b, found = r.next(), noComma; b == ',' {
 			r.p++
-			b = r.next()
+			b, found = r.next(), oneComma
 		}
 	})
+	expected := s.comma
+	if s.comma = oneComma; b == '}' {
+		if found == oneComma && expected != anyComma {
+			s.broken("a key behind the comma")
+		}
+		return b
+	}
+	switch {
+	case b != '"' || expected == anyComma || found == expected:
+	case found == oneComma:
+		s.broken("a key before the comma")
+	default:
+		s.broken("a comma before the key")
+	}
 	return b
 }
 
@@ -140,7 +165,7 @@ func (s *Scanner) top() {
 	switch {
 	case key == "data" && first == '{':
 		s.at++
-		s.in = inData
+		s.in, s.comma = inData, noComma
 		return
 	case field != nil && first == '"':
 		if s.try(&s.r, func(r *reader) { *field = r.own() }) {
@@ -229,6 +254,7 @@ func (s *Scanner) entry() bool {
 // the window on: by its indentation, or, in a file without lines, by the end of
 // the value.
 func (s *Scanner) recover(from int) {
+	s.comma = anyComma
 	if len(s.lines) > 0 {
 		if !s.resync(s.lines, from) {
 			s.in = atEnd
