@@ -69,27 +69,12 @@ func kerasMember(f io.ReaderAt, size int64) *zip.File {
 
 // keras reads the weights in an archive of Keras.
 func (s *Set) keras(f io.ReaderAt, size int64, m *zip.File) error {
-	start, err := m.DataOffset()
+	left := int64(mostInflated)
+	content, length, err := unzipped(f, size, m, &left)
 	if err != nil {
-		return fmt.Errorf("%s: %w", m.Name, err)
+		return err
 	}
-	if m.Method == zip.Store && m.Flags&1 == 0 {
-		length := min(int64(m.CompressedSize64), size-start)
-		return s.hdf5(io.NewSectionReader(f, start, length), length)
-	}
-	r, err := m.Open()
-	if err != nil {
-		return fmt.Errorf("%s: %w", m.Name, err)
-	}
-	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(r, mostInflated+1))
-	if err == nil && len(b) > mostInflated {
-		err = fmt.Errorf("more than %d bytes when inflated", mostInflated)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", m.Name, err)
-	}
-	return s.hdf5(bytes.NewReader(b), int64(len(b)))
+	return s.hdf5(content, length)
 }
 
 // hdf5 reads the datasets of a file of Keras that hold numbers.

@@ -392,6 +392,33 @@ func arrays(f io.ReaderAt, size int64) bool {
 // mostInflated bounds the arrays of numpy.savez_compressed, which are held in memory.
 const mostInflated = 1 << 30
 
+var errInflated = fmt.Errorf("more than %d bytes when inflated", mostInflated)
+
+// unzipped is the content of a member of an archive: where it lies, or in memory, of which so much is left.
+func unzipped(f io.ReaderAt, size int64, m *zip.File, left *int64) (io.ReaderAt, int64, error) {
+	start, err := m.DataOffset()
+	if err == nil && m.Method == zip.Store && m.Flags&1 == 0 {
+		length := min(int64(m.CompressedSize64), size-start)
+		return io.NewSectionReader(f, start, length), length, nil
+	}
+	var r io.ReadCloser
+	if err == nil {
+		r, err = m.Open()
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	defer r.Close()
+	b, err := io.ReadAll(io.LimitReader(r, *left+1))
+	if *left -= int64(len(b)); err == nil && *left < 0 {
+		err = errInflated
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	return bytes.NewReader(b), int64(len(b)), nil
+}
+
 func (s *Set) npz(f io.ReaderAt, size int64) error {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
@@ -399,28 +426,12 @@ func (s *Set) npz(f io.ReaderAt, size int64) error {
 	}
 	left := int64(mostInflated)
 	for _, m := range z.File {
-		content, length := io.ReaderAt(nil), int64(0)
-		start, err := m.DataOffset()
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s: %w", m.Name, err)
-		case m.Method == zip.Store && m.Flags&1 == 0:
-			length = min(int64(m.CompressedSize64), size-start)
-			content = io.NewSectionReader(f, start, length)
-		default:
-			r, err := m.Open()
-			if err != nil {
-				return fmt.Errorf("%s: %w", m.Name, err)
-			}
-			b, err := io.ReadAll(io.LimitReader(r, left+1))
-			if err == nil && int64(len(b)) > left {
-				err = fmt.Errorf("more than %d bytes when inflated; save the arrays with numpy.savez", mostInflated)
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", m.Name, err)
-			}
-			content, length = bytes.NewReader(b), int64(len(b))
-			left -= length
+		content, length, err := unzipped(f, size, m, &left)
+		if errors.Is(err, errInflated) {
+			err = fmt.Errorf("%w; save the arrays with numpy.savez", err)
+		}
+		if err != nil {
+			return err
 		}
 		if err := s.array(content, length, strings.TrimSuffix(m.Name, ".npy")); err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)

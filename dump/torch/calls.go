@@ -37,12 +37,12 @@ var plain = map[name]bool{
 }
 
 // global admits a name to the stack if it is one that tensors need.
-func (m *machine) global(n name) error {
+func (m *machine) global(n name) {
 	call := callOf(n) != nil
 	if !call && !m.any && !plain[n] && (n.module != "torch" || !strings.HasSuffix(n.name, "Storage") && !isType(n.name)) {
-		return m.refuse("the name %s, which no tensor needs; nothing was executed", quoted(n.String()))
+		m.fail(m.refuse("the name %s, which no tensor needs; nothing was executed", quoted(n.String())))
 	}
-	return m.push(n)
+	m.push(n)
 }
 
 // isType tells names of element types from other names of the module torch.
@@ -60,31 +60,21 @@ func isType(s string) bool {
 }
 
 // call is the REDUCE operation.
-func (m *machine) call(what, args any) error {
-	n, ok := what.(name)
-	if m.any && (!ok || callOf(n) == nil) {
-		t, _ := args.(tuple)
-		if err := m.spend(costItem * 4); err != nil {
-			return err
-		}
-		return m.push(&object{class: n, args: t})
-	}
-	if !ok {
-		return m.bad("a call of "+describe(what), "one of a function of PyTorch")
-	}
+func (m *machine) call(what, args any) (any, error) {
+	n, named := what.(name)
 	t, ok := args.(tuple)
-	if !ok {
-		return m.bad("a call of "+n.String()+" with "+describe(args), "a tuple of arguments")
-	}
 	f := callOf(n)
-	if f == nil {
-		return m.refuse("a call of %s, which no tensor needs; nothing was executed", quoted(n.String()))
+	switch {
+	case m.any && f == nil:
+		return &object{class: n, args: t}, m.spend(costItem * 4)
+	case !named:
+		return nil, m.bad("a call of "+describe(what), "one of a function of PyTorch")
+	case !ok:
+		return nil, m.bad("a call of "+n.String()+" with "+describe(args), "a tuple of arguments")
+	case f == nil:
+		return nil, m.refuse("a call of %s, which no tensor needs; nothing was executed", quoted(n.String()))
 	}
-	v, err := f(m, t)
-	if err != nil {
-		return err
-	}
-	return m.push(v)
+	return f(m, t)
 }
 
 func orderedDict(m *machine, args tuple) (any, error) {

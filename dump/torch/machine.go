@@ -1,9 +1,9 @@
 package torch
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // machine runs a pickle as far as tensors need it. It knows the operations that
@@ -19,6 +19,8 @@ type machine struct {
 	memo  map[uint64]any
 	// left is the memory that values may still take, in bytes.
 	left int64
+	// err is the first error. Behind it nothing is read, and values are empty.
+	err error
 	// short tells that the code ended before the pickle did.
 	short bool
 	// any tells that values of any class are taken as they lie there (object.go).
@@ -50,258 +52,237 @@ func (m *machine) spend(bytes int64) error {
 	return nil
 }
 
+// fail ends the reading, unless it has ended already.
+func (m *machine) fail(err error) {
+	if m.err == nil {
+		m.err = err
+	}
+}
+
 // take returns the next n bytes of the code.
-func (m *machine) take(n uint64) ([]byte, error) {
-	if left := uint64(len(m.code) - m.at); n > left {
+func (m *machine) take(n uint64) []byte {
+	if left := uint64(len(m.code) - m.at); n > left && m.err == nil {
 		m.short = true
-		return nil, m.bad(fmt.Sprintf("%d bytes to the end of the pickle", left), fmt.Sprintf("%d", n))
+		m.fail(m.bad(fmt.Sprintf("%d bytes to the end of the pickle", left), fmt.Sprintf("%d", n)))
+	}
+	if m.err != nil {
+		return nil
 	}
 	b := m.code[m.at : m.at+int(n)]
 	m.at += int(n)
-	return b, nil
+	return b
 }
 
 // number reads an unsigned number of n bytes.
-func (m *machine) number(n uint64) (v uint64, err error) {
-	b, err := m.take(n)
+func (m *machine) number(n uint64) (v uint64) {
+	b := m.take(n)
 	for i := len(b) - 1; i >= 0; i-- {
 		v = v<<8 | uint64(b[i])
 	}
-	return v, err
+	return v
+}
+
+// kept takes n bytes that a value keeps.
+func (m *machine) kept(n uint64) []byte {
+	b := m.take(n)
+	m.fail(m.spend(int64(len(b))))
+	return b
 }
 
 // line reads to the end of a line.
-func (m *machine) line() (string, error) {
+func (m *machine) line() string {
 	const most = 1 << 10
-	for i := m.at; i < len(m.code) && i < m.at+most; i++ {
+	for i := m.at; i < len(m.code) && i < m.at+most && m.err == nil; i++ {
 		if m.code[i] == '\n' {
 			s := string(m.code[m.at:i])
 			m.at = i + 1
-			return s, nil
+			return s
 		}
 	}
-	m.short = len(m.code)-m.at < most
-	return "", m.bad("no end of line", "the name of a module or class")
+	m.short = m.short || m.err == nil && len(m.code)-m.at < most
+	m.fail(m.bad("no end of line", "the name of a module or class"))
+	return ""
 }
 
-func (m *machine) push(v any) error {
+func (m *machine) push(v any) {
 	m.stack = append(m.stack, v)
-	return m.spend(costValue)
+	m.fail(m.spend(costValue))
 }
 
-func (m *machine) pop() (any, error) {
+// top is the value on the top of the stack.
+func (m *machine) top() any {
 	if len(m.stack) == 0 {
-		return nil, m.bad("an empty stack", "a value")
+		m.fail(m.bad("an empty stack", "a value"))
+		return nil
 	}
 	v := m.stack[len(m.stack)-1]
 	if _, ok := v.(marker); ok {
-		return nil, m.bad("a mark", "a value")
+		m.fail(m.bad("a mark", "a value"))
+		return nil
+	}
+	return v
+}
+
+func (m *machine) pop() any {
+	v := m.top()
+	if m.err != nil {
+		return nil
 	}
 	m.stack[len(m.stack)-1] = nil
 	m.stack = m.stack[:len(m.stack)-1]
-	return v, nil
+	return v
 }
 
 // items takes the values above the last mark off the stack.
-func (m *machine) items() ([]any, error) {
+func (m *machine) items() []any {
 	for i := len(m.stack) - 1; i >= 0; i-- {
 		if _, ok := m.stack[i].(marker); ok {
 			items := append([]any(nil), m.stack[i+1:]...)
 			clear(m.stack[i:])
 			m.stack = m.stack[:i]
-			return items, m.spend(costItem * int64(len(items)))
+			m.fail(m.spend(costItem * int64(len(items))))
+			return items
 		}
 	}
-	return nil, m.bad("no mark on the stack", "one below the items")
+	m.fail(m.bad("no mark on the stack", "one below the items"))
+	return nil
 }
 
 // last takes the n last values off the stack.
-func (m *machine) last(n int) ([]any, error) {
+func (m *machine) last(n int) []any {
 	items := make([]any, n)
 	for i := n - 1; i >= 0; i-- {
-		v, err := m.pop()
-		if err != nil {
-			return nil, err
-		}
-		items[i] = v
+		items[i] = m.pop()
 	}
-	return items, m.spend(costItem * int64(n))
+	m.fail(m.spend(costItem * int64(n)))
+	return items
 }
 
 // remember puts the top of the stack into the memo.
-func (m *machine) remember(at uint64) error {
-	v, err := m.pop()
-	if err != nil {
-		return err
-	}
-	m.stack = append(m.stack, v)
+func (m *machine) remember(at uint64) {
 	if m.memo == nil {
 		m.memo = map[uint64]any{}
 	}
-	m.memo[at] = v
-	return m.spend(costMemo)
+	m.memo[at] = m.top()
+	m.fail(m.spend(costMemo))
 }
 
-func (m *machine) recall(at uint64) error {
+func (m *machine) recall(at uint64) {
 	v, ok := m.memo[at]
 	if !ok {
-		return m.bad(fmt.Sprintf("a reference to value %d", at), "one that was remembered before")
+		m.fail(m.bad(fmt.Sprintf("a reference to value %d", at), "one that was remembered before"))
 	}
-	return m.push(v)
+	m.push(v)
 }
 
 // run executes one pickle and returns its value. It stops behind it.
 func (m *machine) run() (any, error) {
 	m.stack, m.memo = m.stack[:0], nil
-	for {
+	for m.err == nil {
 		m.op = m.at
-		b, err := m.take(1)
-		if err != nil {
-			return nil, err
-		}
-		if b[0] == opStop {
-			v, err := m.pop()
-			if err == nil && len(m.stack) > 0 {
-				err = m.bad(fmt.Sprintf("%d values left at the end", len(m.stack)), "none")
+		op := byte(m.number(1))
+		switch {
+		case m.err != nil:
+		case op == opStop:
+			v := m.pop()
+			if len(m.stack) > 0 {
+				m.fail(m.bad(fmt.Sprintf("%d values left at the end", len(m.stack)), "none"))
 			}
-			return v, err
-		}
-		if err := m.step(b[0]); err != nil {
-			return nil, err
+			return v, m.err
+		case numberSizes[op] > 0: // an operation with a number
+			m.numbered(op, m.number(uint64(numberSizes[op])))
+		default:
+			m.step(op)
 		}
 	}
+	return nil, m.err
 }
 
 // step executes one operation.
-func (m *machine) step(op byte) error {
-	if size := numberSizes[op]; size > 0 { // an operation with a number
-		v, err := m.number(uint64(size))
-		if err != nil {
-			return err
-		}
-		return m.numbered(op, v)
-	}
+func (m *machine) step(op byte) {
 	switch op {
 	case opNone:
-		return m.push(nil)
+		m.push(nil)
 	case opTrue, opFalse:
-		return m.push(op == opTrue)
+		m.push(op == opTrue)
 	case opMark:
-		return m.push(marker{})
+		m.push(marker{})
 	case opEmptyTuple:
-		return m.push(tuple{})
+		m.push(tuple{})
 	case opEmptyList:
-		return m.push(&list{})
+		m.push(&list{})
 	case opEmptyDict:
-		return m.push(&dict{})
+		m.push(&dict{})
 	case opFloat:
-		b, err := m.take(8)
-		if err != nil {
-			return err
-		}
-		return m.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
+		m.push(math.Float64frombits(bits.ReverseBytes64(m.number(8)))) // big-endian
 	case opTuple:
-		items, err := m.items()
-		if err != nil {
-			return err
-		}
-		return m.push(tuple(items))
+		m.push(tuple(m.items()))
 	case opTuple1, opTuple2, opTuple3:
-		items, err := m.last(int(op-opTuple1) + 1)
-		if err != nil {
-			return err
-		}
-		return m.push(tuple(items))
+		m.push(tuple(m.last(int(op-opTuple1) + 1)))
 	case opMemoize:
-		return m.remember(uint64(len(m.memo)))
+		m.remember(uint64(len(m.memo)))
 	case opAppend, opAppends, opSetItem, opSetItems:
-		return m.fill(op)
+		m.fill(op)
 	case opGlobal:
-		module, err := m.line()
-		if err != nil {
-			return err
-		}
-		class, err := m.line()
-		if err != nil {
-			return err
-		}
-		return m.global(name{module, class})
+		module := m.line()
+		m.global(name{module, m.line()})
 	case opStackGlobal:
-		items, err := m.last(2)
-		if err != nil {
-			return err
-		}
+		items := m.last(2)
 		module, ok := items[0].(string)
 		class, ok2 := items[1].(string)
 		if !ok || !ok2 {
-			return m.bad(describe(items[0])+" and "+describe(items[1]), "the names of a module and a class")
+			m.fail(m.bad(describe(items[0])+" and "+describe(items[1]), "the names of a module and a class"))
 		}
-		return m.global(name{module, class})
+		m.global(name{module, class})
 	case opPersID:
-		id, err := m.pop()
-		if err != nil {
-			return err
-		}
+		id := m.pop()
 		t, ok := id.(tuple)
 		if !ok {
-			return m.bad("a persistent id that is "+describe(id), "a tuple")
+			m.fail(m.bad("a persistent id that is "+describe(id), "a tuple"))
 		}
-		s, err := m.find(m, t)
-		if err != nil {
-			return err
+		if m.err == nil {
+			s, err := m.find(m, t)
+			m.fail(err)
+			m.push(s)
 		}
-		return m.push(s)
 	case opReduce:
-		items, err := m.last(2)
-		if err != nil {
-			return err
+		if items := m.last(2); m.err == nil {
+			v, err := m.call(items[0], items[1])
+			m.fail(err)
+			m.push(v)
 		}
-		return m.call(items[0], items[1])
 	case opBuild:
-		return m.build()
+		m.build()
+	default:
+		if m.any && makes[op] {
+			m.make(op)
+			return
+		}
+		m.fail(m.refuse("operation %s, which no tensor needs", opName(op)))
 	}
-	if m.any && makes[op] {
-		return m.make(op)
-	}
-	return m.refuse("operation %s, which no tensor needs", opName(op))
 }
 
 // numbered executes an operation that a number follows.
-func (m *machine) numbered(op byte, v uint64) error {
+func (m *machine) numbered(op byte, v uint64) {
 	switch op {
 	case opProto:
-		if v < 2 || v > 5 {
-			return m.refuse("pickle protocol %d, PyTorch writes 2 to 5", v)
+		if m.err == nil && (v < 2 || v > 5) {
+			m.fail(m.refuse("pickle protocol %d, PyTorch writes 2 to 5", v))
 		}
-		return nil
 	case opFrame: // says how much to read ahead
-		return nil
 	case opInt1, opInt2:
-		return m.push(int64(v))
+		m.push(int64(v))
 	case opInt4:
-		return m.push(int64(int32(v)))
+		m.push(int64(int32(v)))
 	case opLong1:
-		b, err := m.take(v)
-		if err != nil {
-			return err
-		}
-		if err := m.spend(int64(v)); err != nil {
-			return err
-		}
-		return m.push(whole(b))
+		m.push(whole(m.kept(v)))
 	case opUnicode, opUnicode1, opUnicode8, opString, opString1:
-		b, err := m.take(v)
-		if err != nil {
-			return err
-		}
-		if err := m.spend(int64(v)); err != nil {
-			return err
-		}
-		return m.push(string(b))
+		m.push(string(m.kept(v)))
 	case opPut1, opPut4:
-		return m.remember(v)
+		m.remember(v)
+	default: // opGet1, opGet4
+		m.recall(v)
 	}
-	return m.recall(v) // opGet1, opGet4
 }
 
 // whole decodes a number in two's complement.
@@ -320,61 +301,50 @@ func whole(b []byte) any {
 }
 
 // fill adds items to a list or a dict.
-func (m *machine) fill(op byte) (err error) {
+func (m *machine) fill(op byte) {
 	var items []any
 	switch op {
 	case opAppend:
-		items, err = m.last(1)
+		items = m.last(1)
 	case opSetItem:
-		items, err = m.last(2)
+		items = m.last(2)
 	default:
-		items, err = m.items()
+		items = m.items()
 	}
-	if err != nil {
-		return err
-	}
-	into, err := m.pop()
-	if err != nil {
-		return err
-	}
-	m.stack = append(m.stack, into)
-	if _, ok := into.(*object); ok {
-		return nil // a container of a class of its own
-	}
-	if op == opAppend || op == opAppends {
-		l, ok := into.(*list)
-		if !ok {
-			return m.bad(describe(into), "a list to append to")
-		}
-		l.items = append(l.items, items...)
-		return nil
-	}
-	d, ok := into.(*dict)
+	into := m.top()
+	l, isList := into.(*list)
+	d, isDict := into.(*dict)
+	_, own := into.(*object) // a container of a class of its own
+	appends := op == opAppend || op == opAppends
 	switch {
-	case !ok:
-		return m.bad(describe(into), "a dict to set items of")
+	case m.err != nil || own:
+	case appends && !isList:
+		m.fail(m.bad(describe(into), "a list to append to"))
+	case appends:
+		l.items = append(l.items, items...)
+	case !isDict:
+		m.fail(m.bad(describe(into), "a dict to set items of"))
 	case len(items)%2 != 0:
-		return m.bad(fmt.Sprintf("%d keys and values", len(items)), "an even number")
+		m.fail(m.bad(fmt.Sprintf("%d keys and values", len(items)), "an even number"))
+	default:
+		for i := 0; i < len(items); i += 2 {
+			d.keys, d.values = append(d.keys, items[i]), append(d.values, items[i+1])
+		}
 	}
-	for i := 0; i < len(items); i += 2 {
-		d.keys, d.values = append(d.keys, items[i]), append(d.values, items[i+1])
-	}
-	return nil
 }
 
 // build gives a value the state that its class keeps beside its content. That
 // of an OrderedDict, the versions of modules, says nothing of tensors.
-func (m *machine) build() error {
-	items, err := m.last(2)
-	if err != nil {
-		return err
+func (m *machine) build() {
+	items := m.last(2)
+	switch v := items[0].(type) {
+	case *object:
+		v.state = items[1]
+	case *dict:
+	default:
+		if !m.any {
+			m.fail(m.refuse("a state for %s, which no tensor needs", describe(v)))
+		}
 	}
-	if o, ok := items[0].(*object); ok {
-		o.state = items[1]
-		return m.push(o)
-	}
-	if _, ok := items[0].(*dict); !ok && !m.any {
-		return m.refuse("a state for %s, which no tensor needs", describe(items[0]))
-	}
-	return m.push(items[0])
+	m.push(items[0])
 }

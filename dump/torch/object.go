@@ -26,45 +26,26 @@ func ReadAll(r io.ReaderAt, size int64) (*File, error) {
 }
 
 // make is an operation that makes or fills a value of any class.
-func (m *machine) make(op byte) error {
+func (m *machine) make(op byte) {
 	switch op {
 	case opNewObj, opNewObjEx:
-		items, err := m.last(map[byte]int{opNewObj: 2, opNewObjEx: 3}[op])
-		if err != nil {
-			return err
-		}
+		items := m.last(map[byte]int{opNewObj: 2, opNewObjEx: 3}[op])
 		class, _ := items[0].(name)
 		args, _ := items[1].(tuple)
-		if err := m.spend(costItem * 4); err != nil {
-			return err
-		}
-		return m.push(&object{class: class, args: args})
+		m.fail(m.spend(costItem * 4))
+		m.push(&object{class: class, args: args})
 	case opEmptySet:
-		return m.push(&list{})
+		m.push(&list{})
 	case opAddItems:
-		return m.fill(opAppends)
+		m.fill(opAppends)
 	case opFrozenSet:
-		items, err := m.items()
-		if err != nil {
-			return err
-		}
-		return m.push(&list{items})
+		m.push(&list{m.items()})
 	case opPop:
-		_, err := m.pop()
-		return err
+		m.pop()
+	default:
+		n := m.number(map[byte]uint64{opBytes1: 1, opBytes4: 4, opBytes8: 8, opByteArray: 8}[op])
+		m.push(bytesOf(m.kept(n)))
 	}
-	n, err := m.number(map[byte]uint64{opBytes1: 1, opBytes4: 4, opBytes8: 8, opByteArray: 8}[op])
-	if err != nil {
-		return err
-	}
-	b, err := m.take(n)
-	if err != nil {
-		return err
-	}
-	if err := m.spend(int64(n)); err != nil {
-		return err
-	}
-	return m.push(bytesOf(b))
 }
 
 // makes are the operations of make.
