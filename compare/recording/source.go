@@ -496,7 +496,8 @@ func (p *part) operator(u *unit, n int) result.Operator {
 		side = p.right
 	}
 	lone := u.left == nil || u.right == nil
-	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap, Meets: c.meets, Begins: c.begins, Skipped: c.again && lone}
+	again := c.again && !side.hooked(c)
+	op := result.Operator{Name: c.op, Type: typeOf(c), Index: n, Order: n, Dumped: u.left != nil, Behind: c.state || c.gap, Meets: c.meets, Begins: c.begins, Skipped: again && lone}
 	op.Inner, op.Scope = p.aside(u), side.scope(c)
 	if op.Steps = u.steps(); op.Steps > 0 {
 		op.Lost = u.lost()
@@ -504,7 +505,7 @@ func (p *part) operator(u *unit, n int) result.Operator {
 	if c.original != nil {
 		op.Uses = append(op.Uses, c.original.op)
 	}
-	if lone && !c.state && !c.gap && !c.again && !op.Inner {
+	if lone && !c.state && !c.gap && !again && !op.Inner {
 		op.Made = c.gave()
 	}
 	for i := range c.leaves {
@@ -628,6 +629,14 @@ func (s *side) port(p place) result.Port {
 		return result.Port{}
 	}
 	return result.Port{Op: s.calls[p.call-1].op, Index: int(p.slot)}
+}
+
+// hooked tells of a call that was made while gradients were computed that it works on one of them, as a hook does: it
+// repeats nothing.
+func (s *side) hooked(c *call) bool {
+	return slices.ContainsFunc(c.leaves, func(l leaf) bool {
+		return l.role == result.Input && l.from.call > 0 && s.calls[l.from.call-1].Parsed.Direction == msprobe.Backward
+	})
 }
 
 // typeOf is the function, or the class of a module.

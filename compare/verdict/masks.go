@@ -39,18 +39,14 @@ func (w *recordedWalk) maskedAlone(r *result.Row) bool {
 		(w.stepsAlone(r.Facts.Producer, r.Recorded.Golden) > 0 || w.stepsAlone(r.Recorded.Golden, r.Facts.Producer) > 0)
 }
 
-// sunk tells of statistics that one side masks with -inf and the other with a number of masks, as the lowest number of a type
-// becomes -inf in a coarser one. Numbers above -[mostMask] are no such masks: beside them -inf is an overflow.
+// sunk tells of statistics that the sides mask with other numbers: -inf, the lowest number of a type, which
+// becomes -inf in a coarser one, -1e30. Numbers above -[mostMask] are no such masks: beside them -inf is an overflow.
 func sunk(r *result.Row) bool {
-	const extremes = result.KnownMin | result.KnownMax
+	masks := func(s *result.Said) bool {
+		return s.Has(result.KnownMin|result.KnownMax) && math.Abs(s.Stats.Max) <= math.MaxFloat64 && s.Stats.Min <= -mostMask && swamps(s.Stats.Min, s.Stats.Max)
+	}
 	a, b := r.Recorded.Left, r.Recorded.Right
-	if !a.Has(extremes) || !b.Has(extremes) {
-		return false
-	}
-	if math.IsInf(b.Stats.Min, -1) {
-		a, b = b, a
-	}
-	return math.IsInf(a.Stats.Min, -1) && math.Abs(a.Stats.Max) <= math.MaxFloat64 && b.Stats.Min >= -math.MaxFloat64 && b.Stats.Min <= -mostMask && swamps(b.Stats.Min, b.Stats.Max)
+	return a.Stats.Min != b.Stats.Min && masks(a) && masks(b)
 }
 
 // masked tells of an output with [sunk] statistics that its call did not make the masks: they came in with an input or

@@ -234,8 +234,7 @@ func Exchanged(pieces []Piece) (p Premise, own [][]bool) {
 				}
 			}
 		}
-		// Weights are loaded before anything runs.
-		if at < 0 || taken[at] || !loaded && mine.wrongBefore(pieces) {
+		if at < 0 || taken[at] || mine.wrongBefore(pieces, loaded) {
 			return p, nil
 		}
 		moved[mine.Rank] = true
@@ -288,11 +287,13 @@ func (p *Piece) has(other *Piece) (tells int, weights bool) {
 	return tells, weights
 }
 
-// wrongBefore tells that something went wrong in a piece before it was given what it should not have.
-func (p *Piece) wrongBefore(pieces []Piece) bool {
+// wrongBefore tells that something went wrong in a piece before it was given what it should not have. If weights are loaded, and not
+// handed out by a collective, that was before anything ran.
+func (p *Piece) wrongBefore(pieces []Piece, weights bool) bool {
 	first := slices.IndexFunc(p.Given, func(g GivenTensor) bool { return !g.Alike })
 	return slices.ContainsFunc(p.Roots, func(r Start) bool {
-		return r.Order < p.Given[first].Order && (r.Argument == "" || !p.mirrored(&r, pieces))
+		loaded := weights && (p.Joins == 0 || r.Order < p.Joins-1 || r.Argument != "")
+		return r.Order < p.Given[first].Order && !loaded && (r.Argument == "" || !p.mirrored(&r, pieces))
 	})
 }
 

@@ -133,7 +133,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 	case told == untold:
 		left, _ := rec.Left.NotFinite()
 		right, _ := rec.Right.NotFinite()
-		if !left || !right {
+		if !left || !right || sunk(r) { // norms of masks are beyond a type
 			return t
 		}
 		add(NotFinite, 1, 0)

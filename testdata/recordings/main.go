@@ -283,6 +283,9 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 		name = name[strings.LastIndex(name, "/")+1:] // without the step and rank
 		parts := strings.Split(name, ".")
 		known := len(parts) > 1 && slices.Contains(a.Calls, parts[1])
+		if _, shared := was[name]; known && !shared && a.Exact == nil { // what the fault added, as a hook of a gradient
+			return true
+		}
 		if slices.Contains(a.Exact, name) || name == first && a.Exact == nil || known && slices.ContainsFunc(beside, func(c call) bool { return c.name == name }) {
 			return true
 		}
