@@ -13,6 +13,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/plainfile"
+	"precision/internal/whole"
 	"precision/run/explain"
 )
 
@@ -69,13 +70,16 @@ func (l Last) Keep(dir string, write func(io.Writer) error) error {
 	if dir == "" {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	folder, err := whole.OpenFolder(dir)
+	if err != nil {
 		return err
 	}
+	defer folder.Close()
 	before, _ := OpenLast(dir)
-	if write != nil {
-		l.Result = filepath.Join(dir, "result-"+strconv.FormatInt(time.Now().UnixNano(), 10)+".json")
-		if err := writeWhole(l.Result, write); err != nil {
+	if write != nil { // a machine that stops now loses what can be made again: nobody waits for the disk
+		name := "result-" + strconv.FormatInt(time.Now().UnixNano(), 10) + ".json"
+		l.Result = filepath.Join(dir, name)
+		if err := folder.FillLater(name, write); err != nil {
 			return err
 		}
 	}
@@ -88,7 +92,7 @@ func (l Last) Keep(dir string, write func(io.Writer) error) error {
 		}
 	}
 	l.Time = time.Now()
-	err := writeWhole(filepath.Join(dir, lastFile), func(w io.Writer) error { return json.NewEncoder(w).Encode(l) })
+	err = folder.FillLater(lastFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(l) })
 	if err == nil {
 		l.tidy(dir, before)
 	}
@@ -116,11 +120,12 @@ func (l *Last) tidy(dir string, before *Last) {
 // csv is the last result.
 const keptRows = 200_000
 
-// keep keeps what was judged as the last result. That it could not be kept takes nothing from it.
+// keep keeps what was judged as the last result: the table, which whoever opens it judges again. That it could not be kept
+// takes nothing from it.
 func (o *Judging) keep(done *Compared) {
 	l := Last{Result: done.Path}
 	l.Left, l.Graph, l.Right = Recheck(&done.Table.Meta)
-	write := func(w io.Writer) error { return report.WriteJSON(w, done.Judged) }
+	write := func(w io.Writer) error { return report.WriteSaved(w, done.Judged, nil) }
 	if len(done.Table.Rows) > keptRows {
 		write = nil
 	}

@@ -105,7 +105,7 @@ func (w *jsonWriter) dtypes(t *result.Table) {
 }
 
 // WriteSaved writes what [ReadJSON] needs and nothing else, for faces that carry
-// the table with them: no operators with their verdicts, which come out again
+// the table with them and for the last result: no operators with their verdicts, which come out again
 // when the table is judged. own, if not nil, writes the value of one more member,
 // "page", which ReadJSON passes over.
 func WriteSaved(to io.Writer, j *verdict.Judged, own []byte) error {
@@ -125,7 +125,9 @@ func WriteSaved(to io.Writer, j *verdict.Judged, own []byte) error {
 		w.item()
 		w.b = append(w.b, own...)
 	}
-	w.b = append(w.b, "\n}\n"...)
+	w.b = append(w.b, '\n')
+	w.flush()
+	w.b = append(w.b, seal(w.sum)...)
 	w.flush()
 	return w.err
 }
