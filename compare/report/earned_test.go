@@ -28,7 +28,7 @@ func claims(key string) bool {
 }
 
 // judging are the reasons that judge: premises, hints, and what is known of golden outputs.
-var judging = regexp.MustCompile(`^(inputs|given|weights|step|hint|order|golden)-|^(inconsistent|torn|operators-alone|batch-differs|shapes-mostly|same-sides|made-non-finite)$`)
+var judging = regexp.MustCompile(`^(inputs|given|weights|step|hint|order|golden)-|^(inconsistent|torn|cancelled|operators-alone|batch-differs|shapes-mostly|same-sides|made-non-finite)$`)
 
 // earned are the sentences of the catalogue, by key, with a table of which each is said and one of
 // which it must not be; "calls" in front of tables of recordings.
@@ -66,6 +66,9 @@ func earned() map[string][][2]string {
 	}
 	loaded := func(off string) string { return layers("out 0 "+off+"\n", "\nout 0 distance=0.9\n") }
 	strange := func(word string) string { return layers("", "\nout 0 distance=0.9\ncheck ok golden="+word+"\n") }
+	total := func(terms, sum string) string { // what is left of terms
+		return "op data Data feed\nout 0\nop a MatMulV2 in=data:0\nout 0 " + terms + "\nop s ReduceSum in=a:0\nout 0 n=16 distance=0.9 " + sum + "\n"
+	}
 	torn := func(how string) string { return layers("out 0\n", how+"\nout 0\n") }
 	mixed := func(word string) string { return layers("out 0\n", "\nout 0 distance=0.9\ncheck "+word+"\n") }
 	const (
@@ -202,6 +205,7 @@ func earned() map[string][][2]string {
 		"reason.weights-differ":  {{loaded("distance=0.9"), loaded("distance=0.05")}, {loaded("distance=0.9"), loaded("")}},
 		"reason.step-differs":    {{loaded("distance=0.05"), loaded("distance=0.9")}, {loaded("distance=0.05"), loaded("")}},
 		"reason.weights-apart":   {{strange("differs"), strange("follows")}},
+		"reason.cancelled":       {{total("distance=1e-7", "rms=1e-7"), total("distance=1e-7", "")}, {total("distance=1e-7", "rms=1e-7"), total("distance=0.01", "rms=1e-7")}},
 		"reason.torn":            {{torn("amiss=0"), torn("")}},
 		"reason.inconsistent":    {{mixed("wrong"), mixed("ok")}},
 		"report.root.noise":      {{"op a Relu\nout 0 distance=0.9\nagain op a Relu\nagain out 0 distance=0.8\n", "op a Relu\nout 0 distance=0.9\nagain op a Relu\nagain out 0 distance=0.1\n"}},

@@ -229,6 +229,7 @@ const (
 	RanksExchanged Kind = "ranks-exchanged" // rank of the left side, the one of the right side that was given the same
 	Inconsistent   Kind = "inconsistent"    // outputs that do not follow from the inputs recorded with them, of
 	Torn           Kind = "torn"            // inputs that are not what the operators that made them recorded as outputs, of
+	Cancelled      Kind = "cancelled"       // sums whose terms cancel to rounding, the first, operators that follow from these alone
 	WeightsApart   Kind = "weights-apart"   // weights with which golden outputs do not follow from golden inputs, of: weights of the left side
 	HintTurned     Kind = "hint-turned"     // tensor, axis, how many further the slices of the left side are
 	HintOrder      Kind = "hint-order"      // tensor, axis: the left side has the slices of the right one in another order
@@ -289,7 +290,7 @@ var kinds = map[Kind]struct {
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled:   {},
-	OperatorsAlone: {}, OrderDiffers: {}, InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, RanksExchanged: {}, WeightsUnseen: {}, WeightsApart: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
+	OperatorsAlone: {}, OrderDiffers: {}, InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, RanksExchanged: {}, WeightsUnseen: {}, WeightsApart: {}, Cancelled: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
 	WeightStep: {}, WeightNear: {}, WeightQuantised: {}, WeightElsewhere: {}, WeightConstant: {}, WeightTransposed: {}, WeightUnlike: {}, WeightPermuted: {}, WeightRotated: {}, StoredShape: {}, StoredDiffers: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }

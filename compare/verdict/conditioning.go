@@ -157,6 +157,10 @@ func squared(in []operand, out *operand) prediction {
 		bound:   spread{most(x.err.rms) + x.err.max*x.err.rms, most(x.err.max)}}
 }
 
+// evenDivisors is how many times the smallest divisor their root mean square may be for one relative error to stand
+// for all: normal numbers that keep away from zero have less.
+const evenDivisors = 16
+
 // divided: relative errors add, as long as the divisor stays away from zero.
 func divided(in []operand, out *operand) prediction {
 	if len(in) != 2 {
@@ -169,9 +173,10 @@ func divided(in []operand, out *operand) prediction {
 	}
 	// (a+e)/(b+f) - a/b = e/(b+f) - (a/b)·f/(b+f)
 	worst := func(e float64) float64 { return e/(b.smallest-b.err.max) + out.magnOf*by }
-	rel := a.relative() + b.relative()
+	// Where divisors are of many sizes, what is left is made by the smallest, and these have the largest relative errors.
+	rel := (a.relative() + b.relative()) * max(1, b.rms/(evenDivisors*b.smallest))
 	return prediction{tame: true,
-		typical: spread{2 * rel * out.rms, worst(a.err.max)},
+		typical: spread{min(2*rel*out.rms, max(worst(a.err.rms), 2*(a.relative()+b.relative())*out.rms)), worst(a.err.max)},
 		bound:   spread{worst(a.err.rms), worst(a.err.max)}}
 }
 
@@ -291,14 +296,23 @@ func normalised(in []operand, out *operand) prediction {
 		return prediction{}
 	}
 	x := &in[0]
-	if x.dev <= 0 || x.err.max == 0 {
+	if x.dev <= 0 {
 		return handed(in, out)
+	}
+	// The mean and the deviation are sums of all elements of a row, in float32 at best and in another
+	// order on either side; where the mean is large, taking it off leaves few digits.
+	own := (2 + math.Log2(max(1, x.count))) * single * max(1, x.rms/x.dev)
+	if x.err.max == 0 {
+		p := handed(in, out)
+		p.typical.rms, p.typical.max = math.Hypot(p.typical.rms, own*out.rms), p.typical.max+own*out.magnOf
+		p.bound = spread{p.bound.rms + 4*own*out.rms, p.bound.max + 4*own*out.magnOf}
+		return p
 	}
 	rel := x.err.rms / x.dev
 	if rel > 0.1 {
 		return prediction{}
 	}
-	typical := spread{rel * out.rms, x.err.max / x.dev * max(out.rms, 1)}
+	typical := spread{math.Hypot(rel, own) * out.rms, (x.err.max/x.dev + own) * max(out.rms, 1)}
 	return prediction{typical: typical, bound: typical.times(4), tame: true}
 }
 

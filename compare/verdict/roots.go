@@ -59,6 +59,7 @@ func (j *judge) roots(out *Judged, p *premised) {
 		return
 	}
 	j.dropIdle(out)
+	j.cancelled(out)
 	j.follow(out)
 	if len(out.Roots) == 0 {
 		j.firstInOrder(out)
@@ -403,33 +404,20 @@ func (j *judge) dropIdle(out *Judged) {
 			}
 		}
 	}
-	renumber := make([]int, len(out.Roots))
-	kept := out.Roots[:0:0]
-	for k, r := range out.Roots {
-		idle := j.operators[r.Operator].State == StateSuspect && !used[k] && r.Begin == nil &&
-			!slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind.Jump() })
-		renumber[k] = -1
-		if !idle {
-			renumber[k] = len(kept)
-			kept = append(kept, r)
-		}
-	}
-	out.Roots = kept
-	for i := range j.operators {
-		op := &j.operators[i]
-		var from []int
-		for _, k := range op.From {
-			if renumber[k] >= 0 {
-				from = append(from, renumber[k])
-			}
-		}
-		op.From = from
-	}
+	at := 0
+	j.keepRoots(out, func(r *Root) bool {
+		at++
+		return j.operators[r.Operator].State != StateSuspect || used[at-1] || r.Begin != nil ||
+			slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind.Jump() })
+	})
 }
 
 // follow counts what inherits from every root, and finds the outputs of the
 // network its error arrives at.
 func (j *judge) follow(out *Judged) {
+	for k := range out.Roots {
+		out.Roots[k].Inherited = 0
+	}
 	for i := range j.operators {
 		op := &j.operators[i]
 		if op.State == StateInherited {
