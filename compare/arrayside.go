@@ -35,20 +35,45 @@ func (s ArraySide) Operators() iter.Seq[SideOperator] {
 		}
 		op := byName[f.Key[:i]]
 		if op == nil {
-			op = &SideOperator{Name: f.Key[:i]}
+			op = s.operator(f.Key[:i])
 			byName[op.Name] = op
 			list = append(list, op)
 		}
 		op.Outputs = append(op.Outputs, slot)
 	}
+	var ordered []*SideOperator
+	var add func(op *SideOperator)
+	add = func(op *SideOperator) { // behind what feeds it and was not recorded
+		for _, from := range op.Feeds {
+			if byName[from.Op] == nil {
+				byName[from.Op] = s.operator(from.Op)
+				add(byName[from.Op])
+			}
+		}
+		ordered = append(ordered, op)
+	}
+	for _, op := range list {
+		add(op)
+	}
 	return func(yield func(SideOperator) bool) {
-		for _, op := range list {
+		for _, op := range ordered {
 			slices.Sort(op.Outputs)
 			if !yield(*op) {
 				return
 			}
 		}
 	}
+}
+
+// operator is one of a name, with what the recording tells of it beside its tensors.
+func (s ArraySide) operator(name string) *SideOperator {
+	op := &SideOperator{Name: name}
+	var feeds []dump.Port
+	op.Type, feeds = s.Made(name)
+	for _, from := range feeds {
+		op.Feeds = append(op.Feeds, result.Port{Op: from.Op, Index: from.Output})
+	}
+	return op
 }
 
 // Open opens the newest array of an output.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump"
 	"precision/dump/dtype"
@@ -54,9 +55,15 @@ func TestDebugger(t *testing.T) {
 	if len(j.Roots) != 1 || j.Operators[j.Roots[0].Operator].Op.Name != "net_add" {
 		t.Errorf("%d roots", len(j.Roots))
 	}
+	if r := &j.Roots[0]; r.Certainty != verdict.Certain {
+		t.Errorf("the root is %v, though the graph tells its inputs, and they agree", r.Certainty)
+	}
 	for _, op := range out.Table.Ops {
 		if !strings.HasPrefix(op.Lines, "/home/user/train.py:") {
 			t.Errorf("%s was made at %q", op.Name, op.Lines)
+		}
+		if op.Name == "net_add" && (op.Type != "BiasAdd" || len(op.Inputs) != 2 || op.Inputs[0] != result.Port{Op: "net_mm"}) {
+			t.Errorf("%s is a %s of %v", op.Name, op.Type, op.Inputs)
 		}
 		if op.Name == "net_add" && !strings.Contains(op.Lines, ": h = tf.nn.bias_add(") {
 			t.Errorf("%s was made at %q", op.Name, op.Lines)

@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/result"
 	"precision/internal/nd"
+	catalogue "precision/op"
 )
 
 // Side is one side of a comparison: what a run recorded, in whatever format. A
@@ -30,7 +31,12 @@ type SideOperator struct {
 	// Inputs and Outputs are the numbers of the tensors that were recorded, in
 	// ascending order.
 	Inputs, Outputs []int
+	// Feeds are the outputs that go into it, none where the recording does not tell. Those of
+	// operators without tensors are told, too: these are listed with neither inputs nor outputs.
+	Feeds []result.Port
 }
+
+func (o *SideOperator) recorded() bool { return len(o.Inputs)+len(o.Outputs) > 0 }
 
 // SideTensor is a tensor of a recording that is open.
 type SideTensor struct {
@@ -52,9 +58,19 @@ func (b *ByNames) Table() *result.Table {
 	t.Meta.Left = result.Side{Dir: b.Left.Dir(), Kind: b.Left.Kind()}
 	t.Meta.Right = result.Side{Dir: b.Right.Dir(), Kind: b.Right.Kind()}
 	t.Meta.Pairing.How = result.ByName
+	golden := map[string]SideOperator{}
+	for op := range b.Right.Operators() {
+		golden[op.Name] = op
+	}
 	for op := range b.Left.Operators() {
+		if other := golden[op.Name]; op.Type == "" {
+			op.Type, op.Feeds = other.Type, other.Feeds
+		}
 		n := len(t.Ops)
-		t.Ops = append(t.Ops, result.Operator{Name: op.Name, Type: op.Type, Index: n, Order: n, Dumped: true, Outputs: len(op.Outputs)})
+		t.Ops = append(t.Ops, result.Operator{
+			Name: op.Name, Type: op.Type, Index: n, Order: n, Inputs: op.Feeds, Outputs: len(op.Outputs), Dumped: op.recorded(), NoKernel: !op.recorded(),
+			Constant: catalogue.Is(op.Type, catalogue.Constant), Feed: catalogue.Is(op.Type, catalogue.Feed),
+		})
 	}
 	return t
 }
@@ -73,6 +89,9 @@ func (b *ByNames) Groups() []Group {
 	var list []Group
 	seen := map[string]bool{}
 	for op := range b.Left.Operators() {
+		if !op.recorded() {
+			continue
+		}
 		row := b.row(len(list), op)
 		seen[op.Name] = true
 		other, ok := right[op.Name]
@@ -88,8 +107,8 @@ func (b *ByNames) Groups() []Group {
 		})
 	}
 	for _, name := range order {
-		if !seen[name] {
-			row := b.row(len(list), right[name])
+		if op := right[name]; !seen[name] && op.recorded() {
+			row := b.row(len(list), op)
 			row.Left.Names = "*"
 			row.Add(result.Because(result.NoLeftOp, name))
 			list = append(list, only(row, &MissingError{name}))

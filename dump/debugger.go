@@ -44,10 +44,21 @@ func (f *Folder) debugger(files []fs.DirEntry) (*Folder, error) {
 	f.sort()
 	f.SetQuantised(false)
 	made := map[string]string{}
+	for op := range r.Operators() {
+		made[Normalise(op)] = op
+	}
 	for i := range r.Traces {
 		made[Normalise(r.Traces[i].Op)] = r.Traces[i].Op
 	}
 	f.lines = func(op string) []string { return r.Lines(made[Normalise(op)]) }
+	f.made = func(op string) (string, []Port) {
+		typ, inputs := r.Made(made[Normalise(op)])
+		ports := make([]Port, len(inputs))
+		for i, in := range inputs {
+			ports[i] = Port{Normalise(in.Op), int(in.Slot)}
+		}
+		return typ, ports
+	}
 	return f, nil
 }
 
@@ -100,4 +111,18 @@ func (f *Folder) Lines(op string) []string {
 		return nil
 	}
 	return f.lines(op)
+}
+
+// Port is an output of an operator, by the name that is the start of its key.
+type Port struct {
+	Op     string
+	Output int
+}
+
+// Made is the type of an operator and the outputs that go into it, if the recording tells them.
+func (f *Folder) Made(op string) (typ string, inputs []Port) {
+	if f.made == nil {
+		return "", nil
+	}
+	return f.made(op)
 }

@@ -53,6 +53,7 @@ type Folder struct {
 
 	byKey map[string]*Op
 	lines func(op string) []string // of the program that made an operator
+	made  func(op string) (typ string, inputs []Port)
 }
 
 // Op is an operator that was recorded, or, for arrays and golden dumps, one of

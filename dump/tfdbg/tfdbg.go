@@ -6,9 +6,12 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -76,7 +79,10 @@ type Recording struct {
 	// was read.
 	Damaged []Damage
 
-	created map[string][]string // identifiers of stack frames by operator, the outermost first
+	created map[node]*created
+	taken   map[node][]*created // what takes an output of a graph, in the order in which it was made
+	graphs  map[string]string   // of an operator: the one it ran in last, else was made in last
+	outer   map[string]string   // the graph around one
 	frames  map[string]frame
 	sources []source // by number
 	first   int64    // the first of the run that is read
@@ -87,6 +93,18 @@ type Damage struct {
 	File   string
 	Offset int64
 	What   string
+}
+
+// node names an operator, or an output of one, in a graph.
+type node struct{ graph, name string }
+
+// created is what was said of an operator when its graph was made.
+type created struct {
+	typ     string
+	inputs  []string // outputs, as name:output; ^name had to run before
+	outputs uint64
+	frames  []string // identifiers of stack frames, the outermost first
+	at      int      // the place among all that were made
 }
 
 type frame struct{ file, line int64 }
@@ -104,13 +122,14 @@ const (
 	sourceFile = 4
 	stackFrame = 6
 	graphOp    = 7
+	graph      = 8
 	execution  = 9
 	traced     = 10
 )
 
 // Read lists what the files of a folder hold.
 func Read(dir string, files []string) (*Recording, error) {
-	r := &Recording{created: map[string][]string{}, frames: map[string]frame{}}
+	r := &Recording{created: map[node]*created{}, taken: map[node][]*created{}, graphs: map[string]string{}, outer: map[string]string{}, frames: map[string]frame{}}
 	files = slices.Clone(files)
 	slices.Sort(files)
 	names := map[string]string{} // one text for a name
@@ -139,6 +158,8 @@ func Read(dir string, files []string) (*Recording, error) {
 					return r.frame(v)
 				case graphOp:
 					return r.op(v)
+				case graph:
+					return r.graph(v)
 				case execution:
 					r.Eager++
 				case traced:
@@ -217,27 +238,98 @@ func (r *Recording) frame(v protofield.Value) error {
 	return err
 }
 
+// op reads a GraphOpCreation.
 func (r *Recording) op(v protofield.Value) error {
-	name := ""
-	var ids []string
+	var n node
+	c := &created{at: len(r.created)}
 	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
 		switch num {
+		case 1:
+			c.typ = string(v.Bytes)
 		case 2:
-			name = string(v.Bytes)
+			n.name = string(v.Bytes)
+		case 4:
+			n.graph = string(v.Bytes)
+		case 6:
+			c.inputs = append(c.inputs, string(v.Bytes))
+		case 7:
+			c.outputs = v.Number
 		case 8:
 			return v.Walk(func(num protowire.Number, v protofield.Value) error {
 				if num == 2 {
-					ids = append(ids, string(v.Bytes))
+					c.frames = append(c.frames, string(v.Bytes))
 				}
 				return nil
 			})
 		}
 		return nil
 	})
-	if len(ids) > 0 {
-		r.created[name] = ids
+	if _, twice := r.created[n]; twice || err != nil {
+		return err
 	}
+	r.created[n], r.graphs[n.name] = c, n.graph
+	for _, in := range c.inputs {
+		if of := r.taken[node{n.graph, in}]; len(of) == 0 || of[len(of)-1] != c {
+			r.taken[node{n.graph, in}] = append(of, c)
+		}
+	}
+	return nil
+}
+
+// graph reads a DebuggedGraph.
+func (r *Recording) graph(v protofield.Value) error {
+	id, outer := "", ""
+	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
+		switch num {
+		case 1:
+			id = string(v.Bytes)
+		case 6:
+			outer = string(v.Bytes)
+		}
+		return nil
+	})
+	r.outer[id] = outer
 	return err
+}
+
+// Port is an output of an operator.
+type Port struct {
+	Op   string
+	Slot int64
+}
+
+// Operators are those of the graphs, whether they ran or not.
+func (r *Recording) Operators() iter.Seq[string] { return maps.Keys(r.graphs) }
+
+// Made is the type of an operator and what goes into it; nothing where the recording does not tell. Behind what
+// reads a variable stands what was written to it before, by operators of the same graph that have no outputs;
+// behind an argument of a function within another one, the graph of the function by its identifier.
+func (r *Recording) Made(op string) (typ string, inputs []Port) {
+	graph := r.graphs[op]
+	c := r.created[node{graph, op}]
+	if c == nil {
+		return "", nil
+	}
+	if c.typ == "Placeholder" && r.outer[r.outer[graph]] != "" {
+		return "_Arg", []Port{{Op: graph}} // of a function that another one calls, with what is not told
+	}
+	add := func(names []string) {
+		for _, name := range names {
+			if from, slot, _ := strings.Cut(name, ":"); !strings.HasPrefix(name, "^") {
+				n, _ := strconv.ParseInt(slot, 10, 32)
+				inputs = append(inputs, Port{from, n})
+			}
+		}
+	}
+	add(c.inputs)
+	if (c.typ == "ReadVariableOp" || c.typ == "ResourceGather") && len(c.inputs) > 0 {
+		for _, w := range r.taken[node{graph, c.inputs[0]}] {
+			if w.outputs == 0 && w.at < c.at {
+				add(slices.DeleteFunc(slices.Clone(w.inputs), func(in string) bool { return in == c.inputs[0] }))
+			}
+		}
+	}
+	return c.typ, inputs
 }
 
 // The modes of which the tensors are values: all but these are counts.
@@ -247,16 +339,21 @@ var modes = map[uint64]string{1: "NO_TENSOR", 2: "CURT_HEALTH", 3: "CONCISE_HEAL
 
 func (r *Recording) trace(v protofield.Value, path string, rec tfrecord.Record, at uint64, names map[string]string, health map[string]bool) error {
 	t := Trace{File: path, Time: at}
-	mode, data := uint64(0), []byte(nil)
+	mode, data, graph := uint64(0), []byte(nil), ""
+	one := func(name []byte) string {
+		known, ok := names[string(name)]
+		if !ok {
+			known = string(name)
+			names[known] = known
+		}
+		return known
+	}
 	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
 		switch num {
+		case 1:
+			graph = one(v.Bytes)
 		case 2:
-			name, known := names[string(v.Bytes)]
-			if !known {
-				name = string(v.Bytes)
-				names[name] = name
-			}
-			t.Op = name
+			t.Op = one(v.Bytes)
 		case 3:
 			t.Slot = int64(v.Number)
 		case 4:
@@ -270,6 +367,9 @@ func (r *Recording) trace(v protofield.Value, path string, rec tfrecord.Record, 
 	})
 	if err != nil {
 		return err
+	}
+	if graph != r.graphs[t.Op] && r.created[node{graph, t.Op}] != nil {
+		r.graphs[t.Op] = graph
 	}
 	if mode != fullTensor {
 		r.count(&t, mode, data)
@@ -356,7 +456,11 @@ func le(b []byte, n int) (v uint64) {
 // Lines are the lines of the program that made an operator, the innermost first, without those of
 // TensorFlow and Keras; none where they are not known.
 func (r *Recording) Lines(op string) (lines []string) {
-	for _, id := range slices.Backward(r.created[op]) {
+	c := r.created[node{r.graphs[op], op}]
+	if c == nil {
+		return nil
+	}
+	for _, id := range slices.Backward(c.frames) {
 		f, known := r.frames[id]
 		if !known || f.file < 0 || f.file >= int64(len(r.sources)) || library(r.sources[f.file].path) {
 			continue

@@ -2,10 +2,14 @@ package tfdbg
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // framed is data as the one record of a file, with its length and checksums.
@@ -57,6 +61,59 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("%d bytes at %d of a file of %d", x.Size, x.Offset, size)
 			}
 			r.Lines(x.Op)
+			r.Made(x.Op)
 		}
 	})
+}
+
+// TestMade: what goes into an operator is told as the graph has it, what reads a variable gets what was written to it
+// before, and arguments of inner functions come from outside.
+func TestMade(t *testing.T) {
+	message := func(fields ...any) (b []byte) { // number, then text or number
+		for i := 0; i < len(fields); i += 2 {
+			num := protowire.Number(fields[i].(int))
+			switch v := fields[i+1].(type) {
+			case string:
+				b = protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), v)
+			case int:
+				b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v))
+			}
+		}
+		return b
+	}
+	op := func(graph, typ, name string, outputs int, inputs ...string) []byte {
+		fields := []any{1, typ, 2, name, 4, graph, 7, outputs}
+		for _, in := range inputs {
+			fields = append(fields, 6, in)
+		}
+		return framed(message(graphOp, string(message(fields...))))
+	}
+	inside := func(id, outer string) []byte { return framed(message(graph, string(message(1, id, 6, outer)))) }
+	file := slices.Concat(inside("all", ""), inside("step", "all"), inside("body", "step"),
+		op("step", "Placeholder", "v", 1),
+		op("step", "ReadVariableOp", "early", 1, "v:0"),
+		op("step", "AssignSubVariableOp", "write", 0, "v:0", "early:0"),
+		op("step", "ReadVariableOp", "late", 1, "v:0", "^write"),
+		op("step", "Split", "split", 2, "late:0"),
+		op("step", "Add", "add", 1, "split:1", "split:0"),
+		op("body", "Placeholder", "arg", 1),
+		op("body", "Relu", "add2", 1, "arg"),
+	)
+	dir, name := t.TempDir(), prefix+"1"+ofGraphs
+	if err := os.WriteFile(filepath.Join(dir, name), file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Read(dir, []string{name})
+	if err != nil || len(r.Damaged) > 0 {
+		t.Fatal(err, r.Damaged)
+	}
+	for op, want := range map[string]string{
+		"v": "Placeholder []", "early": "ReadVariableOp [{v 0}]", "late": "ReadVariableOp [{v 0} {early 0}]", "add": "Add [{split 1} {split 0}]",
+		"arg": "_Arg [{body 0}]", "add2": "Relu [{arg 0}]", "none": " []",
+	} {
+		typ, inputs := r.Made(op)
+		if got := fmt.Sprint(typ, " ", inputs); got != want {
+			t.Errorf("%s: %s, expected %s", op, got, want)
+		}
+	}
 }
