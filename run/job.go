@@ -3,7 +3,9 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,24 +144,43 @@ func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell List
 	return r, nil
 }
 
-// writePages writes a page of a job and, in a folder beside it, the pages of all its parts: report.html and report.parts.
+// writePages writes a page of a job and, in a folder beside it, the pages of all its parts: report.html and report.parts. Those of an
+// earlier run go: the page first, so that none shows parts that it does not know, and parts that are no longer among them last.
 func writePages(ctx context.Context, to string, r *job.Result, s job.Settings, tell Listener) error {
 	folder := strings.TrimSuffix(to, filepath.Ext(to)) + ".parts"
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
+	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	all := *r
 	all.Pages = make([]string, len(r.Digests))
+	mine := map[string]bool{}
 	err := r.Each(ctx, s.Out, nil, func(i int, j *verdict.Judged) error {
 		name := r.Plan.Parts[i].Name + ".html"
-		all.Pages[i] = filepath.Base(folder) + "/" + name
+		all.Pages[i], mine[name] = filepath.Base(folder)+"/"+name, true
 		return writeWhole(filepath.Join(folder, name), func(w io.Writer) error { return s.PartPage(w, j) })
 	})
+	if err == nil {
+		err = clearPages(folder, mine)
+	}
 	if err == nil {
 		err = writeWhole(to, func(w io.Writer) error { return s.Page(w, &all) })
 	}
 	if err == nil {
 		tell(Event{Action: File, Path: to})
+	}
+	return err
+}
+
+// clearPages removes from a folder the pages of results that are not kept; other files stay.
+func clearPages(folder string, keep map[string]bool) error {
+	files, err := os.ReadDir(folder)
+	for _, f := range files {
+		if name := filepath.Join(folder, f.Name()); err == nil && filepath.Ext(name) == ".html" && !keep[f.Name()] && IsPage(name) {
+			err = os.Remove(name)
+		}
 	}
 	return err
 }

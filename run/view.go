@@ -13,6 +13,7 @@ import (
 	"precision/compare/look"
 	"precision/compare/oracle"
 	"precision/compare/oracle/page"
+	"precision/compare/report/html"
 	"precision/internal/msg"
 	"precision/internal/plainfile"
 	"precision/run/explain"
@@ -40,6 +41,18 @@ func SchemaOf(path string) string {
 		return ""
 	}
 	return schema
+}
+
+// IsPage tells whether a file is a report: other pages may lie beside it.
+func IsPage(path string) bool {
+	file, _, err := plainfile.Open(path, "a report")
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	front := make([]byte, 64<<10)
+	n, _ := io.ReadFull(file, front)
+	return html.IsPage(front[:n])
 }
 
 // OpenCheck reads what a check wrote as JSON.

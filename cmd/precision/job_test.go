@@ -87,14 +87,19 @@ func TestJob(t *testing.T) {
 		t.Errorf("of %d parts there are the pages %q, %v", len(said.Parts), pages, err)
 	}
 	all := filepath.Join(t.TempDir(), "all.html")
+	beside := strings.TrimSuffix(all, ".html") + ".parts"
+	writeAll(t, map[string]string{filepath.Join(beside, "step9_rank9.html"): string(page), filepath.Join(beside, "mine.html"): "<p>not ours"})
 	if code, _, stderr = precision(t, append(slices.Clone(args), "-out", t.TempDir(), "-html", all)...); code != exitOK {
 		t.Fatalf("-html: exit %d: %s", code, stderr)
+	}
+	if left, err := filepath.Glob(filepath.Join(beside, "*.html")); err != nil || len(left) != len(said.Parts)+1 || slices.Contains(left, filepath.Join(beside, "step9_rank9.html")) {
+		t.Errorf("beside the page are %q, %v", left, err)
 	}
 	if page, err = os.ReadFile(all); err != nil || strings.Count(unzipped(t, page), "all.parts/") != len(said.Parts) {
 		t.Errorf("the page with all parts: %v", err)
 	}
 	for _, part := range said.Parts {
-		page, err := os.ReadFile(filepath.Join(strings.TrimSuffix(all, ".html")+".parts", part.Table+".html"))
+		page, err := os.ReadFile(filepath.Join(beside, part.Table+".html"))
 		if err != nil || !html.IsPage(page) {
 			t.Errorf("the page of %s: %v", part.Table, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -18,7 +17,6 @@ import (
 	"time"
 
 	"precision/compare/job"
-	"precision/compare/report/html"
 	"precision/internal/clean"
 	"precision/internal/desktop"
 	"precision/internal/msg"
@@ -70,7 +68,7 @@ func newestPage(ctx context.Context, lang msg.Lang, path string) (string, error)
 		if err != nil || d.IsDir() || !strings.EqualFold(filepath.Ext(name), ".html") {
 			return nil // a folder that cannot be read holds no report one could show
 		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().After(newest) && isPage(name) {
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().After(newest) && run.IsPage(name) {
 			best, newest = name, info.ModTime()
 		}
 		return nil
@@ -82,18 +80,6 @@ func newestPage(ctx context.Context, lang msg.Lang, path string) (string, error)
 		return "", err
 	}
 	return filepath.Abs(best)
-}
-
-// isPage tells whether a file is a report: other pages may lie beside it.
-func isPage(path string) bool {
-	file, _, err := plainfile.Open(path, "a report")
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	front := make([]byte, 64<<10)
-	n, _ := io.ReadFull(file, front)
-	return html.IsPage(front[:n])
 }
 
 // servePage serves one page on the loopback address, under a name nobody can
@@ -144,7 +130,7 @@ func pageHandler(path, token, host string) http.Handler {
 		name := path
 		if part != "" {
 			name = filepath.Join(filepath.Dir(path), filepath.FromSlash(part))
-			if !filepath.IsLocal(filepath.FromSlash(part)) || !isPage(name) {
+			if !filepath.IsLocal(filepath.FromSlash(part)) || !run.IsPage(name) {
 				http.NotFound(w, r)
 				return
 			}

@@ -99,7 +99,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("a page of an earlier result is shown, which is %s", got)
 	}
 	call("check", sample+"npu", "-g", sample+"ge_proto_00000001_graph_1_Build.txt", "-out", dir, "-json", file("c.json"))
-	if found, err := newestPage(file("c.json")); err != nil || filepath.Base(found) != "c.html" || !isPage(found) {
+	if found, err := newestPage(file("c.json")); err != nil || filepath.Base(found) != "c.html" || !run.IsPage(found) {
 		t.Errorf("a check leads to %s, %v", found, err)
 	}
 	writeAll(t, map[string]string{file("a.yaml"): "lr: 1\n"})

@@ -133,6 +133,9 @@ func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
 		err = dir.Fill(PlanFile, p.WriteJSON)
 	}
 	if err == nil {
+		err = dir.Remove(PageFile) // that of an earlier run, which would show parts of this one
+	}
+	if err == nil {
 		err = writeShard(dir, s)
 	}
 	if err != nil {

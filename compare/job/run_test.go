@@ -107,8 +107,11 @@ func TestRun(t *testing.T) {
 			t.Errorf("no %s", name)
 		}
 	}
-	// Whatever the number of workers, at another time, and over what is there.
+	// Whatever the number of workers, at another time, and over what is there; the page of an earlier run goes.
 	r.Workers = 1
+	if err := os.WriteFile(filepath.Join(out, PageFile), []byte("earlier"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range []Settings{{Out: filepath.Join(t.TempDir(), "o")}, {Out: out}, {Out: out, Fresh: true}} {
 		ran(t, r, s)
 		sameFiles(t, "again", files(t, s.Out), want)

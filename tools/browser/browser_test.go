@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/ledongthuc/pdf"
 
 	"precision/compare/report/html"
 	"precision/compare/verdict"
@@ -143,6 +145,61 @@ const frames = `new Promise(done => setTimeout(() => requestAnimationFrame(() =>
 func (w *window) settle() {
 	w.t.Helper()
 	value[bool](w, frames)
+}
+
+// show sets the width of the page and light or dark.
+func (w *window) show(width int, theme string) {
+	w.t.Helper()
+	w.run(emulation.SetDeviceMetricsOverride(int64(width), 1000, 1, false), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+	w.settle()
+}
+
+// choose chooses the language.
+func (w *window) choose(lang string) {
+	w.t.Helper()
+	w.run(chromedp.Click(`#languages button[value=`+lang+`]`, chromedp.ByQuery))
+}
+
+// faintTexts gives the texts whose colour is too near to that of what is behind them: below 3 to 1, which WCAG asks of large letters and signs.
+const faintTexts = `(() => {
+	const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+	const light = colours => { for (const c of ['white', ...colours]) { canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); }
+		return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0); };
+	const behind = e => { const list = []; for (; e; e = e.parentElement) list.unshift(getComputedStyle(e).backgroundColor); return list; };
+	const faint = [];
+	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let n = texts.nextNode(); n; n = texts.nextNode()) {
+		const e = n.parentElement;
+		if (!n.data.trim() || !e.checkVisibility() || !e.getClientRects().length || e.closest('script, style, option')) continue;
+		const ground = light(behind(e));
+		const ink = light([...behind(e), getComputedStyle(e).color]);
+		const ratio = (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+		if (ratio < 3 && faint.length < 10) faint.push(n.data.trim().slice(0, 40) + ' ' + ratio.toFixed(2));
+	}
+	return faint;
+})()`
+
+// paper prints the page and returns the text that is on the sheets, without blanks.
+func (w *window) paper() string {
+	w.t.Helper()
+	var sheets []byte
+	w.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		sheets, _, err = page.PrintToPDF().WithPreferCSSPageSize(true).Do(ctx)
+		return err
+	}))
+	read, err := pdf.NewReader(bytes.NewReader(sheets), int64(len(sheets)))
+	if err != nil {
+		w.t.Fatalf("printed %q: %v", sheets[:min(20, len(sheets))], err)
+	}
+	text, err := read.GetPlainText()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all, err := io.ReadAll(text)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl").Replace(strings.Join(strings.Fields(string(all)), ""))
 }
 
 // profile makes a folder for what a browser keeps. Its child processes write there for a
@@ -378,13 +435,11 @@ func TestFirstScreen(t *testing.T) {
 func TestPaper(t *testing.T) {
 	w := view(t, write(t, madeup.Network{Ops: 300, Broken: 120}, html.Options{}), 1400, 1000)
 	w.settle()
-	var sheets []byte
-	w.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		sheets, _, err = page.PrintToPDF().WithPreferCSSPageSize(true).Do(ctx)
-		return err
-	}))
-	if !bytes.HasPrefix(sheets, []byte("%PDF")) {
-		t.Fatalf("printed %q", sheets[:min(20, len(sheets))])
+	sheets := w.paper()
+	for _, want := range []string{"dense_120/MatMul", "cosinesimilarity0.", "Erroroverexecutionorder", "notprinted:"} {
+		if !strings.Contains(sheets, want) {
+			t.Errorf("%q is not on the sheets", want)
+		}
 	}
 	// As print media it can be measured: 186 mm between the margins of A4 are 703 points.
 	w.run(emulation.SetEmulatedMedia().WithMedia("print"), emulation.SetDeviceMetricsOverride(703, 1000, 1, false))

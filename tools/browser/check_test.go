@@ -1,52 +1,19 @@
 package browser
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
-	"precision/compare/oracle"
-	"precision/compare/oracle/page"
-	"precision/compare/pattern"
 	"precision/compare/pattern/tell"
-	"precision/compare/result"
-	"precision/dump/dtype"
 	"precision/internal/msg"
 )
 
 // TestCheck goes through the page of a check: what is wrong comes first, the chart has the bound as its limit, the table is
 // sorted and filtered, and names are text.
 func TestCheck(t *testing.T) {
-	var findings []oracle.Finding
-	for i := range 200 {
-		f := oracle.Finding{Verdict: oracle.OK, Op: fmt.Sprintf("layer_%d/MatMul", i), Type: "MatMul", Rank: -1, Ratio: 0.3, Worst: []int64{0, int64(i)}, Expected: 1, Found: 1 + 1e-4, Bound: 3e-4, Largest: 1e-4,
-			DType: dtype.Float16, Shape: []int64{1, 256}, Elements: 256, Looked: 256}
-		switch {
-		case i == 120:
-			f.Verdict, f.Ratio, f.Found, f.Beyond, f.Reasons = oracle.Wrong, 2000, 7, 128, []result.Reason{result.Because("check-beyond", "128", "256")}
-			f.Pattern = string(pattern.Unwritten)
-		case i == 150:
-			f.Op, f.Verdict = "</script><img src=x onerror=alert(1)>", oracle.Suspect
-			f.Ratio = 1.2
-		case i%10 == 9:
-			f.Verdict = oracle.Unknown
-		}
-		findings = append(findings, f)
-	}
-	var b bytes.Buffer
-	if err := page.Write(&b, findings, oracle.CoverageOf(findings, nil, nil), page.Options{Left: "/data/npu", Lang: msg.English}); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "check.html")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w := view(t, "file://"+path, 1400, 1000)
+	w := view(t, wideCheck(t), 1400, 1000)
 	w.settle()
 	if text := w.text("#headline"); !strings.Contains(text, "1 wrong") || !strings.HasPrefix(text, "✖") {
 		t.Errorf("the headline is %q", text)

@@ -54,10 +54,9 @@ function numbersOf(m, i) {
 
 start(async () => {
   const m = model(await unpack());
-  settle({lang: m.page.lang, op: -1, metric: 'ratio'});
-  Object.assign(state, follow(m));
   const order = [...Array(m.rows).keys()].filter(i => m.verdictOf(i) === 'bad' || m.verdictOf(i) === 'suspect').sort((a, b) => (m.verdictOf(a) === 'suspect') - (m.verdictOf(b) === 'suspect') || a - b);
-  if (state.op < 0 && order.length) Object.assign(state, {op: m.opOfRow[order[0]], row: order[0]});
+  settle({lang: m.page.lang, op: order.length ? m.opOfRow[order[0]] : -1, row: order[0] ?? -1, metric: 'ratio'});
+  Object.assign(state, follow(m));
 
   const card = i => {
     const go = () => select(m.opOfRow[i], i);

@@ -11,6 +11,12 @@ import {signs, colour} from './marks.js';
 const gravity = ['none', 'good', 'suspect', 'inconclusive', 'bad', 'failed'];
 const letters = {good: '·', suspect: signs.suspect, inconclusive: '?', bad: signs.bad, failed: '!', none: ''};
 
+/** numbers are those of a list such as 0,4-7 that are among the ranks. */
+function numbers(list, ranks) {
+  const ranges = list.split(',').map(x => x.split('-').map(Number));
+  return ranks.filter(r => ranges.some(([from, to = from]) => r >= from && r <= to));
+}
+
 start(async () => {
   const {job, page} = await unpack();
   let open = -1; // the part that is shown
@@ -35,7 +41,18 @@ start(async () => {
     steps.add(a.step);
   }
   const columns = [...steps].sort((a, b) => a - b);
-  const rows = [...ranks.keys()].sort((a, b) => ranks.get(a) < ranks.get(b) ? -1 : ranks.get(a) > ranks.get(b) ? 1 : a - b);
+  const rows = [...ranks.keys()].sort((a, b) => a - b);
+  // Ranks stand by their hosts or by the groups in which they met: those of tensor, pipeline and data parallel, as far as collectives tell.
+  const ways = [{name: () => t('job.by-host'), of: r => ranks.get(r)}];
+  for (const m of job.collectives ?? []) {
+    const key = (m.groups ?? []).join(' ');
+    if ((m.groups ?? []).length < 2 || ways.some(w => w.key === key)) continue;
+    const group = new Map(m.groups.flatMap(g => numbers(g, rows).map(r => [r, g])));
+    ways.push({key, name: () => t('job.by-group', m.groups.length, show(m.type)), of: r => group.has(r) ? t('job.group', group.get(r)) : ''});
+  }
+  const by = el('select', {id: 'ranks-by'});
+  by.hidden = ways.length < 2 && rows.every(r => !ranks.get(r));
+  heat.before(by, ' ');
   const firstBad = columns.find(s => rows.some(r => cells.get(r + ' ' + s)?.some(k => stateOf(k) === 'bad')));
   const number = n => n < 0 ? '?' : String(n);
   const nameOf = k => t('job.at', number(job.parts[k].step), number(job.parts[k].rank)) + (job.parts[k].model ? ' · ' + show(job.parts[k].model) : '');
@@ -44,10 +61,13 @@ start(async () => {
     const most = job.parts.reduce((m, _, k) => Math.max(m, wrong(k) / Math.max(1, of(k))), 1e-9);
     const head = el('tr', {}, el('th', {}, t('job.rank')), columns.map(s => el('th' + (s === firstBad ? '.bad' : ''), {scope: 'col', title: s === firstBad ? t('job.first-bad') : null}, (s === firstBad ? '▼ ' : '') + number(s))));
     const body = [];
+    const way = ways[Number(by.value)] ?? ways[0];
+    const first = new Map(); // label -> its lowest rank
+    for (const r of rows) if (!first.has(way.of(r))) first.set(way.of(r), r);
     let host = '';
-    for (const r of rows) {
-      if (ranks.get(r) !== host) {
-        host = ranks.get(r);
+    for (const r of rows.toSorted((a, b) => first.get(way.of(a)) - first.get(way.of(b)) || a - b)) {
+      if (way.of(r) !== host) {
+        host = way.of(r);
         body.push(el('tr.host', {}, el('th', {colspan: columns.length + 1, scope: 'rowgroup'}, show(host))));
       }
       body.push(el('tr', {}, el('th', {scope: 'row'}, number(r)), columns.map(s => {
@@ -128,12 +148,17 @@ start(async () => {
 
   const draw = () => {
     const shown = heat.value || 'state';
+    const grouped = by.value || '0';
+    by.replaceChildren(...ways.map((w, k) => el('option', {value: k, selected: String(k) === grouped}, w.name())));
+    by.title = t('job.ranks-by');
+    by.setAttribute('aria-label', by.title);
     heat.replaceChildren(...['state', 'share'].map(v => el('option', {value: v, selected: v === shown}, t('job.heat.' + v))));
     document.getElementById('matrix-tip').textContent = t('job.hint');
     cards();
     matrix();
     if (open >= 0) part();
   };
+  by.addEventListener('change', matrix);
   heat.addEventListener('change', matrix);
   document.getElementById('matrix').addEventListener('click', e => {
     const b = e.target.closest('[data-part]');

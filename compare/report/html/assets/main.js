@@ -17,10 +17,8 @@ function first(m) { return m.roots[rootOrder(m)[0]]; }
 
 async function open() {
   const m = model(await unpack());
-  settle({lang: m.page.lang, op: -1});
-  const wanted = follow(m);
-  Object.assign(state, wanted);
-  if (state.op < 0 && first(m)) Object.assign(state, {op: first(m).op, row: first(m).row});
+  settle({lang: m.page.lang, op: first(m)?.op ?? -1, row: first(m)?.row ?? -1});
+  Object.assign(state, follow(m));
   const names = ['uncompared', 'good', 'suspect', 'inherited', 'bad', 'damaged'];
   const {meta} = m;
   topView(m.page, {verdict: m.verdict, sides: () => [el('span', {}, t('left') + ' ', el('code', {}, show(meta.left_dir ?? ''))), ' ', el('span', {}, t('right') + ' ', el('code', {}, show(meta.right_dir ?? ''))), ' ',

@@ -29,11 +29,18 @@ export function set(changes) {
 
 let model = null;
 let saved = '';
+let kept = -1; // the operator that the address told last, and when that was
+let since = 0;
 
 /** follow lets the fragment follow the state and the state the fragment. */
 export function follow(m) {
   model = m;
-  addEventListener('hashchange', () => { if (location.hash !== saved) set(read()); });
+  addEventListener('hashchange', () => {
+    if (location.hash === saved) return;
+    saved = location.hash;
+    set(read());
+    kept = state.op;
+  });
   return read();
 }
 
@@ -46,8 +53,11 @@ function save() {
   if (state.steps !== initial.steps) p.set('steps', state.steps);
   saved = p.size ? '#' + p : '';
   if (location.hash === saved) return;
+  const far = state.op !== kept && performance.now() - since > 500; // keys that go from one to the next leave one step to go back
+  kept = state.op;
+  since = performance.now();
   try {
-    history.replaceState(null, '', saved || '#');
+    history[far ? 'pushState' : 'replaceState'](null, '', saved || '#');
   } catch {
     // A page within another one, as in a notebook, has no address to keep it in.
   }
@@ -59,6 +69,7 @@ let initial = {...state};
 export function settle(changes) {
   Object.assign(state, changes);
   initial = {...state};
+  kept = state.op;
 }
 
 function read() {
@@ -69,7 +80,10 @@ function read() {
   const steps = Number(p.get('steps') ?? initial.steps);
   changes.steps = steps >= 1 && steps <= 8 ? steps : initial.steps;
   const op = model.byName.get(p.get('op'));
-  if (op) {
+  if (!p.has('op')) {
+    changes.op = initial.op;
+    changes.row = initial.row;
+  } else if (op) {
     changes.op = op.place;
     changes.row = op.rows.find(i => model.role(i) + ':' + model.slot(i) === p.get('t')) ?? -1;
   }

@@ -10,7 +10,8 @@ const height = 26;
 
 // What a sheet of paper holds of the table: so many rows, and the columns that say what is wrong.
 const mostPrinted = 60;
-const printed = new Set(['state', 'type', 'tensor', 'shape', 'CosineSimilarity', 'RelativeEuclideanDistance', 'MaxAbsoluteError', 'left-norm', 'right-norm', 'cause']);
+const printed = new Set(['state', 'type', 'tensor', 'shape', 'CosineSimilarity', 'RelativeEuclideanDistance', 'MaxAbsoluteError', 'left-norm', 'right-norm', 'cause', 'check.ratio', 'check.expected', 'check.found',
+  'preflight.key', 'preflight.a', 'preflight.b', 'preflight.how']);
 
 export function tableView(m) {
   const all = m.columns ?? columns(m);
