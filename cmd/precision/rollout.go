@@ -14,7 +14,7 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	q := run.Rollout{Stdout: e.stdout}
 	set.StringVar(&q.Train, "train", "", text("train"))
 	set.StringVar(&q.Calls, "rollout", "", text("rollout"))
-	set.IntVar(&q.Tokens, "tokens", 0, text("tokens"))
+	set.IntVar(&q.Tokens, "tokens", 256, text("tokens"))
 	set.StringVar(&q.LogP, "logp", "", text("logp"))
 	set.StringVar(&q.Mask, "mask", "", text("mask"))
 	set.IntVar(&q.Step, "step", -1, text("step"))

@@ -218,19 +218,49 @@ func sample(a, b *part, n int64) (x, y []float64, err error) {
 	return x, y, nil
 }
 
-// Whole reads a tensor that is small enough as numbers; nil else, and where it cannot be read.
-func Whole(t *checkpoint.Tensor) []float64 {
-	return (&part{t: t, shape: t.Shape, spans: []span{{0, t.Len()}}}).whole()
-}
-
-// Matrix is a tensor of a network in memory.
+// Matrix is a tensor of a network: V in memory, or nil for a large one, whose rows are read where they are used.
 type Matrix struct {
 	Shape []int64
 	V     []float64
+	large *source
+}
+
+// mostRows is how many elements of a large matrix are read at once: 8 MB.
+const mostRows = 1 << 20
+
+// Rows calls take with all rows in order, some at a time; it is false where they cannot be read. What take gets is used again.
+func (m *Matrix) Rows(take func(first int, v []float64)) bool {
+	if m.large == nil {
+		take(0, m.V)
+		return true
+	}
+	width := nd.Size(m.Shape[1:])
+	step := max(mostRows/max(width, 1), 1)
+	buf := make([]float64, step*width)
+	for r := int64(0); r < m.Shape[0]; r += step {
+		v := buf[:min(step, m.Shape[0]-r)*width]
+		if m.large.read(v, r*width) != nil {
+			return false
+		}
+		take(int(r), v)
+	}
+	return true
+}
+
+// Row reads one row; it is false where there is none, or it cannot be read.
+func (m *Matrix) Row(dst []float64, i int64) bool {
+	if i < 0 || i >= m.Shape[0] {
+		return false
+	}
+	if m.large == nil {
+		copy(dst, m.V[i*int64(len(dst)):])
+		return true
+	}
+	return m.large.read(dst, i*int64(len(dst))) == nil
 }
 
 // Network reads the weights of one side by the names of Hugging Face's files, fused ones taken apart as the other side has them; nil for a
-// weight that is missing or too large to be held.
+// weight that is missing.
 type Network struct{ pairs map[string]*pair }
 
 // Networks pairs two checkpoints for reading, the trainer's first.
@@ -251,14 +281,21 @@ func (n *Network) Get(side int, name string) *Matrix {
 	if x == nil {
 		return nil
 	}
-	if x.add != nil && x.len() <= mostHeld && p.settle(context.Background()) != nil {
+	if x.add != nil && p.settle(context.Background()) != nil {
 		return nil
+	}
+	if x.len() > mostHeld {
+		s, err := x.open()
+		if err != nil || len(x.shape) == 0 {
+			return nil
+		}
+		return &Matrix{Shape: x.shape, large: s}
 	}
 	v := x.whole()
 	if v == nil {
 		return nil
 	}
-	return &Matrix{x.shape, v}
+	return &Matrix{Shape: x.shape, V: v}
 }
 
 // Has reports whether a side has a weight.

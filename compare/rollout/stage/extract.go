@@ -339,7 +339,7 @@ func rows(v *msprobe.Value, data []float64, tokens, heads int, either bool) (m *
 		}
 		return m, true
 	}
-	return &matrix{tokens, w, data}, true
+	return &matrix{n: tokens, w: w, v: data}, true
 }
 
 // at is what a side recorded of a cut; nil where a part is missing.
@@ -450,7 +450,7 @@ func (s *side) logits(n *net) (got field, ok bool) {
 			if len(z)%rows != 0 {
 				return got, false
 			}
-			t = &table{&matrix{rows, len(z) / rows, z}, map[int]int{}}
+			t = &table{&matrix{n: rows, w: len(z) / rows, v: z}, map[int]int{}}
 			got.t = head.outs[0].Elem
 			got.call = head.call.Name
 			if rows != len(p.ids) {

@@ -28,6 +28,7 @@ type Request struct {
 	Answers              []int64
 	// Tokens bounds how many tokens are looked at, as whole sequences.
 	Tokens int
+	room   int // elements of recordings that are kept, 0 for mostLoaded
 }
 
 // Finding is what is said of a stage.
@@ -183,7 +184,7 @@ func Run(ctx context.Context, q *Request) (*Report, error) {
 		r.Notes = append(r.Notes, "tokens")
 		return r, nil
 	}
-	j.net = &net{tok: m, w: weights.Networks(q.TrainWeights, q.RolloutWeights), cache: map[string]*weights.Matrix{}}
+	j.net = &net{tok: m, w: weights.Networks(q.TrainWeights, q.RolloutWeights), cache: map[string]*weights.Matrix{}, room: cmp.Or(q.room, mostLoaded)}
 	j.sides[0].places, j.sides[1].places = m.train, m.rollout
 	for i, s := range j.sides {
 		if x := s.adapter(); x != 0 {
@@ -356,6 +357,7 @@ func (j *judge) collect() {
 		j.rec[s] = make([]map[string]field, len(j.cuts))
 	}
 	for i, c := range j.cuts {
+		j.trim()
 		for s, x := range j.sides {
 			switch {
 			case c.stage == "logp" && len(j.keys) > 0:
@@ -364,22 +366,36 @@ func (j *judge) collect() {
 				j.rec[s][i] = map[string]field{"l": {m: m, t: dtype.Float32}}
 			case c.stage == "logp", c.stage == "lm_head" && len(j.keys) == 0:
 			case c.stage == "latent_kv":
-				j.rec[s][i] = x.read(j.net, c)
+				j.rec[s][i] = j.shelve(x.read(j.net, c), func() map[string]field { return x.read(j.net, c) })
 			case c.stage == "cache":
 				if !x.train {
-					j.rec[s][i] = x.read(j.net, c)
+					j.rec[s][i] = j.shelve(x.read(j.net, c), func() map[string]field { return x.read(j.net, c) })
 				}
 			default:
 				j.rec[s][i] = x.at(j.net, c)
+				for name, f := range j.rec[s][i] {
+					j.shelve(map[string]field{name: f}, func() map[string]field {
+						g, _ := x.gather(j.net, c, name)
+						return map[string]field{name: g}
+					})
+				}
 			}
 		}
 		// What a prefix cache held was computed elsewhere: the trainer's stands for it.
-		for k, at := range j.tok.rollout {
-			for name, f := range j.rec[1][i] {
-				if g := j.rec[0][i][name]; at == cached && g.m != nil && g.m.w == f.m.w && k < min(g.m.n, f.m.n) && f.m.n == len(j.tok.rollout) {
-					copy(f.m.row(k), g.m.row(k))
-				}
+		for name, f := range j.rec[1][i] {
+			g := j.rec[0][i][name]
+			if !slices.Contains(j.tok.rollout, cached) || g.m == nil || g.m.w != f.m.w || f.m.n != len(j.tok.rollout) || g.m.n != f.m.n {
+				continue
 			}
+			f.m.adjust(func(v []float64) []float64 {
+				j.hold(g.m)
+				for k, at := range j.tok.rollout {
+					if at == cached {
+						copy(v[k*f.m.w:(k+1)*f.m.w], g.m.row(k))
+					}
+				}
+				return v
+			})
 		}
 		if c.stage == "cache" && j.rec[1][i] != nil {
 			// The trainer reads what it wrote.
@@ -400,6 +416,7 @@ func (j *judge) collect() {
 			for s := range 2 {
 				if r, ok := j.rec[s][i-1]["r"]; ok && r.m.w > 0 && j.rec[s][i] == nil {
 					// An engine that keeps its choice to itself takes the highest of its scores.
+					j.hold(r.m)
 					j.rec[s][i] = map[string]field{"i": {m: top(j.net.scores(c.layer, r.m), j.topk), t: dtype.Int64}}
 				}
 			}
@@ -411,6 +428,20 @@ func (j *judge) collect() {
 	for s := range 2 {
 		j.st[s] = j.chain(s, j.cutAt)
 	}
+}
+
+// shelve lets fields be put away, and read again.
+func (j *judge) shelve(fields map[string]field, read func() map[string]field) map[string]field {
+	for name, f := range fields {
+		f.m.load = func() []float64 {
+			if g := read()[name]; g.m != nil {
+				return g.m.v
+			}
+			return nil
+		}
+		j.keep(f.m)
+	}
+	return fields
 }
 
 // chain is what a side holds behind each of some cuts.
@@ -431,10 +462,17 @@ func (j *judge) chain(s int, cuts []int) []state {
 			if c.stage != "embed" && c.stage != "add" {
 				continue
 			}
-			c.opt.factor = 1
-			out := j.run(from, from, st)
-			if st["h"] = nil; out != nil {
-				st["h"] = out["h"]
+			j.trim()
+			before, at := st.with(nil), from
+			make := func() *matrix {
+				was, side := c.opt, j.side
+				defer func() { c.opt, j.side = was, side }()
+				c.opt.factor, j.side = 1, 0
+				return j.run(at, at, before)["h"]
+			}
+			if st["h"] = make(); st["h"] != nil {
+				st["h"].load = func() []float64 { return make().v }
+				j.keep(st["h"])
 			}
 		}
 		from = i + 1
@@ -459,12 +497,11 @@ func alike(a, b map[string]field) bool {
 			// A padded vocabulary.
 			w := min(f.m.w, g.m.w)
 			for _, m := range []*matrix{f.m, g.m} {
-				if m.w > w {
-					cutTo := newMatrix(m.n, w)
-					for i := range m.n {
-						copy(cutTo.row(i), m.row(i))
-					}
-					*m = *cutTo
+				if wide := m.w; wide > w {
+					m.w = w
+					m.adjust(func(v []float64) []float64 {
+						return columns(&matrix{n: m.n, w: wide, v: v}, 0, w).v
+					})
 				}
 			}
 		}
@@ -474,6 +511,7 @@ func alike(a, b map[string]field) bool {
 
 // function computes what a side should have recorded of judged cut k from what it recorded before.
 func (j *judge) function(s, k int, o *options) state {
+	j.trim()
 	from := 0
 	if k > 0 {
 		from = j.cutAt[k-1] + 1
@@ -498,6 +536,7 @@ func (j *judge) away(s, k int, st state) float64 {
 		if !ok || f == nil || f.n != y.m.n || f.w != y.m.w && name != "z" {
 			return math.NaN()
 		}
+		j.hold(y.m, f)
 		w := min(f.w, y.m.w)
 		diff, norm := 0.0, 0.0
 		for r := range f.n {
@@ -879,6 +918,7 @@ func (j *judge) lost(side, k int) (tp, rank int, best float64) {
 		}
 		for r := range parts {
 			y := newMatrix(x.n, x.w)
+			j.hold(x)
 			copy(y.v, x.v)
 			for i := range y.n {
 				clear(y.row(i)[r*x.w/parts : (r+1)*x.w/parts])
@@ -910,6 +950,7 @@ func (j *judge) equal(k int, s *Stage) {
 	}
 	same := func(at int, name string, r int) bool {
 		x, y := j.st[0][at][name], j.st[1][at][name]
+		j.hold(x, y)
 		return x != nil && y != nil && x.w == y.w && slices.Equal(x.row(r), y.row(r))
 	}
 	count := func(r, out int, ok bool) {
@@ -958,6 +999,7 @@ func (j *judge) arithmetic(k int, s *Stage, f [2]state) {
 			if z == nil || z.w != y.m.w || z.n != y.m.n {
 				return -1
 			}
+			j.hold(y.m, z)
 			r := s.Types[0].Rounding()
 			steps := j.steps(c, j.st[x][k], s.Types[0])
 			for i := range y.m.v {
@@ -981,6 +1023,7 @@ func (j *judge) arithmetic(k int, s *Stage, f [2]state) {
 // steps is the trainer's arithmetic of an element, nil where it is one rounding.
 func (j *judge) steps(c *cut, st state, t dtype.Type) func(i int) float64 {
 	r := t.Rounding()
+	j.hold(st["h"], st["g"], st["u"])
 	switch c.stage {
 	case "norm":
 		x, w := st["h"], j.get(c.weight[0]+".weight")
@@ -1036,6 +1079,7 @@ func (j *judge) shares(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
+			j.trim()
 			var h []float64
 			if k == len(j.cutAt)-1 {
 				h = j.logs[s]

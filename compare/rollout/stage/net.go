@@ -2,24 +2,80 @@ package stage
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/blas"
+	blasgonum "gonum.org/v1/gonum/blas/gonum"
+
 	"precision/compare/weights"
 	"precision/dump/dtype"
 )
 
-// matrix is a row a token, in float64.
+// matrix is a row a token, in float64. What was recorded may be put away, and is read again where it is used.
 type matrix struct {
 	n, w int
 	v    []float64
+	load func() []float64 // nil for what is kept
 }
 
-func newMatrix(n, w int) *matrix { return &matrix{n, w, make([]float64, n*w)} }
+func newMatrix(n, w int) *matrix { return &matrix{n: n, w: w, v: make([]float64, n*w)} }
 
 func (m *matrix) row(i int) []float64 { return m.v[i*m.w : (i+1)*m.w] }
+
+// What is kept of recordings and of weights, in elements: a large network is read layer by layer.
+const (
+	mostLoaded = 20 << 20
+	mostCached = 20 << 20
+)
+
+// hold brings what was put away back. It stays until the next trim.
+func (n *net) hold(list ...*matrix) {
+	for _, m := range list {
+		if m == nil || m.v != nil || m.load == nil {
+			continue
+		}
+		if m.v = m.load(); len(m.v) != m.n*m.w {
+			m.v = slices.Repeat([]float64{math.NaN()}, m.n*m.w) // the file is another one by now
+		}
+		n.keep(m)
+	}
+}
+
+// keep counts what is in memory and can be read again.
+func (n *net) keep(m *matrix) {
+	n.loaded = append(n.loaded, m)
+	n.size += len(m.v)
+}
+
+// trim puts the oldest away if more is in memory than should be. Nobody may hold elements over it.
+func (n *net) trim() {
+	if n.size <= n.room {
+		return
+	}
+	i := 0
+	for ; i < len(n.loaded) && n.size > n.room/2; i++ {
+		n.size -= len(n.loaded[i].v)
+		n.loaded[i].v = nil
+	}
+	n.loaded = slices.Delete(n.loaded, 0, i)
+}
+
+// adjust changes elements, now and whenever they are read again.
+func (m *matrix) adjust(change func(v []float64) []float64) {
+	m.v = change(m.v)
+	if load := m.load; load != nil {
+		m.load = func() []float64 {
+			if v := load(); v != nil {
+				return change(v)
+			}
+			return nil
+		}
+	}
+}
 
 // state is what a network holds at a cut, by the names of its parts: h the residual sum, n a norm's output, q k v, a what attention
 // returned, o and d what is added, g u m of the feed-forward, r the router's scores, i and p chosen experts and their weights, z
@@ -84,6 +140,9 @@ type net struct {
 	w                   *weights.Network
 	side                int
 	cache               map[string]*weights.Matrix
+	cached              int // elements
+	loaded              []*matrix
+	size, room          int // of what is loaded, and may be
 	// latent tells of keys and values that are made of a narrow row a token (DeepSeek's attention): then only the last turned
 	// elements of a head's queries and keys are rotated, and a value has valueDim.
 	latent           bool
@@ -101,6 +160,12 @@ func (n *net) get(name string) *weights.Matrix {
 	if m == nil && name == "lm_head.weight" {
 		m = n.w.Get(n.side, "model.embed_tokens.weight")
 	}
+	if m != nil {
+		if n.cached += len(m.V); n.cached > mostCached {
+			clear(n.cache)
+			n.cached = len(m.V)
+		}
+	}
 	n.cache[key] = m
 	return m
 }
@@ -111,22 +176,20 @@ func linear(x *matrix, w, b *weights.Matrix) *matrix {
 		return nil
 	}
 	out := newMatrix(x.n, int(w.Shape[0]))
-	multiply(out, x, w.V, b)
-	return out
-}
-
-func multiply(out, x *matrix, w []float64, b *weights.Matrix) {
-	k := x.w
-	for o := range out.w {
-		row := w[o*k : o*k+k]
-		for i := range x.n {
-			s := dot(x.row(i), row)
-			if b != nil {
-				s += b.V[o]
-			}
-			out.v[i*out.w+o] = s
+	if x.n == 0 || x.w == 0 || out.w == 0 {
+		return out
+	}
+	for i := range x.n {
+		if b != nil {
+			copy(out.row(i), b.V)
 		}
 	}
+	if !w.Rows(func(first int, v []float64) {
+		blasgonum.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, x.n, len(v)/x.w, x.w, 1, x.v, x.w, v, x.w, 1, out.v[first:], out.w)
+	}) {
+		return nil
+	}
+	return out
 }
 
 func dot(x, y []float64) float64 {
@@ -358,16 +421,22 @@ func prefix(layer int) string { return "model.layers." + strconv.Itoa(layer) + "
 // experts adds what the chosen experts make of each token.
 func (n *net) experts(layer int, x, ids, p *matrix, o *options, st state) *matrix {
 	out := newMatrix(x.n, x.w)
-	for i := range x.n {
-		in := &matrix{1, x.w, x.row(i)}
-		for j := range ids.w {
-			e, weight := int(ids.row(i)[j]), p.row(i)[j]
-			y := n.feed(prefix(layer)+"mlp.experts."+strconv.Itoa(e)+".", in, o)
-			if y == nil {
-				return nil
-			}
-			for k, v := range y.v {
-				out.row(i)[k] += weight * v
+	chosen := map[int][]int{} // places in ids, by expert
+	for at, e := range ids.v {
+		chosen[int(e)] = append(chosen[int(e)], at)
+	}
+	for _, e := range slices.Sorted(maps.Keys(chosen)) {
+		in := newMatrix(len(chosen[e]), x.w)
+		for i, at := range chosen[e] {
+			copy(in.row(i), x.row(at/ids.w))
+		}
+		y := n.feed(prefix(layer)+"mlp.experts."+strconv.Itoa(e)+".", in, o)
+		if y == nil {
+			return nil
+		}
+		for i, at := range chosen[e] {
+			for k, v := range y.row(i) {
+				out.row(at / ids.w)[k] += p.v[at] * v
 			}
 		}
 	}
@@ -462,8 +531,11 @@ func (n *net) build() {
 			if id < 0 || id >= w.Shape[0] {
 				return nil
 			}
+			if !w.Row(out.row(i), id) {
+				return nil
+			}
 			for j := range width {
-				out.v[i*width+j] = w.V[int(id)*width+j] * o.factor
+				out.v[i*width+j] *= o.factor
 			}
 		}
 		return state{"h": out}
@@ -748,6 +820,10 @@ func (n *net) run(from, to int, st state) state {
 		if slices.ContainsFunc(c.in, func(name string) bool { return st[name] == nil }) {
 			return nil
 		}
+		for _, name := range c.in {
+			n.hold(st[name])
+		}
+		n.hold(st["chosen"+itoa(c.layer)])
 		out := c.f(n, c, &c.opt, st)
 		if out == nil {
 			return nil

@@ -54,6 +54,7 @@ func (j *judge) routing(i int, s *Stage) {
 		if ids[x] == nil || r[x] == nil || r[x].w == 0 || r[x].n != ids[x].n {
 			return
 		}
+		j.hold(ids[x], r[x])
 		j.side = 0
 		if x == 1 && j.own {
 			j.side = 1
@@ -103,7 +104,7 @@ func (j *judge) routing(i int, s *Stage) {
 				continue
 			}
 			row, off := scores[x].row(k), 0.0
-			for e, v := range j.net.scores(q.Layer, &matrix{1, want[x].w, want[x].row(k)}).v {
+			for e, v := range j.net.scores(q.Layer, &matrix{n: 1, w: want[x].w, v: want[x].row(k)}).v {
 				off = max(off, math.Abs(v-row[e]))
 			}
 			if x == 1 { // a router that computes something else makes no noise

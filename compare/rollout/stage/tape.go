@@ -174,49 +174,65 @@ func size(v *msprobe.Value) int {
 	return int(n)
 }
 
-// load reads the elements of a recorded tensor. That a file cannot be read is kept: what it held is damaged, not only absent.
+// load reads the elements of a recorded tensor.
 func (p *pass) load(v *msprobe.Value) ([]float64, error) {
 	if v == nil || v.DataName == "" {
 		return nil, fmt.Errorf("%s: no elements", p.rec.Dump)
 	}
-	x, err := p.elements(v)
-	if err != nil && !slices.ContainsFunc(p.tape.faults, func(e error) bool { return e.Error() == err.Error() }) {
-		p.tape.faults = append(p.tape.faults, err)
+	set, x, err := p.open(v)
+	if err == nil {
+		defer set.Close()
+		var r *checkpoint.Numbers
+		if r, err = x.Numbers(); err == nil {
+			out := make([]float64, x.Len())
+			if err = r.Read(out, 0); err == nil {
+				return out, nil
+			}
+		}
 	}
-	return x, err
+	return nil, p.fault(err)
 }
 
-func (p *pass) elements(v *msprobe.Value) ([]float64, error) {
+// fault keeps that a file cannot be read: what it held is damaged, not only absent.
+func (p *pass) fault(err error) error {
+	if !slices.ContainsFunc(p.tape.faults, func(e error) bool { return e.Error() == err.Error() }) {
+		p.tape.faults = append(p.tape.faults, err)
+	}
+	return err
+}
+
+// open opens the file of a recorded tensor, which has to be as large as was noted.
+func (p *pass) open(v *msprobe.Value) (*checkpoint.Set, *checkpoint.Tensor, error) {
+	if v.DataName == "" {
+		return nil, nil, fmt.Errorf("%s: no elements", p.rec.Dump)
+	}
 	file, err := p.rec.File(v.DataName)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	set, err := checkpoint.Open(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer set.Close()
 	if len(set.Tensors) != 1 {
-		return nil, fmt.Errorf("%s: found %d tensors, expected one", file, len(set.Tensors))
+		err = fmt.Errorf("%s: found %d tensors, expected one", file, len(set.Tensors))
+	} else if n, ok := v.Elements(); !ok || set.Tensors[0].Len() != n {
+		err = fmt.Errorf("%s: found %d elements, expected shape %v as in %s", file, set.Tensors[0].Len(), v.Shape, filepath.Base(p.rec.Dump))
 	}
-	x := set.Tensors[0]
-	if n, ok := v.Elements(); !ok || x.Len() != n {
-		return nil, fmt.Errorf("%s: found %d elements, expected shape %v as in %s", file, x.Len(), v.Shape, filepath.Base(p.rec.Dump))
-	}
-	r, err := x.Numbers()
 	if err != nil {
-		return nil, err
+		set.Close()
+		return nil, nil, err
 	}
-	out := make([]float64, x.Len())
-	return out, r.Read(out, 0)
+	return set, set.Tensors[0], nil
 }
 
 // namedWeight is a weight that functions are known by, in order of use.
 type namedWeight struct {
 	name  string
 	shape []int64
-	read  func() []float64
-	data  []float64
+	*checkpoint.Tensor
+	// head are the first elements: most weights differ in these from others.
+	head []float64
 }
 
 func named(set *checkpoint.Set) (list []namedWeight) {
@@ -224,46 +240,75 @@ func named(set *checkpoint.Set) (list []namedWeight) {
 		if len(t.Shape) == 0 || len(t.Shape) > 3 {
 			continue
 		}
-		list = append(list, namedWeight{name: strings.TrimSuffix(weights.Name(t.Name), ".weight"), shape: t.Shape, read: func() []float64 { return weights.Whole(t) }})
+		list = append(list, namedWeight{name: strings.TrimSuffix(weights.Name(t.Name), ".weight"), shape: t.Shape, Tensor: t})
 	}
 	return list
 }
 
 // which finds the weight that a value holds: as a whole, or as a slice of its columns. Of several equal ones the first that is not in use.
 func (t *tape) which(p *pass, v *msprobe.Value) (name string, part bool) {
-	var got []float64
+	var got *checkpoint.Numbers
 	for i := range t.named {
 		w := &t.named[i]
 		whole := slices.Equal(w.shape, v.Shape)
 		column := len(v.Shape) == 2 && len(w.shape) == 2 && w.shape[0] == v.Shape[0] && v.Shape[1] > 0 && w.shape[1]%v.Shape[1] == 0
-		if !whole && !column {
+		if !whole && !column || whole && p.sites[w.name] != nil {
 			continue
 		}
+		if v.DataName == "" {
+			return "", false
+		}
 		if got == nil {
-			var err error
-			if got, err = p.load(v); err != nil {
+			set, x, err := p.open(v)
+			if err != nil {
+				p.fault(err)
+				return "", false
+			}
+			defer set.Close()
+			if got, err = x.Numbers(); err != nil {
 				return "", false
 			}
 		}
-		if w.data == nil {
-			if w.data = w.read(); w.data == nil {
-				continue
-			}
+		n, _ := v.Elements()
+		if first := make([]float64, min(64, n)); whole && w.head != nil && (got.Read(first, 0) != nil || !slices.Equal(first, w.head)) {
+			continue
+		}
+		own, err := w.Numbers()
+		if err != nil {
+			continue
 		}
 		if whole {
-			if s := p.sites[w.name]; slices.Equal(got, w.data) && s == nil {
+			if equal(got, own, 0, 0, n) {
 				return w.name, false
+			}
+			if w.head == nil {
+				if w.head = make([]float64, min(64, n)); own.Read(w.head, 0) != nil {
+					w.head = nil
+				}
 			}
 			continue
 		}
-		k, width := int(v.Shape[1]), int(w.shape[1])
-		for lo := 0; lo < width; lo += k {
-			if slices.Equal(got[:k], w.data[lo:lo+k]) && slices.Equal(got[len(got)-k:], w.data[len(w.data)-width+lo:len(w.data)-width+lo+k]) {
+		k, width, last := v.Shape[1], w.shape[1], w.shape[0]-1
+		for lo := int64(0); lo < width; lo += k {
+			if equal(got, own, 0, lo, k) && equal(got, own, last*k, last*width+lo, k) {
 				return w.name, true
 			}
 		}
 	}
 	return "", false
+}
+
+// equal compares n elements of two tensors, some at a time.
+func equal(a, b *checkpoint.Numbers, i, j, n int64) bool {
+	const most = 1 << 16
+	x, y := make([]float64, min(n, most)), make([]float64, min(n, most))
+	for at := int64(0); at < n; at += most {
+		k := min(most, n-at)
+		if a.Read(x[:k], i+at) != nil || b.Read(y[:k], j+at) != nil || !slices.Equal(x[:k], y[:k]) {
+			return false
+		}
+	}
+	return n > 0
 }
 
 var modulePath = strings.NewReplacer("language_model.model.", "model.", "language_model.", "")

@@ -506,7 +506,7 @@ func (m *tokens) answers(rows, columns int, counts func(i int) bool, ids []int64
 	return keys
 }
 
-// most keeps whole sequences, those with the largest difference of the log-probs first, until there are as many tokens as asked for. It returns
+// most keeps whole sequences, those with the largest difference of the log-probs first: as many as have no more tokens than asked for, and one at least. It returns
 // how many sequences were dropped.
 func (m *tokens) most(q *Request) (dropped int) {
 	off := make([]float64, len(m.seqs))
@@ -525,9 +525,9 @@ func (m *tokens) most(q *Request) (dropped int) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(off[b], off[a]) })
 	kept, n := map[int]bool{}, 0
 	for _, i := range order {
-		if n < q.Tokens {
+		if length := m.seqs[i].hi - m.seqs[i].lo; n == 0 || n+length <= q.Tokens {
 			kept[i] = true
-			n += m.seqs[i].hi - m.seqs[i].lo
+			n += length
 		}
 	}
 	some := &tokens{left: m.left, noPlace: m.noPlace}
