@@ -6,17 +6,10 @@ import (
 	"strings"
 
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // Activations of PyTorch, softmax, embedding and dropout.
-
-// silu is x·σ(x).
-func silu(x float64) float64 {
-	if math.IsInf(x, -1) {
-		return 0
-	}
-	return x * sigmoid(x)
-}
 
 // softsignSteps: the last step of softsign is a quotient, of which a recorder has the gradient of the dividend.
 func softsignSteps(quotient *function) {
@@ -50,25 +43,30 @@ func activationForms() {
 			return a.mul(v[0], v[1])
 		}, x, weight)
 	})})
-	gated := func(f func(x float64) float64, floor float64) func(k *invocation) []Reading {
+	gated := func(of string, firstGates bool) func(k *invocation) []Reading {
 		return formulaFor(func(k *invocation) Values {
 			x := k.tensor("input")
-			axis := k.axis("dim", -1, len(x.shape))
-			refuseIf(len(x.shape) == 0 || x.shape[axis]%2 != 0, BadArgument, "dim", axis, "an even axis of "+shapeText(x.shape))
-			n := x.shape[axis] / 2
-			first, second := slab1(x, axis, 0, n), slab1(x, axis, n, n)
-			if k.name == "glu" {
-				first, second = second, first
-			}
-			v := elementsOf(unary(f, constant(1.1), k.ulps(), floor), nil, false, []Values{first})
-			return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.between(v), second})
+			gate, second := k.halved(x, k.axis("dim", -1, len(x.shape)), firstGates)
+			return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.between(k.applied(catalogue.Of(of), gate)), second})
 		})
 	}
-	define("glu", function{forward: gated(sigmoid, 1)})
-	define("npu_swiglu", function{forward: gated(silu, 4)})
+	define("glu", function{forward: gated("sigmoid", false)})
+	define("npu_swiglu", function{forward: gated("silu", true)})
 	defineSoftmax()
 	defineLookups()
 	define("npu_clipped_swiglu", function{forward: formulaFor(clippedSwiglu)})
+}
+
+// halved are the halves of an axis, the first one in front or behind.
+func (k *invocation) halved(x Values, axis int, first bool) (Values, Values) {
+	s := x.Shape()
+	refuseIf(axis < 0 || axis >= len(s) || s[axis]%2 != 0, BadArgument, "dim", axis, "an even axis of "+shapeText(s))
+	n := s[axis] / 2
+	if a, b := slab1(x, axis, 0, n), slab1(x, axis, n, n); first {
+		return a, b
+	} else {
+		return b, a
+	}
 }
 
 func defineSoftmax() {
@@ -222,32 +220,19 @@ func (k *invocation) embeddingGradient(g []Values) Values {
 	idx := must(numbers(x))
 	grads := must(held(d))
 	n := w.shape[1]
-	out := &dense{shape: w.shape, y: make([]float64, count(w.shape)), b: make([]float64, count(w.shape))}
-	times := make([]float64, w.shape[0])
+	sum := newSpreader(count(w.shape))
 	for i, f := range idx {
 		at := int64(f)
 		if at == padding {
 			continue
 		}
-		if at < 0 || at >= w.shape[0] {
-			panic(refuse(BadArgument, "input", at, "below "+itoa(int(w.shape[0]))))
-		}
-		times[at]++
+		refuseIf(at < 0 || at >= w.shape[0], BadArgument, "input", at, "below "+itoa(int(w.shape[0])))
 		for j := range n {
-			v := grads.y[int64(i)*n+j]
-			out.y[at*n+j] += v
-			out.b[at*n+j] += abs(v)
+			sum.add(at*n+j, grads.y[int64(i)*n+j], 1, 0)
 		}
 	}
-	for i := range out.b {
-		out.b[i] *= gamma(times[int64(i)/n], k.sumUnit())
-	}
-	return out
+	return sum.values(w.shape, false, k.sumUnit())
 }
-
-func constant(k float64) func(x, y float64) float64 { return func(x, y float64) float64 { return k } }
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 func clipForms() {
 	// The header of Gelu states erf, devices compute tanh (aclnnGelu.md of ops-nn).
@@ -286,17 +271,12 @@ func clippedSwiglu(k *invocation) Values {
 	axis := k.axis("dim", -1, rank)
 	refuseIf(rank == 0 || axis != rank-1 || x.shape[axis]%2 != 0, BadArgument, "dim", axis, "the last axis of "+shapeText(x.shape))
 	alpha, limit, bias := k.float("alpha", 1.702), k.float("limit", 7), k.float("bias", 1)
-	n := x.shape[axis] / 2
-	first, second := slab1(x, axis, 0, n), slab1(x, axis, n, n)
+	first, second := k.halved(x, axis, true)
 	if k.bool("interleaved", true) {
-		shape := append(slices.Clone(x.shape[:axis]), n, 2)
-		pairs, half := reshape(x, shape), append(slices.Clone(x.shape[:axis]), n)
+		half := append(slices.Clone(x.shape[:axis]), x.shape[axis]/2)
+		pairs := reshape(x, append(slices.Clone(half), 2))
 		first, second = reshape(slab1(pairs, rank, 0, 1), half), reshape(slab1(pairs, rank, 1, 1), half)
 	}
-	a := k.arith()
-	return formulaOf(func(v []num) num {
-		x, z := math.Min(v[0].y, limit), math.Max(math.Min(v[1].y, limit), -limit)
-		s := x * sigmoid(alpha*x)
-		return a.mul(num{s, a.ulps * (abs(s) + 4*min(abs(x), 1))}, a.add(exactNum(z), exactNum(bias)))
-	}, first, second)
+	return k.computed("a,b,alpha,limit,bias)=min(a,limit)*sigmoid(alpha*min(a,limit))*(max(min(b,limit),-limit)+bias)",
+		first, second, scalar(alpha), scalar(limit), scalar(bias))
 }

@@ -11,7 +11,6 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/dump/layout"
 	"precision/graph/fusion"
 )
 
@@ -60,16 +59,8 @@ func kept(v Values, like *operand, typ dtype.Type) (*operand, error) {
 	if n != count(like.shape) || n > maxHeld || !typ.FitsFloat32() && n > maxHeld/2 {
 		return nil, refuse(TooLarge, n, maxHeld)
 	}
-	o := &operand{name: like.name, typ: typ, axes: like.axes, shape: like.shape, packed: true}
-	var err error
-	if o.view, err = layout.Contiguous(like.shape); err != nil {
-		return nil, refuse(BadLayout, like.name, err)
-	}
-	if typ.FitsFloat32() {
-		o.f32 = make([]float32, n)
-	} else {
-		o.f64 = make([]float64, n)
-	}
+	o := inMemory(like.name, typ, like.shape)
+	o.axes = like.axes
 	size := min(step(v), n)
 	y := make([]float64, size)
 	b := make([]float64, size)

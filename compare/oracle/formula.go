@@ -114,7 +114,12 @@ func formulaOfRow(row *catalogue.Row) *function {
 		f.backward = func(k *invocation, g []Values) gradients { return k.lossGradients(row, gradient(g, 0)) }
 	case row.Back != nil:
 		f.backward = chain(func(k *invocation) func(a arith, x, y, g num) num {
-			at := append(make([]num, 3), k.fixed(row.Formula)...)
+			at := make([]num, 3) // x, y, g, and the numbers
+			for i, x := range k.fixed(row.Formula) {
+				if row.Formula.Params[i].Number {
+					at = append(at, x)
+				}
+			}
 			return func(a arith, x, y, g num) num {
 				at[0], at[1], at[2] = x, y, g
 				return catalogue.Compile[num](row.Back, a)(at)
@@ -148,11 +153,9 @@ func (k *invocation) formulaGradients(row *catalogue.Row, d Values) gradients {
 			for _, at := range f.Operands {
 				in = append(in, k.operandOf(&f.Params[at]))
 			}
-			numbers, at := k.fixed(f), make([]dual, len(f.Params))
-			for j, p := range f.Params {
-				if p.Number {
-					at[j], numbers = dual{v: numbers[0]}, numbers[1:]
-				}
+			at := make([]dual, len(f.Params))
+			for j, x := range k.fixed(f) {
+				at[j].v = x
 			}
 			run := catalogue.Compile[dual](f, duals{k.arith()})
 			return k.of(name, func(a arith, x []num) num {
@@ -261,36 +264,33 @@ func (a arith) slopes(op string, x, z, y num) (dx, dz num) {
 	return num{}, one
 }
 
-// fixed are the numbers among the parameters of a formula, as they were given, in the order of those.
-func (k *invocation) fixed(f *catalogue.Formula) (list []num) {
-	for _, p := range f.Params {
+// fixed are the numbers among the parameters of a formula, as they were given, in the places of these.
+func (k *invocation) fixed(f *catalogue.Formula) []num {
+	at := make([]num, len(f.Params))
+	for i, p := range f.Params {
 		switch {
 		case p.Words != nil:
 			word := k.string(p.Name, p.Words[0])
-			at := slices.Index(p.Words, word)
-			if at < 0 {
-				panic(refuse(BadArgument, p.Name, word, strings.Join(p.Words, " or ")))
-			}
-			list = append(list, exactNum(float64(at)))
+			n := slices.Index(p.Words, word)
+			refuseIf(n < 0, BadArgument, p.Name, word, strings.Join(p.Words, " or "))
+			at[i].y = float64(n)
 		case p.Number:
 			x := k.float(p.Name, p.Default)
 			if integers(k.Call) && k.outType() != dtype.Bool {
 				x = math.Trunc(x)
 			}
-			list = append(list, k.rounding(x))
+			at[i] = k.rounding(x)
 		}
 	}
-	return list
+	return at
 }
 
 // slope is the function of one number that a formula is, with its slope.
 func (k *invocation) slope(row *catalogue.Row) func(x float64) (y, slope float64) {
 	f := row.Formula
-	at, numbers := make([]float64, len(f.Params)), k.fixed(f)
-	for i, p := range f.Params {
-		if p.Number {
-			at[i], numbers = numbers[0].y, numbers[1:]
-		}
+	at := make([]float64, len(f.Params))
+	for i, x := range k.fixed(f) {
+		at[i] = x.y
 	}
 	of := f.Slope(at)
 	if !row.Ends {
@@ -307,10 +307,9 @@ func (k *invocation) slope(row *catalogue.Row) func(x float64) (y, slope float64
 // formula applies the formula of a row to the arguments.
 func (k *invocation) formula(row *catalogue.Row) Values {
 	given, sure := map[int]float64{}, map[int]float64{}
-	at, numbers := make([]num, len(row.Formula.Params)), k.fixed(row.Formula)
+	at := k.fixed(row.Formula)
 	for i, p := range row.Formula.Params {
 		if p.Number {
-			at[i], numbers = numbers[0], numbers[1:]
 			if given[i] = at[i].y; at[i].b == 0 {
 				sure[i] = at[i].y
 			}
@@ -327,7 +326,7 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 		}
 	}
 	if row.Rounded {
-		return elementsOf(rounding(k.slope(row), k.ulps(), row.Near, row.Traits&catalogue.Cancels != 0), nil, false, in)
+		return k.applied(row, in[0])
 	}
 	run := catalogue.Compile[num](f, k.arith())
 	step := formulaKernel(func(x []num) num {
@@ -344,6 +343,18 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 		f32 = k.quick(f.Fixed(given).Columns())
 	}
 	return elementsOf(step, f32, f.Exact, in)
+}
+
+// applied is a function of one number with the bound that its row says.
+func (k *invocation) applied(row *catalogue.Row, x Values) Values {
+	return elementsOf(rounding(k.slope(row), k.ulps(), row.Near, row.Traits&catalogue.Cancels != 0), nil, false, []Values{x})
+}
+
+// computed is a formula of tensors, by the rules of [arith].
+func (k *invocation) computed(text string, in ...Values) Values {
+	f, err := catalogue.Read(text)
+	check(err)
+	return formulaOf(catalogue.Compile[num](f, k.arith()), in...)
 }
 
 // rounding is a function of one number that is units of (|y| + near·min(|x|, 1)) off, and of what x is off 1.1 times
@@ -602,23 +613,6 @@ func (p *pointwise) run(y, b []float64, get func(v Values, y, b []float64) error
 	}
 	p.f(p.x, p.e, y, b)
 	return nil
-}
-
-// unary makes a kernel of a function of one number: f is its value and slope
-// how much an error of x grows at most; own is the relative error of the
-// function itself, and floor a part of min(|x|, 1) that it applies to as well.
-func unary(f func(x float64) float64, slope func(x, y float64) float64, own, floor float64) kernel {
-	return func(x, e [][]float64, y, b []float64) {
-		for i, x := range x[0] {
-			y[i] = f(x)
-		}
-		for i := range b {
-			b[i] = own * (abs(y[i]) + floor*min(abs(x[0][i]), 1))
-			if e[0][i] != 0 {
-				b[i] += slope(x[0][i], y[i]) * e[0][i]
-			}
-		}
-	}
 }
 
 // exactly makes a kernel of a function whose result has no error when its

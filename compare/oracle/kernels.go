@@ -72,10 +72,7 @@ func defineKernels(all map[string]*function) {
 	layers := *all["LayerNorm"]
 	rows := layers.forward
 	layers.forward = func(k *invocation) []Reading {
-		x := *k
-		x.args = maps.Clone(k.args)
-		x.args["beside"] = textArgument("variance")
-		return rows(&x)
+		return rows(k.with(map[string]*argument{"beside": textArgument("variance")}))
 	}
 	batches := *all["BatchNorm"]
 	first := batches.forward
@@ -120,10 +117,7 @@ func gradientKernel(of string, known *function, params, outs []string) *function
 	}
 	f.forward = func(k *invocation) []Reading {
 		x := *k
-		x.name, x.params, x.args, x.results = of, known.params, map[string]*argument{}, nil
-		for name, a := range k.args {
-			x.args[name] = a
-		}
+		x.name, x.params, x.args, x.results = of, known.params, maps.Clone(k.args), nil
 		d := k.tensor("grad")
 		x.gradients = []*operand{d}
 		if y := x.args["result"]; y.tensor() {
@@ -186,7 +180,7 @@ func (k *invocation) operator(typ string, names []string) []Reading {
 // channelMoments are what the running statistics of a batch norm became, if these were 0 and 1, and those of the batch.
 func channelMoments(k *invocation) (out []Values) {
 	x := k.tensor("input")
-	in, _, _, n := k.byChannels(x)
+	in, _, _, n := byChannels(x, x.channel())
 	m := &normal{n: n}
 	own := []Values{m.statistic(k, in, 3, m.mean), m.statistic(k, in, 4, m.variance)}
 	a, part := k.arith(), exactNum(k.float("momentum", 0.1))
@@ -204,26 +198,12 @@ func channelMoments(k *invocation) (out []Values) {
 func scattered(k *invocation) Values {
 	at, d, shape := must(numbers(k.tensor("indices"))), must(held(k.tensor("updates"))), k.shape()
 	refuseIf(len(shape) != 1 || len(at) != len(d.y), Unsupported, "more than one axis")
-	out := &dense{shape: shape, y: make([]float64, shape[0]), b: make([]float64, shape[0])}
-	size, times := make([]float64, shape[0]), make([]float64, shape[0])
+	sum := newSpreader(shape[0])
 	for i, x := range at {
-		if x < 0 || x >= float64(shape[0]) {
-			panic(refuse(BadArgument, "indices", x, "below "+itoa(int(shape[0]))))
-		}
-		p := int(x)
-		out.y[p] += d.y[i]
-		size[p] += abs(d.y[i])
-		times[p]++
-		if d.b != nil {
-			out.b[p] += d.b[i]
-		}
+		refuseIf(x < 0 || x >= float64(shape[0]), BadArgument, "indices", x, "below "+itoa(int(shape[0])))
+		sum.add(int64(x), d.y[i], 1, 0)
 	}
-	for p := range size {
-		if times[p] > 1 {
-			out.b[p] += gamma(times[p], k.sumUnit()) * size[p]
-		}
-	}
-	return out
+	return sum.values(shape, false, k.sumUnit())
 }
 
 // tiled repeats a tensor, whose axes of one element its file may not have.
@@ -253,15 +233,12 @@ func (k *invocation) unsliced() *invocation {
 		if o == nil {
 			return nil
 		}
-		m := *k
-		m.args = maps.Clone(k.args)
-		m.args["input"] = &argument{v: k.args["input"].v, place: k.args["input"].place, op: o}
-		c := *k.Call
+		m, c := k.with(map[string]*argument{"input": {v: k.args["input"].v, place: k.args["input"].place, op: o}}), *k.Call
 		m.Call = &c
 		if _, err := attempt(func() []Reading { return m.operator("StridedSlice", k.params) }); err != nil {
 			return nil
 		}
-		return &m
+		return m
 	}
 	if m := try(x.shape); m != nil && len(x.shape) >= entries {
 		return m
@@ -286,12 +263,9 @@ func (k *invocation) unsliced() *invocation {
 // everyEpsilon tries the usual ones.
 func (k *invocation) everyEpsilon(of func(k *invocation) []Reading) (out []Reading) {
 	for _, eps := range usualEpsilons {
-		m := *k
-		m.solve, m.args = false, map[string]*argument{"eps": numberArgument(eps)}
-		for name, a := range k.args {
-			m.args[name] = a
-		}
-		for _, r := range of(&m) {
+		m := k.with(map[string]*argument{"eps": numberArgument(eps)})
+		m.solve = false
+		for _, r := range of(m) {
 			r.Name, r.Args = "eps", []string{because("", eps).Args[0]}
 			out = append(out, r)
 		}
@@ -405,20 +379,14 @@ func slicedBack(k *invocation) Values {
 		step[i] = stride[i]
 	}
 	refuseIf(count(size) != int64(len(d.y)), ShapesDiffer, size, k.tensor("grad").shape)
-	out := &dense{shape: shape, y: make([]float64, n), b: make([]float64, n)}
-	steps := rowMajor(shape)
-	for i := range d.y {
-		at, rest := int64(0), int64(i)
-		for axis := len(size) - 1; axis >= 0; axis-- {
-			at += (from[axis] + rest%size[axis]*step[axis]) * steps[axis]
-			rest /= size[axis]
-		}
-		out.y[at] = d.y[i]
-		if d.b != nil {
-			out.b[at] = d.b[i]
-		}
+	places, out := make([]float64, n), make([]float64, n)
+	for i := range places {
+		places[i] = float64(i)
 	}
-	return out
+	for i, p := range must(held(cut(&dense{shape: shape, y: places, exact: true}, from, size, step))).y {
+		out[int(p)] = d.y[i]
+	}
+	return &dense{shape: shape, y: out, exact: true}
 }
 
 // What an optimizer updates is recorded when it is updated. In the first step the moments were zero before, and a

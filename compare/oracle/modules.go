@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
-	"precision/dump/layout"
 	"precision/dump/msprobe"
 	catalogue "precision/op"
 )
@@ -213,13 +212,9 @@ func changed(a *argument, f func(x float64) float64) *argument {
 	if a.op.Range(0, y, nil) != nil {
 		return nil
 	}
-	o := &operand{name: a.op.name, typ: dtype.Float32, shape: a.op.shape, f32: make([]float32, n), packed: true}
+	o := inMemory(a.op.name, dtype.Float32, a.op.shape)
 	for i, x := range y {
 		o.f32[i] = float32(f(x))
-	}
-	var err error
-	if o.view, err = layout.Contiguous(a.op.shape); err != nil {
-		return nil
 	}
 	return &argument{v: a.v, place: a.place, op: o}
 }

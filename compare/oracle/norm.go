@@ -24,6 +24,7 @@ type normal struct {
 	n            int64
 	eps          float64
 	rms          bool // without the mean
+	folded       bool // kernels may fold the factors, too
 	weight, bias []float64
 	// of gives the place of the weight of an element.
 	of func(row, i int64) int64
@@ -83,7 +84,7 @@ func (m *normal) forward(k *invocation) func(row int64, x, e, y, b []float64) {
 			z.b += narrow * abs(z.y) * toNumber(m.rms) // rounded before the weight, as some do
 			z = a.mul(z, exactNum(w))
 			size := abs(v - mean.y)
-			if k.Op == nil {
+			if k.Op == nil || m.folded {
 				size = abs(v) + abs(mean.y)
 			}
 			z.b += 3 * a.u * abs(w*r.y) * size
@@ -261,8 +262,18 @@ func normForms() {
 	define("group_norm", scaledByChannel((*invocation).grouped, "input", "weight", "bias"))
 	batch := function{forward: func(k *invocation) []Reading {
 		out := []Values{batchNorm(k)}
-		if len(k.outs) == 3 && (k.bool("training", k.solve) || !k.has("running_mean")) { // beside it those of the batch
-			m, in, _ := k.channelNormal(k.tensor("input"))
+		if !k.bool("training", k.solve) && k.has("running_mean") || len(k.outs) < 2 {
+			return []Reading{{Out: out}}
+		}
+		switch m, in, _ := k.channelNormal(k.tensor("input")); { // beside it those of the batch
+		case k.called != nil: // of a kernel mean and variance, this over n-1, and again as they were used
+			unbiased := func(x, e []float64, a arith, sumUnit float64) num {
+				n := float64(max(m.n, 2))
+				return a.mul(m.variance(x, e, a, sumUnit), exactNum(n/(n-1)))
+			}
+			out = append(out, m.statistic(k, in, 1, m.mean), m.statistic(k, in, 2, unbiased), m.statistic(k, in, 3, m.mean), m.statistic(k, in, 4, m.variance))
+			out = out[:min(len(out), len(k.outs))]
+		case len(k.outs) == 3:
 			out = append(out, m.statistic(k, in, 1, m.mean), m.statistic(k, in, 2, m.root))
 		}
 		return []Reading{{Out: out}}
@@ -345,21 +356,21 @@ func (k *invocation) byInstance() (*operand, *normal) {
 	return x, k.fitting(m)
 }
 
-// byChannels is x with its channels first, a row each.
-func (k *invocation) byChannels(x Values) (in Values, kept, axes []int, n int64) {
-	refuseIf(len(x.Shape()) < 2, ShapesDiffer, x.Shape())
-	axes = append([]int{0}, inOrder(len(x.Shape()))[2:]...)
+// byChannels is x with an axis, that of its channels, first, and what is in each as a row.
+func byChannels(x Values, at int) (in Values, kept, axes []int, n int64) {
+	refuseIf(at >= len(x.Shape()), ShapesDiffer, x.Shape())
+	axes = slices.Delete(inOrder(len(x.Shape())), at, at+1)
 	in, kept, n = lastAxes(x, axes)
 	return in, kept, axes, n
 }
 
 // channelNormal is a batch norm with the statistics of x itself.
 func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) Values) {
-	in, kept, axes, n := k.byChannels(x)
-	m := &normal{n: n, of: func(row, _ int64) int64 { return row }}
+	in, kept, axes, n := byChannels(x, x.channel())
+	m := &normal{n: n, folded: true, of: func(row, _ int64) int64 { return row }}
 	m.eps = k.float("eps", 1e-5)
 	back := func(v Values) Values { return k.rowsBack(v, len(x.shape), kept, axes) }
-	m.affine(k, x.shape[1], "weight", "bias")
+	m.affine(k, x.shape[x.channel()], "weight", "bias")
 	return k.fitting(m), in, back
 }
 
@@ -409,7 +420,7 @@ func batchNormGradients(k *invocation, g []Values) gradients {
 	out := gradients{"bias": func() Values { return k.channelSum(d) }}
 	if training || !k.has("running_mean") {
 		m, in, back := k.channelNormal(x)
-		grads, _, _, _ := k.byChannels(d)
+		grads, _, _, _ := byChannels(d, x.channel())
 		dx, terms := m.gradients(k, in, grads)
 		out["input"] = func() Values { return back(dx) }
 		out["weight"] = func() Values {
@@ -500,7 +511,6 @@ func buildLayerNormGrad(c *Call) []Values {
 
 func batchNormKernels() {
 	register(single(buildBNInfer), "bninfer")
-	register(one(buildBatchNorm), "batchnorm")
 	register(one(buildBNReduce), "bnreduce")
 	register(one(buildBNUpdate), "bnupdate")
 	register(one(buildBNUpdateGrad), "bnupdategrad")
@@ -527,17 +537,13 @@ func normalised(a arith, eps float64, x, scale, offset, mean, variance num) num 
 	return y
 }
 
-// buildBNInfer: y = scale·(x - mean)/√(variance + ε) + offset. BNInference of
+// buildBNInfer: y = scale·(x - mean)/√(variance + ε) + offset, as BNInfer. BNInference of
 // Caffe divides the statistics by momentum, a scale factor, and may have no
 // scale and offset.
 func buildBNInfer(c *Call) Values {
 	x := c.need("x", 0)
 	eps := c.attrFloat("epsilon", 1e-5)
 	a := c.arith()
-	if c.Type == "BNInfer" {
-		in := c.channels(x, c.input("scale", 1), c.input("offset", 2), c.input("mean", 3), c.input("variance", 4))
-		return formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
-	}
 	factor := exactNum(1)
 	if m := c.input("momentum", 3); m != nil {
 		l := must(numbers(m))
@@ -561,56 +567,13 @@ func buildBNInfer(c *Call) Values {
 	}, in...)
 }
 
-// byChannel returns x with its channels first, and the elements of each.
-func byChannel(x *operand) (in Values, channels, n int64) {
-	at := x.channel()
-	refuseIf(at >= len(x.shape), ShapesDiffer, x.shape)
-	in, _, n = lastAxes(x, slices.Delete(inOrder(len(x.shape)), at, at+1))
-	return in, x.shape[at], n
-}
-
-// buildBatchNorm: with statistics given, y as BNInfer; in training those of x
-// itself, and these beside y: mean, variance (times n/(n-1)), and both again as
-// they were used.
-func buildBatchNorm(c *Call) []Values {
-	x := c.need("x", 0)
-	eps := c.attrFloat("epsilon", 1e-4)
-	training := c.attrBool("is_training", true)
-	a, su := c.arith(), c.sumUnit()
-	scale, offset := c.input("scale", 1), c.input("offset", 2)
-	if !training {
-		in := c.channels(x, scale, offset, c.input("mean", 3), c.input("variance", 4))
-		y := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
-		return []Values{y}
-	}
-	rows, channels, n := byChannel(x)
-	refuseIf(n == 0 || math.IsInf(gamma(float64(n+4), su), 1), NoBound, n)
-	stat := func(f func(m moments) (float64, float64)) Values {
-		return &reduced{shape: []int64{channels}, in: rows, n: n, f: func(x, e []float64) (float64, float64) { return f(momentsOf(x, e, su)) }}
-	}
-	mean := must(held(stat(func(m moments) (float64, float64) { return m.mean, m.bMean })))
-	variance := must(held(stat(func(m moments) (float64, float64) { return m.variance, m.bVar })))
-	in := c.channels(x, scale, offset)
-	for _, s := range []Values{mean, variance} {
-		in = append(in, perChannel(x, s))
-	}
-	y := formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, in...)
-	unbiased := exactNum(1)
-	if n > 1 {
-		unbiased = exactNum(float64(n) / float64(n-1))
-	}
-	spread := formulaOf(func(v []num) num { return a.mul(v[0], unbiased) }, variance)
-	out := []Values{y, mean, spread, mean, variance}
-	return out[:min(len(out), max(len(c.outs), 1))]
-}
-
 // buildBNReduce: sum and sum of squares of each channel.
 func buildBNReduce(c *Call) []Values {
 	x := c.need("x", 0)
-	rows, channels, n := byChannel(x)
+	rows, _, _, n := byChannels(x, x.channel())
 	g := gamma(float64(n+2), c.sumUnit())
 	sum := func(power int) Values {
-		return &reduced{shape: []int64{channels}, in: rows, n: n, f: func(x, e []float64) (float64, float64) {
+		return &reduced{shape: []int64{x.shape[x.channel()]}, in: rows, n: n, f: func(x, e []float64) (float64, float64) {
 			y, size := 0.0, 0.0
 			for _, v := range x {
 				if power == 2 {
@@ -639,7 +602,7 @@ func buildBNUpdate(c *Call) []Values {
 	x := c.need("x", 0)
 	eps := c.attrFloat("epsilon", 1e-5)
 	factor := c.attrFloat("factor", 0.1)
-	_, channels, n := byChannel(x)
+	_, _, _, n := byChannels(x, x.channel())
 	slots := []*operand{c.input("sum", 1), c.input("square_sum", 2), c.input("scale", 3), c.input("offset", 4)}
 	running := c.Type == "BNTrainingUpdate"
 	if running {
@@ -663,7 +626,7 @@ func buildBNUpdate(c *Call) []Values {
 	for i := range in {
 		o := slots[max(i-1, 0)]
 		vectors[i] = reshape(o, []int64{count(o.shape)})
-		refuseIf(count(o.shape) != channels, ShapesDiffer, x.shape, o.shape)
+		refuseIf(count(o.shape) != x.shape[x.channel()], ShapesDiffer, x.shape, o.shape)
 	}
 	out := []Values{y}
 	unbiased := exactNum(1)
@@ -699,12 +662,10 @@ func buildBNUpdateGrad(c *Call) []Values {
 	terms := formulaOf(func(v []num) num {
 		return a.mul(v[3], a.mul(a.sub(v[0], v[1]), a.rsqrt(a.add(v[2], exactNum(eps)))))
 	}, append(in, reshape(g, x.shape))...)
-	at := x.channel()
-	axes := slices.Delete(inOrder(len(x.shape)), at, at+1)
 	var out []Values
 	for i, v := range []Values{terms, reshape(g, x.shape)} {
-		sum, _, n := lastAxes(v, axes)
-		out = append(out, c.asRecorded(&reduced{shape: []int64{x.shape[at]}, in: sum, n: n, f: sumOf(c.sumUnit(), n, 1)}, i))
+		sum, _, _, n := byChannels(v, x.channel())
+		out = append(out, c.asRecorded(&reduced{shape: []int64{x.shape[x.channel()]}, in: sum, n: n, f: sumOf(c.sumUnit(), n, 1)}, i))
 	}
 	return out
 }
@@ -716,7 +677,7 @@ func buildBNReduceGrad(c *Call) Values {
 	g := c.need("grads", 0)
 	x := c.need("x", 1)
 	eps := c.attrFloat("epsilon", 1e-4)
-	_, _, n := byChannel(x)
+	_, _, _, n := byChannels(x, x.channel())
 	in := c.channels(x, c.input("diff_scale", 2), c.input("diff_offset", 3), c.input("scale", 4), c.input("batch_mean", 5), c.input("batch_variance", 6))
 	refuseIf(!sameShape(g.shape, x.shape), ShapesDiffer, g.shape, x.shape)
 	a, over := c.arith(), exactNum(float64(n))

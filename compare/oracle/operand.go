@@ -87,6 +87,17 @@ func openOperand(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) (*opera
 	return o, nil
 }
 
+// inMemory is a tensor whose elements are to be filled in, in float32 if its type fits that.
+func inMemory(name string, typ dtype.Type, shape []int64) *operand {
+	o := &operand{name: name, typ: typ, shape: shape, view: must(layout.Contiguous(shape)), packed: true}
+	if typ.FitsFloat32() {
+		o.f32 = make([]float32, count(shape))
+	} else {
+		o.f64 = make([]float64, count(shape))
+	}
+	return o
+}
+
 // hollow refuses a tensor without elements that claims an axis longer than one with elements may be: much is made of the
 // length of an axis, and no file bounds it.
 func hollow(shape []int64) error {

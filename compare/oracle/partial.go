@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
-	"precision/dump/layout"
 	"precision/dump/msprobe"
 )
 
@@ -43,13 +42,9 @@ func (b *bound) summed(a *argument) *operand {
 			sum[i] += x[i]
 		}
 	}
-	o := &operand{name: a.place, typ: dtype.Float32, shape: a.v.Shape, f32: make([]float32, n), packed: true}
+	o := inMemory(a.place, dtype.Float32, a.v.Shape)
 	for i, x := range sum {
 		o.f32[i] = float32(x)
-	}
-	var err error
-	if o.view, err = layout.Contiguous(o.shape); err != nil {
-		return nil
 	}
 	return o
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"precision/dump/dtype"
-	"precision/dump/layout"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items and what indices pick.
@@ -750,8 +750,7 @@ func (k *invocation) traceBack(f *function, g []Values) Values {
 	x := k.tensor("input")
 	n := count(x.shape)
 	refuseIf(n > maxDense, TooLarge, n, maxDense)
-	places := &operand{name: x.name, typ: dtype.Float64, shape: x.shape, f64: make([]float64, n), packed: true}
-	places.view = must(layout.Contiguous(x.shape))
+	places := inMemory(x.name, dtype.Float64, x.shape)
 	for i := range places.f64 {
 		places.f64[i] = float64(i + 1) // 0 is what comes from nowhere: the border of a pad
 	}
@@ -937,7 +936,6 @@ func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i
 		return &dense{shape: out, y: make([]float64, count(out)), b: make([]float64, count(out))}
 	}
 	y, idx = like(), like()
-	order := make([]int, n)
 	for r := range count(out) / max(few, 1) {
 		row, off := probs.y[r*n:][:n], probs.b[r*n:][:n]
 		key := func(i int) float64 {
@@ -952,18 +950,11 @@ func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i
 		near := func(i, j int) bool {
 			return abs(key(i)-key(j)) <= off[i]+off[j]+2*u32*(abs(key(i))+abs(key(j)))
 		}
-		for i := range order {
-			order[i] = i
+		order, keys := inOrder(int(n)), make([]float64, n)
+		for i := range keys {
+			keys[i] = key(i)
 		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			switch x, z := key(a), key(b); {
-			case x > z:
-				return -1
-			case x < z:
-				return 1
-			}
-			return 0
-		})
+		sortBy(order, keys, -1)
 		for j := range few {
 			i := order[j]
 			at := r*few + j
@@ -1033,7 +1024,7 @@ func gatingTopK(k *invocation) []Reading {
 	case 0:
 		v = k.softmax(x, []int{1}, false)
 	case 1:
-		v = elementsOf(unary(sigmoid, constant(0.25), k.ulps(), 1), nil, false, []Values{x})
+		v = k.applied(catalogue.Of("sigmoid"), x)
 	default:
 		panic(refuse(BadArgument, "norm_type", kind, "0 or 1"))
 	}

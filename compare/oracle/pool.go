@@ -80,8 +80,7 @@ func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradie
 			grads := must(held(gs))
 			x := must(held(p.v))
 			in, out := count(p.v.Shape()[2:]), count(p.out)
-			size := make([]float64, len(x.y))
-			v := &dense{shape: p.x.shape, y: make([]float64, len(x.y)), b: make([]float64, len(x.y))}
+			sum := newSpreader(int64(len(x.y)))
 			at := make([]int64, d)
 			var cells []int64
 			for plane := range planes {
@@ -92,8 +91,7 @@ func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradie
 					t := grads.y[plane*out+o]
 					if !largest {
 						for _, c := range cells {
-							v.y[c] += t / n
-							size[c] += abs(t / n)
+							sum.add(c, t, 1/n, 0)
 						}
 						continue
 					}
@@ -109,22 +107,15 @@ func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradie
 					if best < 0 {
 						continue
 					}
-					v.y[best] += t
-					size[best] += abs(t)
-					if ties > 1 {
-						for _, c := range cells {
-							if x.y[c] == x.y[best] {
-								v.b[c] += abs(t)
-							}
+					sum.add(best, t, 1, 0)
+					for _, c := range cells {
+						if ties > 1 && x.y[c] == x.y[best] { // of equal ones any
+							sum.add(c, t, 0, 1)
 						}
 					}
 				}
 			}
-			most := gamma(float64(count(p.window))+2, k.sumUnit())
-			for i := range v.b {
-				v.b[i] += most * size[i]
-			}
-			return v
+			return sum.values(p.x.shape, true, k.sumUnit())
 		}}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
-	"precision/dump/layout"
 )
 
 // Products of PyTorch: B = g(K+2)·(|a||b| + |c|), K the terms of a sum.
@@ -787,8 +786,7 @@ func (k *invocation) cast(o *operand) *operand {
 	}
 	n := count(o.shape)
 	refuseIf(n > maxHeld, TooLarge, n, maxHeld)
-	view := must(layout.Contiguous(o.shape))
-	w := &operand{name: o.name, typ: k.working(), shape: o.shape, view: view, f32: make([]float32, n), packed: true}
+	w := inMemory(o.name, k.working(), o.shape)
 	buf := make([]float64, min(n, batch))
 	for lo := int64(0); lo < n; lo += batch {
 		part := buf[:min(batch, n-lo)]

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"precision/dump/dtype"
+	catalogue "precision/op"
 )
 
 // Quantisation. Prototypes: quantize_ops.h.
@@ -196,7 +197,7 @@ func (k *invocation) narrowProduct(x, w, scale *operand, token Values) Values {
 	if t, is := token.(*operand); is && len(t.shape) == 3 && len(scale.shape) == 3 {
 		m, inner, n := x.shape[0], x.shape[len(x.shape)-1], w.shape[len(w.shape)-1]
 		refuseIf(len(x.shape) != 2 || len(w.shape) != 2 || t.shape[0] != m || scale.shape[1] != n || t.shape[1] != (inner+63)/64 || scale.shape[0] != t.shape[1] || t.shape[2] != 2 || scale.shape[2] != 2, ShapesDiffer, x.shape, t.shape, scale.shape)
-		return k.product(scaledBlocks(x, t, 1, func(i, k int64) int64 { return (i*t.shape[1]+k/64)*2 + k/32%2 }), scaledBlocks(w, scale, 0, func(k, j int64) int64 { return (k/64*n+j)*2 + k/32%2 }))
+		return k.product(scaledBlocks(x, t, func(i, k int64) int64 { return (i*t.shape[1]+k/64)*2 + k/32%2 }), scaledBlocks(w, scale, func(k, j int64) int64 { return (k/64*n+j)*2 + k/32%2 }))
 	}
 	k.unsupported("group_sizes")
 	bias := k.optional("bias")
@@ -204,7 +205,7 @@ func (k *invocation) narrowProduct(x, w, scale *operand, token Values) Values {
 }
 
 // scaledBlocks is a matrix whose blocks have scales, which are powers of two; at gives the place of that of an element.
-func scaledBlocks(x, scale *operand, _ int, at func(i, j int64) int64) Values {
+func scaledBlocks(x, scale *operand, at func(i, j int64) int64) Values {
 	d, s := must(held(x)), must(held(scale))
 	y := make([]float64, len(d.y))
 	n := x.shape[len(x.shape)-1]
@@ -220,15 +221,8 @@ func scaledBlocks(x, scale *operand, _ int, at func(i, j int64) int64) Values {
 
 // gatedBy is silu of one half of the last axis times the other one.
 func (k *invocation) gatedBy(x Values, left bool) Values {
-	s := x.Shape()
-	axis := len(s) - 1
-	refuseIf(axis < 0 || s[axis]%2 != 0, ShapesDiffer, s)
-	first, second := slab1(x, axis, 0, s[axis]/2), slab1(x, axis, s[axis]/2, s[axis]/2)
-	if !left {
-		first, second = second, first
-	}
-	v := elementsOf(unary(silu, constant(1.1), k.ulps(), 4), nil, false, []Values{first})
-	return elementsOf(mulKernel(k.unit()), nil, false, []Values{v, second})
+	gate, second := k.halved(x, len(x.Shape())-1, left)
+	return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.applied(catalogue.Of("silu"), gate), second})
 }
 
 // groupOf is the group of each row, by how many rows each has or where each ends; -1 behind the last one.

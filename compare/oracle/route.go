@@ -35,18 +35,11 @@ func gateForms() {
 	define("npu_geglu", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		axis := k.axisOf(x.shape, "dim", -1)
-		refuseIf(x.shape[axis]%2 != 0, ShapesDiffer, x.shape)
-		n := x.shape[axis] / 2
 		name := []string{"none", "tanh"}[min(max(k.int("approximate", 1), 0), 1)]
-		c := *k
-		c.args = map[string]*argument{"approximate": textArgument(name)}
-		slope := c.slope(catalogue.Of("gelu"))
+		c := k.with(map[string]*argument{"approximate": textArgument(name)})
 		of := func(left bool) Reading {
-			first, second := slab1(x, axis, 0, n), slab1(x, axis, n, n)
-			if !left {
-				first, second = second, first
-			}
-			v := elementsOf(rounding(slope, k.ulps(), 4, false), nil, false, []Values{first})
+			gate, second := k.halved(x, axis, left)
+			v := c.applied(catalogue.Of("gelu"), gate)
 			return Reading{Name: "activate_left " + strconv.FormatBool(left), Out: []Values{elementsOf(mulKernel(k.unit()), nil, false, []Values{k.halves(v), second}), v}}
 		}
 		if k.has("activate_left") {
@@ -56,7 +49,7 @@ func gateForms() {
 	}})
 	define("npu_group_norm_silu", function{forward: func(k *invocation) []Reading {
 		v := forms["group_norm"].forward(k)[0].Out[0]
-		return []Reading{{Out: []Values{elementsOf(unary(silu, constant(1.1), k.ulps(), 4), nil, false, []Values{v}), nil, nil}}}
+		return []Reading{{Out: []Values{k.applied(catalogue.Of("silu"), v), nil, nil}}}
 	}})
 	otherNames["group"] = "num_groups"
 }
