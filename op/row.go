@@ -136,9 +136,11 @@ type Signature struct {
 	Named []string
 	// Hidden are attributes that are not recorded.
 	Hidden []string
+	// Others are parameters by other names that they are given by.
+	Others map[string]string
 }
 
-// signature reads form(parameter,parameter,*rest;hidden,hidden).
+// signature reads form(parameter,parameter/other name,*rest;hidden,hidden).
 func signature(text string) (*Signature, error) {
 	form, list, _ := strings.Cut(text, "(")
 	list, ok := strings.CutSuffix(list, ")")
@@ -153,6 +155,16 @@ func signature(text string) (*Signature, error) {
 	if list == "" {
 		s.Params = nil
 		return s, nil
+	}
+	for i, p := range s.Params {
+		names := strings.Split(p, "/")
+		s.Params[i] = names[0]
+		for _, other := range names[1:] {
+			if s.Others == nil {
+				s.Others = map[string]string{}
+			}
+			s.Others[other] = strings.TrimPrefix(names[0], "*")
+		}
 	}
 	if at := slices.IndexFunc(s.Params, func(p string) bool { return p[:min(1, len(p))] == "*" }); at >= 0 {
 		s.Params, s.Named = s.Params[:at+1], s.Params[at+1:]

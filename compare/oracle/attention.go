@@ -279,11 +279,6 @@ func attentionForms() {
 	define("npu_fusion_attention", function{forward: fusionAttention})
 	define("inference_attention", function{forward: inferenceAttention})
 	define("paged_attention", function{forward: inferenceAttention, mends: []string{"out"}})
-	for name, known := range map[string]string{"num_query_heads": "num_heads", "num_kv_heads": "num_key_value_heads", "softmax_scale": "scale", "scale_value": "scale",
-		"actual_seq_qlen": "actual_seq_lengths", "actual_seq_kvlen": "actual_seq_lengths_kv", "actual_seq_lengths": "actual_seq_lengths_kv", "context_lens": "actual_seq_lengths_kv",
-		"return_softmax_lse": "softmax_lse_flag", "learnable_sink": "sink", "key_cache": "key", "value_cache": "value", "weight_scale": "scale", "x_scale": "per_token_scale"} {
-		otherNames[name] = known
-	}
 	define("npu_attention_update", function{forward: func(k *invocation) []Reading {
 		lse, parts := k.tensors("lse"), k.tensors("local_out")
 		n := len(parts)

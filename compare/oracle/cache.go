@@ -97,9 +97,6 @@ func rowsOfCache(cache *operand, width int64, tiles bool, size int64) (most int6
 }
 
 func cacheForms() {
-	for name, known := range map[string]string{"slot_indices": "slot_mapping"} {
-		otherNames[name] = known
-	}
 	define("scatter_cache", function{mends: []string{"key_cache", "value_cache"}, forward: func(k *invocation) []Reading {
 		k.unsupported("compress_lens", "compress_seq_offsets", "seq_lens")
 		slots := k.ints("slot_mapping")

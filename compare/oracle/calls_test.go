@@ -298,7 +298,7 @@ func mendedArguments(c *callCase) (n int) {
 	for i, name := range f.params {
 		given := i < len(c.Args) && c.Args[i].Tensor != nil
 		for key, v := range c.Kwargs {
-			given = given || v.Tensor != nil && (key == name || !slices.Contains(f.params, key) && otherNames[key] == name)
+			given = given || v.Tensor != nil && f.param(key) == name
 		}
 		n += int(toNumber(given && slices.Contains(f.mends, name)))
 	}

@@ -267,7 +267,8 @@ func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) 
 	c.explain(f, best, j)
 }
 
-// explainedBy reports whether so much less precision explains every element.
+// explainedBy reports whether so much less precision explains every element. Where a step in between may have got beyond
+// what its type holds nothing is known of a number, and what was found has to be none.
 func (c *checker) explainedBy(l looseness, j *judge) bool {
 	loose := *c.call
 	loose.loose = l
@@ -276,7 +277,7 @@ func (c *checker) explainedBy(l looseness, j *judge) bool {
 		return false
 	}
 	_, k, err := c.best(again)
-	return err == nil && k.beyond == 0 && k.judged > 0
+	return err == nil && k.beyond == 0 && (k.judged > 0 || math.IsNaN(j.found) || math.IsInf(j.found, 0))
 }
 
 // explains reports whether some reading explains elements that were beyond their

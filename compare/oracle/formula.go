@@ -44,7 +44,7 @@ func (a arith) Combine(op string, x, z num) num {
 		case x == one:
 			return z
 		}
-		return a.beyond(a.mul(x, z))
+		return a.mul(x, z)
 	case "^":
 		if z == exactNum(1) {
 			return x
@@ -448,7 +448,7 @@ func (a arith) mul(x, z num) num {
 	if x.b != 0 || z.b != 0 {
 		s = abs(x.y)*z.b + abs(z.y)*x.b + x.b*z.b
 	}
-	return num{y, s + a.u*(abs(y)+s)}
+	return a.beyond(num{y, s + a.u*(abs(y)+s)})
 }
 
 func (a arith) div(x, z num) num {

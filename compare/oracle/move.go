@@ -437,6 +437,9 @@ func padded(k *invocation, x *operand) Values {
 	list := k.ints("pad")
 	mode := k.string("mode", "constant")
 	value := k.float("value", 0)
+	if k.outType() == dtype.Bool {
+		value = toNumber(value != 0)
+	}
 	rank := len(x.shape)
 	refuseIf(len(list)%2 != 0 || len(list) > 2*rank, BadArgument, "pad", list, "two for each axis of "+shapeText(x.shape))
 	shape, before := slices.Clone(x.shape), make([]int64, rank)

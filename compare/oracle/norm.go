@@ -700,7 +700,6 @@ func npuNormForms() {
 		y, root := k.rootNorm(x, x.shape)
 		return []Reading{{Out: []Values{y, root}}}
 	}})
-	otherNames["gamma"] = "weight"
 	// y, the reciprocal root and the sum x1 + x2.
 	define("npu_add_rms_norm", function{forward: func(k *invocation) []Reading {
 		a, b := k.pair("x1", "x2")

@@ -207,3 +207,20 @@ func TestOtherwise(t *testing.T) {
 		})
 	}
 }
+
+// TestOverflowInBetween: where a step of a narrow type got beyond what that holds, what is made of it is no number; one that
+// is wrong is wrong all the same.
+func TestOverflowInBetween(t *testing.T) {
+	for found, want := range map[string]Verdict{"Inf": Suspect, "NaN": Suspect, "1168": OK, "1300": Wrong} {
+		c, err := textCase("Torch.pow(float16[2]{9 0.5}, float16[]{6}) = float16[2]{Inf 0.015625} : float16[2]{0.001 1} = float16[2]{Inf 0.1875}, float16[]{" + found + "}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRecorder(t)
+		r.add(&c)
+		f := r.check()
+		if len(f) != 3 || f[0].Verdict != OK || f[1].Verdict != Suspect || f[2].Verdict != want {
+			t.Errorf("%s: %+v, expected %v", found, f, want)
+		}
+	}
+}

@@ -57,7 +57,6 @@ func defineParts() {
 		return list
 	}
 	split("split", bySize)
-	otherNames["split_size_or_sections"], otherNames["split_size"], otherNames["split_sizes"] = "split", "split", "split"
 	split("chunk", func(k *invocation, d int64) []int64 {
 		missing := int64(0)
 		if k.called != nil { // of a kernel: as many as it has outputs

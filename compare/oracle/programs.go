@@ -12,11 +12,6 @@ import (
 // Functions of PyTorch that are programs of a tape: what goes forward is written, the gradients follow.
 
 func programForms() {
-	for name, known := range map[string]string{"dimension": "dim", "tensor": "input", "reps": "repeats", "x": "input", "vec": "vec2"} {
-		if otherNames[name] == "" {
-			otherNames[name] = known
-		}
-	}
 	definePlaces()
 	defineScatters()
 	defineIndexed()

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -164,6 +165,7 @@ type function struct {
 	params  []string
 	rest    bool     // the last one takes the rest
 	named   []string // those that are given by name alone
+	others  map[string]string
 	forward func(k *invocation) []Reading
 	// backward gives the gradients of parameters from those of the outputs.
 	backward func(k *invocation, g []Values) gradients
@@ -196,8 +198,8 @@ var (
 // functionsOfRows makes a function of every formula of the catalogue, and of every call whose form there is.
 func functionsOfRows() map[string]*function {
 	type called struct {
-		form, params, named string
-		rest                bool
+		form, params, named, others string
+		rest                        bool
 	}
 	all, same := map[string]*function{}, map[called]*function{}
 	for _, row := range catalogue.All() {
@@ -217,10 +219,10 @@ func functionsOfRows() map[string]*function {
 				if space != "" {
 					key = space + "." + name
 				}
-				how := called{call.Form, strings.Join(call.Params, " "), strings.Join(call.Named, " "), call.Rest}
+				how := called{call.Form, strings.Join(call.Params, " "), strings.Join(call.Named, " "), fmt.Sprint(call.Others), call.Rest}
 				if same[how] == nil {
 					f := *forms[call.Form]
-					f.params, f.rest, f.named = call.Params, call.Rest, call.Named
+					f.params, f.rest, f.named, f.others = call.Params, call.Rest, call.Named, call.Others
 					same[how] = &f
 				}
 				all[key] = same[how]
@@ -292,8 +294,22 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 	return functions()[base], base, inPlace, swapped
 }
 
-// otherNames are parameters under the names that some functions know them by.
-var otherNames = map[string]string{"self": "input", "x": "input", "axis": "dim", "keepdims": "keepdim", "tensor": "input"}
+// otherNames are parameters under the names that many functions know them by; those of one are in its row.
+var otherNames = map[string]string{"self": "input", "x": "input", "axis": "dim", "keepdims": "keepdim", "tensor": "input", "dimension": "dim", "vec": "vec2"}
+
+// param is the parameter that an argument is given to by name; the name itself where there is none.
+func (f *function) param(name string) string {
+	if slices.Contains(f.params, name) {
+		return name
+	}
+	if other := f.others[name]; other != "" {
+		return other
+	}
+	if slices.Contains(f.params, otherNames[name]) {
+		return otherNames[name]
+	}
+	return name
+}
 
 // ignored arguments say where a result lies and not what it is; its type is that
 // of the recorded output.
@@ -332,10 +348,7 @@ func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, e
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.kwargs)) {
 		a := r.kwargs[key]
-		name := key
-		if !slices.Contains(f.params, name) && slices.Contains(f.params, otherNames[name]) {
-			name = otherNames[name]
-		}
+		name := f.param(key)
 		switch {
 		case name == "inplace":
 			if x, ok := a.number(); ok && x != 0 {

@@ -51,7 +51,6 @@ func gateForms() {
 		v := forms["group_norm"].forward(k)[0].Out[0]
 		return []Reading{{Out: []Values{k.applied(catalogue.Of("silu"), v), nil, nil}}}
 	}})
-	otherNames["group"] = "num_groups"
 }
 
 // choiceForms choose among many, and what follows a sequence token by token.

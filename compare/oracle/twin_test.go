@@ -26,10 +26,7 @@ func asKernel(t *testing.T, c *callCase, row *catalogue.Row, f *function) (*reco
 		args[f.params[i]] = v
 	}
 	for name, v := range c.Kwargs {
-		if !slices.Contains(f.params, name) && otherNames[name] != "" {
-			name = otherNames[name]
-		}
-		args[name] = v
+		args[f.param(name)] = v
 	}
 	outputs := c.Outputs
 	if param := row.As.Gradient; param != "" {

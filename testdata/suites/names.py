@@ -12,15 +12,18 @@ import re
 import sys
 
 
-def known():
-    names = set()
+def signatures():
+    """The parameters of each function that is computed, with their other names, and whether it takes more."""
+    calls = {}
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "op", "operators.txt")
     with open(path) as f:
         for line in f:
             row, _, traits = line.partition("|")
-            if not line.startswith("#") and re.search(r"(^| )(call=|Functional=|Torch=|f\()", traits):
-                names.update(n for n in row.split() if not n[0].isupper())
-    return names
+            form = re.search(r"(?:^| )(?:call=\w+|Functional=\w+|Torch=\w+|f)\(([^)]*)\)", traits)
+            if form and not line.startswith("#"):
+                params = re.split(r"[,;]", form[1])
+                calls.update({n: ([re.split(r"[:?{]", p.strip("*"))[0].split("/") for p in params], "*" in form[1]) for n in row.split() if not n[0].isupper()})
+    return calls
 
 
 dunders = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "invert": "bitwise_not", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}
@@ -50,8 +53,8 @@ def suites(path):
     return {s: n for s, n in found.items() if s.startswith(("msprobe", "torch_npu"))}
 
 
-rows = known()
-for path in sys.argv[1:]:
+rows = signatures()
+for path in sys.argv[1:] if __name__ == "__main__" else []:
     if path == "-list":
         continue
     for suite, names in sorted(suites(path).items()):
