@@ -196,6 +196,32 @@ func TestRepeated(t *testing.T) {
 	})
 }
 
+// TestHook: what one side alone makes of a gradient, as a hook does, is the root of what takes it, though calls that repeat others for
+// their gradients are none.
+func TestHook(t *testing.T) {
+	record := func(lines ...string) string {
+		dir := entries(t, "", lines...)
+		stack := `{"0": [["Tensor.__mul__.0.forward"], ["File /x/torch/_tensor.py, line 1, in backward, \n torch.autograd.backward("]]}`
+		if err := os.WriteFile(filepath.Join(dir, "stack.json"), []byte(stack), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	forward := []string{"Functional.linear.0.forward | 1 eps=+5 | 3", "Functional.layer_norm.0.forward | 3 eps=+5 | 4", "Functional.gelu.0.forward | 4 | 5", "Functional.gelu.0.backward | 6 | 7"}
+	golden := record(append(slices.Clone(forward), "Functional.layer_norm.0.backward | 7 | 8", "Functional.linear.0.backward | 8 | 9")...)
+	for _, c := range []struct {
+		hook, norm, linear, root string
+	}{
+		{"Tensor.__mul__.0.forward | 7 p=+2 | 17", "17 | 18", "18 | 19", "Tensor.__mul__.0.forward"},
+		{"Tensor.__mul__.0.forward | 3 p=+2 | 17", "17 | 18", "18 | 19", "Functional.layer_norm.0.backward"}, // of no gradient
+	} {
+		left := record(append(slices.Clone(forward), c.hook, "Functional.layer_norm.0.backward | "+c.norm, "Functional.linear.0.backward | "+c.linear)...)
+		if got := rootNames(judged(t, left, golden)); !slices.Equal(got, []string{c.root}) {
+			t.Errorf("%s: roots %v, expected %s", c.hook, got, c.root)
+		}
+	}
+}
+
 // TestUpdatesUnrecorded: parameters that change between steps are counted if no recorded call wrote to them.
 func TestUpdatesUnrecorded(t *testing.T) {
 	record := func(optimizer bool) string {
