@@ -17,17 +17,23 @@ import (
 // better orders verdicts: damage never moves one towards good, and inconclusive is never better.
 var better = map[verdict.Verdict]int{verdict.Inconclusive: 0, verdict.Bad: 1, verdict.Suspect: 2, verdict.Good: 3}
 
+// asked is a request for the whole pair.
+func asked(in *stage.Request) *rollout.Request {
+	q := &rollout.Request{TrainCalls: in.Train, RolloutCalls: in.Rollout, Train: in.TrainWeights, Rollout: in.RolloutWeights,
+		LogProbs: &rollout.LogProbs{Rows: in.Rows, Columns: in.Columns, Train: in.TrainLog, Rollout: in.RolloutLog, Tokens: in.Answers}}
+	for i := range in.TrainLog {
+		q.LogProbs.Mask = append(q.LogProbs.Mask, in.Counts(i))
+	}
+	return q
+}
+
 // TestDamage leaves arguments out, cuts files, and changes shapes and elements, on one side or the other: nothing panics, and a verdict
 // never becomes better.
 func TestDamage(t *testing.T) {
 	for _, wrong := range []bool{false, true} {
 		root := t.TempDir()
 		in := stage.Made(t, root, wrong)
-		q := &rollout.Request{TrainCalls: in.Train, RolloutCalls: in.Rollout, Train: in.TrainWeights, Rollout: in.RolloutWeights,
-			LogProbs: &rollout.LogProbs{Rows: in.Rows, Columns: in.Columns, Train: in.TrainLog, Rollout: in.RolloutLog, Tokens: in.Answers}}
-		for i := range in.TrainLog {
-			q.LogProbs.Mask = append(q.LogProbs.Mask, in.Counts(i))
-		}
+		q := asked(in)
 		judge := func() verdict.Verdict {
 			r, err := rollout.Run(t.Context(), q)
 			if err != nil {

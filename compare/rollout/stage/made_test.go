@@ -188,6 +188,8 @@ type madePair struct {
 	before func(c *cut, st state)
 	// single gives the rollout one pass a text; padded has the trainer pad on the left.
 	single, padded bool
+	// packed has the trainer put all texts into one row, with positions that begin again.
+	packed bool
 	// prefix is how many tokens of every text the rollout had in its cache before.
 	prefix int
 	// ids changes what the trainer is given.
@@ -219,6 +221,21 @@ func (p *madePair) run(t *testing.T) *Report {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// MadeFault writes a pair of [faults], or one with another token in the trainer's prompt.
+func MadeFault(t *testing.T, name string) *Request {
+	t.Helper()
+	if name == "another token" {
+		return (&madePair{ids: func(texts [][]int64) { texts[1][1] = 2 }}).write(t)
+	}
+	for _, x := range faults() {
+		if x.name == name {
+			return x.pair.write(t)
+		}
+	}
+	t.Fatalf("no pair is called %q", name)
+	return nil
 }
 
 // Made writes a pair with experts; wrong attends with another scale in the rollout.
@@ -335,9 +352,15 @@ func (p *madePair) write(t *testing.T) *Request {
 // trainer records rows with padding, in the style of transformers.
 func (p *madePair) trainer(t *testing.T, n *net, list []state, dir string) {
 	r := newRecorder(t, dir)
-	const s = 9
+	batch, s := 2, 9
+	if p.packed {
+		batch, s = 1, len(n.tok.ids)+len(n.tok.seqs)
+	}
 	place := func(key int) int {
 		q := n.sequenceOf(key)
+		if p.packed {
+			return key + q // a text has one token more than keys
+		}
 		at := key - n.tok.seqs[q].lo
 		if p.padded {
 			at += s - (n.tok.seqs[q].hi - n.tok.seqs[q].lo) - 1
@@ -345,7 +368,7 @@ func (p *madePair) trainer(t *testing.T, n *net, list []state, dir string) {
 		return q*s + at
 	}
 	spread := func(m *matrix, heads int) []float64 {
-		v, d := make([]float64, 2*s*m.w), m.w/max(heads, 1)
+		v, d := make([]float64, batch*s*m.w), m.w/max(heads, 1)
 		for k := range m.n {
 			at := place(k)
 			for j, x := range m.row(k) {
@@ -358,14 +381,17 @@ func (p *madePair) trainer(t *testing.T, n *net, list []state, dir string) {
 		}
 		return v
 	}
-	tensor := func(m *matrix, typ dtype.Type) any { return r.tensor(spread(m, 0), typ, 2, s, m.w) }
-	heads := func(m *matrix, h int) any { return r.tensor(spread(m, h), p.typ(), 2, h, s, m.w/h) }
-	ids, mask := make([]float64, 2*s), make([]float64, 2*s)
+	tensor := func(m *matrix, typ dtype.Type) any { return r.tensor(spread(m, 0), typ, batch, s, m.w) }
+	heads := func(m *matrix, h int) any { return r.tensor(spread(m, h), p.typ(), batch, h, s, m.w/h) }
+	ids, mask := make([]float64, batch*s), make([]float64, batch*s)
 	for k, id := range n.tok.ids {
 		ids[place(k)], mask[place(k)] = float64(id), 1
 		ids[place(k)+1], mask[place(k)+1] = float64(n.tok.after[k]), 1
+		if at := k - n.tok.seqs[n.sequenceOf(k)].lo; p.packed { // positions
+			mask[place(k)], mask[place(k)+1] = float64(at), float64(at+1)
+		}
 	}
-	r.call("Module.model.embed_tokens.Embedding.forward.0", []any{r.tensor(ids, dtype.Int64, 2, s)}, []any{tensor(list[0]["h"], p.typ())})
+	r.call("Module.model.embed_tokens.Embedding.forward.0", []any{r.tensor(ids, dtype.Int64, batch, s)}, []any{tensor(list[0]["h"], p.typ())})
 	p.layers(r, n, list, func(c *cut, before, st state) {
 		pre := "Module." + prefix(c.layer)
 		bf := p.typ()
@@ -384,7 +410,7 @@ func (p *madePair) trainer(t *testing.T, n *net, list []state, dir string) {
 			for i, f := range []string{"q", "k"} {
 				h := []int{4, 2}[i]
 				for j, m := range []*matrix{cos, sin} {
-					r.call(fmt.Sprintf("Tensor.__mul__.%d.forward", 4*c.layer+2*i+j), []any{heads(before[f], h), r.tensor(spread(m, 1), dtype.Float32, 2, 1, s, madeDim)}, []any{heads(before[f], h)})
+					r.call(fmt.Sprintf("Tensor.__mul__.%d.forward", 4*c.layer+2*i+j), []any{heads(before[f], h), r.tensor(spread(m, 1), dtype.Float32, batch, 1, s, madeDim)}, []any{heads(before[f], h)})
 				}
 				r.call(fmt.Sprintf("Tensor.__add__.%d.forward", 2*c.layer+i), []any{heads(before[f], h), heads(before[f], h)}, []any{heads(st[f], h)})
 			}
@@ -400,10 +426,10 @@ func (p *madePair) trainer(t *testing.T, n *net, list []state, dir string) {
 		case "lm_head":
 			r.call("Module.lm_head.Linear.forward.0", []any{tensor(before["n"], bf)}, []any{tensor(st["z"], bf)})
 		default:
-			p.routing(r, c, before, st, func(m *matrix, typ dtype.Type) any { return r.tensor(spread(m, 0), typ, 2*s, m.w) })
+			p.routing(r, c, before, st, func(m *matrix, typ dtype.Type) any { return r.tensor(spread(m, 0), typ, batch*s, m.w) })
 		}
 	})
-	r.call("Module.model.Model.forward.0", []any{r.tensor(ids, dtype.Int64, 2, s), r.tensor(mask, dtype.Int64, 2, s)}, nil)
+	r.call("Module.model.Model.forward.0", []any{r.tensor(ids, dtype.Int64, batch, s), r.tensor(mask, dtype.Int64, batch, s)}, nil)
 	r.close()
 }
 
@@ -501,9 +527,15 @@ func (p *madePair) engine(t *testing.T, n *net, list []state, dir string) {
 	}
 }
 
-// TestFaults changes one thing of the rollout at a time: it has to be found at its stage, said in the right words, and be all that is
-// found; and nothing is found where nothing was changed.
-func TestFaults(t *testing.T) {
+// fault is a pair with one thing of the rollout changed, and what is to be found.
+type fault struct {
+	name           string
+	pair           madePair
+	finding        Finding
+	stage, variant string
+}
+
+func faults() []fault {
 	at := func(stage string, change func(o *options)) func(c *cut) {
 		return func(c *cut) {
 			if c.stage == stage {
@@ -511,17 +543,14 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
-	for _, x := range []struct {
-		name           string
-		pair           madePair
-		finding        Finding
-		stage, variant string
-	}{
+	return []fault{
 		{"nothing", madePair{}, "", "", ""},
 		{"nothing, padded on the left", madePair{padded: true}, "", "", ""},
 		{"nothing, a pass each", madePair{single: true}, "", "", ""},
 		{"nothing, a prefix in the cache", madePair{padded: true, prefix: 2}, "", "", ""},
 		{"scale, a prefix in the cache", madePair{padded: true, prefix: 2, change: at("attn", func(o *options) { o.scale = 0.25 })}, Formula, "attn", "scale"},
+		{"nothing, texts packed in one row", madePair{packed: true}, "", "", ""},
+		{"scale, texts packed in one row", madePair{packed: true, change: at("attn", func(o *options) { o.scale = 0.25 })}, Formula, "attn", "scale"},
 		{"nothing, experts", madePair{moe: true}, "", "", ""},
 		{"against the scores", madePair{moe: true, after: func(c *cut, st state) {
 			if c.stage == "choice" {
@@ -560,7 +589,13 @@ func TestFaults(t *testing.T) {
 		{"router in bfloat16", madePair{moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
 		{"not divided by the sum", madePair{moe: true, change: at("gate_weights", func(o *options) { o.renorm = false })}, Formula, "gate_weights", "weights.plain"},
 		{"no soft cap", madePair{base: at("logp", func(o *options) { o.temp = 0 }), change: at("logp", func(o *options) { o.softcap = 1 })}, Formula, "logp", ""},
-	} {
+	}
+}
+
+// TestFaults changes one thing of the rollout at a time: it has to be found at its stage, said in the right words, and be all that is
+// found; and nothing is found where nothing was changed.
+func TestFaults(t *testing.T) {
+	for _, x := range faults() {
 		t.Run(x.name, func(t *testing.T) {
 			r := x.pair.run(t)
 			groups := r.Groups(func(s *Stage) bool { return s.Finding != Same && s.Finding != Rounding })
