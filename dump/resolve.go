@@ -27,7 +27,7 @@ const (
 // returned in choices, sorted, with an error that lists them. Other errors are
 // those of [Scan]. Links to folders below dir are not followed.
 func Resolve(dir string) (data string, choices []string, err error) {
-	if _, err := readDirHead(dir); err != nil {
+	if err := listable(dir); err != nil {
 		return "", nil, err
 	}
 	found, visited, err := walk(dir, maxFolders)
@@ -48,7 +48,7 @@ func Resolve(dir string) (data string, choices []string, err error) {
 // is how many folders may be looked at. Errors are those of [Resolve], but several
 // folders are none.
 func Folders(dir string, most int) ([]string, error) {
-	if _, err := readDirHead(dir); err != nil {
+	if err := listable(dir); err != nil {
 		return nil, err
 	}
 	found, visited, err := walk(dir, most)
@@ -111,12 +111,12 @@ func listed(paths []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(paths[:most], ", "), len(paths)-most)
 }
 
-// readDirHead tells whether a folder can be listed.
-func readDirHead(dir string) (*os.File, error) {
+// listable tells why a folder cannot be listed, nil if it can.
+func listable(dir string) error {
 	// The look comes first: to open a named pipe is to wait for a writer.
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		return nil, errorf(dir, CodePath, -1, "not a folder")
+		return errorf(dir, CodePath, -1, "not a folder")
 	}
 	var f *os.File
 	if err == nil {
@@ -124,14 +124,12 @@ func readDirHead(dir string) (*os.File, error) {
 	}
 	if err == nil {
 		defer f.Close()
-		if _, err = f.ReadDir(1); errors.Is(err, io.EOF) {
-			err = nil
-		}
+		_, err = f.ReadDir(1)
 	}
-	if err != nil {
-		return nil, &Error{Path: dir, Code: CodePath, Offset: -1, Err: pathCause(err)}
+	if err == nil || errors.Is(err, io.EOF) {
+		return nil
 	}
-	return f, nil
+	return &Error{Path: dir, Code: CodePath, Offset: -1, Err: pathCause(err)}
 }
 
 // look tells whether a folder has recordings, and else which folders are in

@@ -10,69 +10,67 @@ import (
 
 	"precision/compare/oracle/tell"
 	"precision/compare/report"
-	"precision/compare/verdict"
 	"precision/run"
 	"precision/run/explain"
 )
 
 // checkFlags are the options of the check command.
 type checkFlags struct {
-	mine, golden, graph, out, json, parquet, html, nodes string
-	full, events, status                                 bool
-	gate                                                 run.Gate
-	workers                                              int
+	run.Check
+	out            string
+	events, status bool
 }
 
 // sides defines what is checked, and how exactly, for why, too.
-func (f *checkFlags) sides(set *flag.FlagSet, text func(string) string) {
-	set.StringVar(&f.mine, "lt", "", text("lt"))
-	set.StringVar(&f.graph, "g", "", text("g"))
-	set.StringVar(&f.golden, "rt", "", text("rt"))
-	set.BoolVar(&f.full, "full", false, text("full"))
+func (f *checkFlags) sides(e env, set *flag.FlagSet, text func(string) string) {
+	f.State, f.Lang = e.state, e.language()
+	set.StringVar(&f.Path, "lt", "", text("lt"))
+	set.StringVar(&f.Graph, "g", "", text("g"))
+	set.StringVar(&f.Golden, "rt", "", text("rt"))
+	set.BoolVar(&f.Full, "full", false, text("full"))
 }
 
 func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set, text := e.options("check")
 	var f checkFlags
-	f.sides(set, text)
-	set.StringVar(&f.json, "json", "", text("json"))
-	set.StringVar(&f.parquet, "parquet", "", e.optionText("compare")("parquet"))
-	set.StringVar(&f.html, "html", "", e.optionText("compare")("html"))
-	set.StringVar(&f.nodes, "node-data", "", e.optionText("compare")("node-data"))
+	f.sides(e, set, text)
+	set.StringVar(&f.JSON, "json", "", text("json"))
+	set.StringVar(&f.Parquet, "parquet", "", e.optionText("compare")("parquet"))
+	set.StringVar(&f.HTML, "html", "", e.optionText("compare")("html"))
+	set.StringVar(&f.NodeData, "node-data", "", e.optionText("compare")("node-data"))
 	set.StringVar(&f.out, "out", ".", text("out"))
-	set.Var(&f.gate, "gate", text("gate"))
+	set.Var((*run.Gate)(&f.Gate), "gate", text("gate"))
 	set.BoolVar(&f.events, "events", false, e.optionText("compare")("events"))
 	set.BoolVar(&f.status, "exit-status", false, e.optionText("compare")("exit-status"))
-	set.IntVar(&f.workers, "workers", 0, text("workers"))
+	set.IntVar(&f.Workers, "workers", 0, text("workers"))
 	// The recording may stand before or behind the options.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		f.mine, args = args[0], args[1:]
+		f.Path, args = args[0], args[1:]
 	}
-	given := f.mine
+	given := f.Path
 	if err := set.Parse(args); err != nil {
 		return helpOr(e, "check", set, err)
 	}
-	if f.mine == "" && set.NArg() == 1 {
-		f.mine = set.Arg(0)
+	if f.Path == "" && set.NArg() == 1 {
+		f.Path = set.Arg(0)
 	} else if set.NArg() > 0 {
 		return exitUsage, explain.Say("err.argument", set.Arg(0))
-	} else if given != "" && f.mine != given {
-		return exitUsage, explain.Say("err.check.two", given, f.mine)
+	} else if given != "" && f.Path != given {
+		return exitUsage, explain.Say("err.check.two", given, f.Path)
 	}
-	if f.mine == "" {
+	if f.Path == "" {
 		if last, err := e.last(); err == nil && last.Left != "" {
-			f.mine, f.graph, f.golden = last.Left, cmp.Or(f.graph, last.Graph), cmp.Or(f.golden, last.Right)
+			f.Path, f.Graph, f.Golden = last.Left, cmp.Or(f.Graph, last.Graph), cmp.Or(f.Golden, last.Right)
 		}
 	}
-	c := f.request(e)
-	if err := cmp.Or(alone(f.events, f.json, f.parquet, f.html, f.nodes), c.Validate()); err != nil {
+	if err := cmp.Or(alone(f.events, f.JSON, f.Parquet, f.HTML, f.NodeData), f.Validate()); err != nil {
 		return exitUsage, err
 	}
-	c.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
+	f.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
 	e.events = f.events
 	show := checkText{e.show(e.language())}
 	listen, stop := e.listener(show.summaryText)
-	found, err := c.Run(ctx, listen)
+	found, err := f.Run(ctx, listen)
 	stop()
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -88,11 +86,6 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitNoMatch, nil
 	}
 	return statusOf(f.status, tell.Standing(found.Findings, found.Coverage).Verdict), nil
-}
-
-// request is what the options ask for.
-func (f *checkFlags) request(e env) run.Check {
-	return run.Check{Path: f.mine, Golden: f.golden, Graph: f.graph, JSON: f.json, Parquet: f.parquet, HTML: f.html, NodeData: f.nodes, Full: f.full, Gate: verdict.Gate(f.gate), Workers: f.workers, State: e.state, Lang: e.language()}
 }
 
 // checkText writes the summary of a check.

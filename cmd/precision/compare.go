@@ -23,27 +23,22 @@ import (
 
 // compareFlags are the options of the compare command.
 type compareFlags struct {
-	left, right, graph, out string
-	quant, closed           string
-	leftTime, rightTime     string
-	numerics, metrics       string
-	format, mapping         string
-	max                     int64
-	overflow                bool
-	workers                 int
-	judge                   judgeFlags
-	job                     jobFlags
+	compare.Job
+	out, numerics, metrics, format, mapping string
+
+	judge judgeFlags
+	job   jobFlags
 }
 
 // define lists the options; text gives the help of each.
 func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) {
-	set.StringVar(&f.left, "lt", "", text("lt"))
-	set.StringVar(&f.right, "rt", "", text("rt"))
-	set.StringVar(&f.graph, "g", "", text("g"))
-	set.StringVar(&f.quant, "q", "", text("q"))
-	set.StringVar(&f.closed, "cf", "", text("cf"))
-	set.StringVar(&f.leftTime, "left-time", "", text("left-time"))
-	set.StringVar(&f.rightTime, "right-time", "", text("right-time"))
+	set.StringVar(&f.Left, "lt", "", text("lt"))
+	set.StringVar(&f.Right, "rt", "", text("rt"))
+	set.StringVar(&f.Graph, "g", "", text("g"))
+	set.StringVar(&f.Quant, "q", "", text("q"))
+	set.StringVar(&f.Closed, "cf", "", text("cf"))
+	set.StringVar(&f.LeftTime, "left-time", "", text("left-time"))
+	set.StringVar(&f.RightTime, "right-time", "", text("right-time"))
 	set.StringVar(&f.out, "out", ".", text("out"))
 	set.StringVar(&f.numerics, "numerics", "exact", text("numerics"))
 	set.StringVar(&f.metrics, "metrics", "all", text("metrics"))
@@ -51,9 +46,9 @@ func (f *compareFlags) define(set *flag.FlagSet, text func(name string) string) 
 	set.StringVar(&f.mapping, "map", "", text("map"))
 	f.judge.define(set, text)
 	f.job.define(set, text)
-	set.Int64Var(&f.max, "max", 0, text("max"))
-	set.BoolVar(&f.overflow, "overflow", false, text("overflow"))
-	set.IntVar(&f.workers, "workers", 0, text("workers"))
+	set.Int64Var(&f.MaxElements, "max", 0, text("max"))
+	set.BoolVar(&f.Overflow, "overflow", false, text("overflow"))
+	set.IntVar(&f.Workers, "workers", 0, text("workers"))
 }
 
 func compareCommand(ctx context.Context, e env, args []string) (int, error) {
@@ -64,16 +59,16 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	if err != nil {
 		return helpOr(e, "compare", set, err)
 	}
-	if len(words) == 2 && f.left == "" && f.right == "" {
-		f.left, f.right, words = words[0], words[1], nil
+	if len(words) == 2 && f.Left == "" && f.Right == "" {
+		f.Left, f.Right, words = words[0], words[1], nil
 	}
 	switch {
-	case len(words) > 1 && f.left == "" && f.right == "":
+	case len(words) > 1 && f.Left == "" && f.Right == "":
 		return exitUsage, explain.Say("err.compare.sides", len(words))
-	case len(words) > 0 && f.left+f.right != "":
+	case len(words) > 0 && f.Left+f.Right != "":
 		return exitUsage, explain.Say("err.argument", words[0])
 	}
-	if f.left == "" || f.right == "" {
+	if f.Left == "" || f.Right == "" {
 		return exitUsage, explain.Say("err.compare.need")
 	}
 	if err := f.judge.given(set); err != nil {
@@ -107,19 +102,14 @@ func parseMetrics(list string) ([]metric.Metric, error) {
 
 // request is what the options ask for.
 func (f *compareFlags) request(e env) (r run.Compare, err error) {
-	r.Job = compare.Job{
-		Left: f.left, Right: f.right,
-		Graph: f.graph, Quant: f.quant, Closed: f.closed,
-		LeftTime: f.leftTime, RightTime: f.rightTime,
-		Options: compare.Options{MaxElements: f.max, Overflow: f.overflow, Workers: f.workers},
-	}
+	r.Job = f.Job
 	r.Mapping, r.Second, r.Check, r.Must, r.Msprobe = f.mapping, f.judge.second, f.judge.check, true, f.format == "msprobe"
 	r.Judging = f.judge.judging(e)
 	switch {
-	case f.workers < 0:
-		return r, explain.Say("err.workers", f.workers)
-	case f.max < 0:
-		return r, explain.Say("err.max", f.max)
+	case f.Workers < 0:
+		return r, explain.Say("err.workers", f.Workers)
+	case f.MaxElements < 0:
+		return r, explain.Say("err.max", f.MaxElements)
 	}
 	if r.Metrics, err = parseMetrics(f.metrics); err != nil {
 		return r, err
@@ -165,8 +155,8 @@ func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 // renew is the command line that makes this comparison the new baseline.
 func (f *compareFlags) renew() string {
 	words := []string{"precision", "compare"}
-	for _, o := range [][2]string{{"-lt", f.left}, {"-rt", f.right}, {"-g", f.graph}, {"-q", f.quant}, {"-cf", f.closed},
-		{"-left-time", f.leftTime}, {"-right-time", f.rightTime}, {"-json", f.judge.baseline}} {
+	for _, o := range [][2]string{{"-lt", f.Left}, {"-rt", f.Right}, {"-g", f.Graph}, {"-q", f.Quant}, {"-cf", f.Closed},
+		{"-left-time", f.LeftTime}, {"-right-time", f.RightTime}, {"-json", f.judge.Baseline}} {
 		if o[1] != "" {
 			words = append(words, o[0], o[1])
 		}

@@ -10,7 +10,6 @@ import (
 	"precision/compare/job"
 	"precision/compare/job/tell"
 	"precision/compare/report"
-	"precision/compare/verdict"
 	"precision/internal/build"
 	"precision/internal/whole"
 	"precision/run"
@@ -19,24 +18,23 @@ import (
 
 // jobFlags are the options of a comparison of a whole job.
 type jobFlags struct {
-	all, dryRun, fresh, verify  bool
-	ranks, steps, models, shard string
-	unshard                     string
-	perHost                     int
+	run.Job
+	all, dryRun, fresh, verify bool
+	shard                      string
 }
 
 // define lists the options; text gives the help of each.
 func (f *jobFlags) define(set *flag.FlagSet, text func(name string) string) {
 	set.BoolVar(&f.all, "all", false, text("all"))
-	set.StringVar(&f.ranks, "ranks", "", text("ranks"))
-	set.StringVar(&f.steps, "steps", "", text("steps"))
-	set.StringVar(&f.models, "models", "", text("models"))
-	set.IntVar(&f.perHost, "per-host", 0, text("per-host"))
+	set.StringVar(&f.Ranks, "ranks", "", text("ranks"))
+	set.StringVar(&f.Steps, "steps", "", text("steps"))
+	set.StringVar(&f.Models, "models", "", text("models"))
+	set.IntVar(&f.PerHost, "per-host", 0, text("per-host"))
 	set.BoolVar(&f.dryRun, "dry-run", false, text("dry-run"))
 	set.BoolVar(&f.fresh, "fresh", false, text("fresh"))
 	set.BoolVar(&f.verify, "verify", false, text("verify"))
 	set.StringVar(&f.shard, "shard", "", text("shard"))
-	set.StringVar(&f.unshard, "unshard", "", text("unshard"))
+	set.StringVar(&f.Unshard, "unshard", "", text("unshard"))
 }
 
 // jobOnly are the options that go with -all alone, singleOnly those that do not go with it.
@@ -64,8 +62,9 @@ func (f *jobFlags) given(set map[string]bool) error {
 
 // runJob compares all ranks and steps.
 func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show summaryText) (int, error) {
-	r := run.Job{Ranks: f.job.ranks, Steps: f.job.steps, Models: f.job.models, Unshard: f.job.unshard, Mapping: f.mapping, Profile: c.Profile, Threshold: c.Threshold, Parquet: c.Parquet, HTML: c.HTML, After: c.After, State: e.state}
-	r.Request = job.Request{Left: f.left, Right: f.right, Graph: f.graph, Quant: f.quant, Closed: f.closed, PerHost: f.job.perHost, Options: c.Options, Check: c.Check, Version: build.Version()}
+	r := f.job.Job
+	r.Left, r.Right, r.Graph, r.Quant, r.Closed, r.Options, r.Check, r.Mapping = f.Left, f.Right, f.Graph, f.Quant, f.Closed, c.Options, c.Check, f.mapping
+	r.Profile, r.Threshold, r.Parquet, r.HTML, r.After, r.State, r.Version = c.Profile, c.Threshold, c.Parquet, c.HTML, c.After, e.state, build.Version()
 	listen, stop := e.listener(show)
 	s := run.Settings(f.out, show.lang, listen)
 	s.Fresh, s.Verify = f.job.fresh, f.job.verify
@@ -121,7 +120,7 @@ func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryT
 // jobStatus says what became of a job, and what to exit with.
 func jobStatus(r *job.Result, f *judgeFlags, show summaryText, out string) int {
 	show.write(tell.Result(show.lang, r))
-	trips := verdict.Gate(f.gate).Stops(r.Standing())
+	trips := f.Gate.Stops(r.Standing())
 	show.write(report.Text{Lang: show.lang}.Trips(nil, trips))
 	show.line(show.lang.T("batch.result"), filepath.Join(out, job.ResultFile))
 	switch {
@@ -138,8 +137,8 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	set, text := e.options("merge")
 	var f judgeFlags
 	out := set.String("out", "", text("out"))
-	set.StringVar(&f.parquet, "parquet", "", e.optionText("compare")("parquet"))
-	set.Var(&f.gate, "gate", text("gate"))
+	set.StringVar(&f.Parquet, "parquet", "", e.optionText("compare")("parquet"))
+	set.Var((*run.Gate)(&f.Gate), "gate", text("gate"))
 	set.BoolVar(&f.status, "exit-status", false, e.optionText("compare")("exit-status"))
 	var dirs []string
 	for len(args) > 0 { // options may stand before and behind folders
@@ -158,12 +157,12 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	}
 	show := e.show(e.language())
 	listen, stop := e.listener(show)
-	if err := whole.Apart([]string{f.parquet}, dirs...); err != nil {
+	if err := whole.Apart([]string{f.Parquet}, dirs...); err != nil {
 		return exitUsage, err
 	}
 	result, err := job.Merge(ctx, dirs, run.Settings(*out, show.lang, listen))
-	if err == nil && f.parquet != "" {
-		err = run.WriteParts(ctx, f.parquet, result, *out, listen)
+	if err == nil && f.Parquet != "" {
+		err = run.WriteParts(ctx, f.Parquet, result, *out, listen)
 	}
 	stop()
 	if err != nil {

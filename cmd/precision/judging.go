@@ -13,40 +13,37 @@ import (
 // judgeFlags are the options about the verdict: what it is held against, where it
 // is written, and what it makes of the exit status.
 type judgeFlags struct {
-	profile, baseline, second string
-	after                     string
-	json, junit, sarif, html  string
-	parquet, graph, nodes     string
-	threshold, failBelow      float64
-	detail                    int
-	gate                      run.Gate
-	check, events, status     bool
-	set                       map[string]bool
+	run.Judging
+	profile, second       string
+	threshold, failBelow  float64
+	detail                int
+	check, events, status bool
+	set                   map[string]bool
 }
 
 // define lists the options; text gives the help of each.
 func (f *judgeFlags) define(set *flag.FlagSet, text func(name string) string) {
 	f.defineSaved(set, text)
 	set.StringVar(&f.second, "second", "", text("second"))
-	set.StringVar(&f.after, "after", "", text("after"))
+	set.StringVar(&f.After, "after", "", text("after"))
 	set.BoolVar(&f.check, "check", false, text("check"))
 }
 
 // defineSaved lists the options that a table takes whose dumps may be gone.
 func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) string) {
 	set.StringVar(&f.profile, "profile", "default", text("profile"))
-	set.StringVar(&f.baseline, "baseline", "", text("baseline"))
-	set.StringVar(&f.json, "json", "", text("json"))
-	set.StringVar(&f.junit, "junit", "", text("junit"))
-	set.StringVar(&f.sarif, "sarif", "", text("sarif"))
-	set.StringVar(&f.html, "html", "", text("html"))
-	set.StringVar(&f.parquet, "parquet", "", text("parquet"))
-	set.StringVar(&f.graph, "graph-json", "", text("graph-json"))
-	set.StringVar(&f.nodes, "node-data", "", text("node-data"))
+	set.StringVar(&f.Baseline, "baseline", "", text("baseline"))
+	set.StringVar(&f.JSON, "json", "", text("json"))
+	set.StringVar(&f.JUnit, "junit", "", text("junit"))
+	set.StringVar(&f.SARIF, "sarif", "", text("sarif"))
+	set.StringVar(&f.HTML, "html", "", text("html"))
+	set.StringVar(&f.Parquet, "parquet", "", text("parquet"))
+	set.StringVar(&f.Explorer, "graph-json", "", text("graph-json"))
+	set.StringVar(&f.NodeData, "node-data", "", text("node-data"))
 	set.IntVar(&f.detail, "detail", look.Operators, text("detail"))
 	set.Float64Var(&f.threshold, "threshold", 0.98, text("threshold"))
 	set.Float64Var(&f.failBelow, "fail-below", 0, text("fail-below"))
-	set.Var(&f.gate, "gate", text("gate"))
+	set.Var((*run.Gate)(&f.Gate), "gate", text("gate"))
 	set.BoolVar(&f.events, "events", false, text("events"))
 	set.BoolVar(&f.status, "exit-status", false, text("exit-status"))
 }
@@ -67,7 +64,10 @@ func (f *judgeFlags) given(set *flag.FlagSet) error {
 	if f.detail < 0 {
 		return explain.Say("err.detail", f.detail)
 	}
-	return alone(f.events, f.json, f.junit, f.sarif, f.html, f.parquet, f.graph, f.nodes)
+	if f.events && f.ToStdout() {
+		return explain.Say("err.events")
+	}
+	return nil
 }
 
 // alone sees that events have standard output for themselves.
@@ -80,8 +80,8 @@ func alone(events bool, files ...string) error {
 
 // judging is what the options ask of a judge.
 func (f *judgeFlags) judging(e env) run.Judging {
-	j := run.Judging{Baseline: f.baseline, After: f.after, Gate: verdict.Gate(f.gate), State: e.state,
-		Files: run.Files{JSON: f.json, JUnit: f.junit, SARIF: f.sarif, HTML: f.html, Parquet: f.parquet, Explorer: f.graph, NodeData: f.nodes, Stdout: e.stdout}}
+	j := f.Judging
+	j.State, j.Stdout = e.state, e.stdout
 	if f.set["profile"] {
 		j.Profile = f.profile
 	}
@@ -91,7 +91,7 @@ func (f *judgeFlags) judging(e env) run.Judging {
 	if f.set["fail-below"] {
 		j.Gate.Below = &f.failBelow
 	}
-	if f.html != "" || f.set["detail"] { // a page shows the elements, and who names a number wants them in any case
+	if f.HTML != "" || f.set["detail"] { // a page shows the elements, and who names a number wants them in any case
 		j.Pictures = f.detail
 	}
 	return j

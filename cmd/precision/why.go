@@ -17,7 +17,7 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	set, _ := e.options("why")
 	text := e.optionText("check")
 	var f checkFlags
-	f.sides(set, text)
+	f.sides(e, set, text)
 	// The operator may stand before or behind the options.
 	op := ""
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -34,7 +34,7 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	if op == "" {
 		return exitUsage, explain.Say("err.why.need")
 	}
-	if f.mine == "" {
+	if f.Path == "" {
 		last, err := e.last()
 		if err != nil {
 			return exitUsage, explain.Say("err.why.need")
@@ -42,14 +42,13 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 		if last.Left == "" {
 			return exitUsage, explain.Say("err.why.last", last.Result)
 		}
-		f.mine, f.graph, f.golden = last.Left, cmp.Or(f.graph, last.Graph), cmp.Or(f.golden, last.Right)
+		f.Path, f.Graph, f.Golden = last.Left, cmp.Or(f.Graph, last.Graph), cmp.Or(f.Golden, last.Right)
 	}
-	c := f.request(e)
-	if err := c.Validate(); err != nil {
+	if err := f.Validate(); err != nil {
 		return exitUsage, err
 	}
 	listen, stop := e.listener(summaryText{e.stdout, e.language()})
-	found, err := c.Why(ctx, op, listen)
+	found, err := f.Why(ctx, op, listen)
 	stop()
 	switch {
 	case run.Unmatched(err):

@@ -75,11 +75,7 @@ func (t *Text) label(key, text string) { t.line(t.say("label."+key), text) }
 // line is a line of a label and what is said.
 func (t *Text) line(label, text string) {
 	t.said = append(t.said, spoken{label, text})
-	fmt.Fprintf(&t.b, "%s%s%s\n", label, pad(label, LabelWidth), text)
-}
-
-func pad(text string, width int) string {
-	return strings.Repeat(" ", max(1, width-lipgloss.Width(text)))
+	fmt.Fprintf(&t.b, "%s%s%s\n", label, strings.Repeat(" ", max(1, LabelWidth-lipgloss.Width(label))), text)
 }
 
 // verdict is the first line: the same or not.

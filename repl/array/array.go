@@ -83,7 +83,7 @@ func Open(path string) (arrays []*Array, bad []error, err error) {
 		return nil, nil, err
 	}
 	defer file.Close()
-	for _, t := range append(slices.Clone(file.Inputs), file.Outputs...) {
+	for _, t := range append(slices.Clone(file.of.Inputs), file.of.Outputs...) {
 		a, err := open(file, t)
 		if err != nil {
 			bad = append(bad, err)
@@ -101,9 +101,9 @@ func Tensor(path string, input bool, index int) (*Array, error) {
 		return nil, err
 	}
 	defer file.Close()
-	list := file.Outputs
+	list := file.of.Outputs
 	if input {
-		list = file.Inputs
+		list = file.of.Inputs
 	}
 	if index < 0 || index >= len(list) {
 		return nil, fmt.Errorf("%s: no %s %d, it has %d", path, direction(input), index, len(list))
@@ -112,26 +112,32 @@ func Tensor(path string, input bool, index int) (*Array, error) {
 }
 
 // shared is a file that is closed when all who have it have closed it.
-type shared struct {
-	*dump.Reader
+type shared[F source] struct {
+	of    F
 	users atomic.Int32
 }
 
-func openShared(path string) (*shared, error) {
+func share[F source](file F) *shared[F] {
+	s := &shared[F]{of: file}
+	s.users.Store(1)
+	return s
+}
+
+func (s *shared[F]) ReadAt(p []byte, off int64) (int, error) { return s.of.ReadAt(p, off) }
+
+func (s *shared[F]) Close() error {
+	if s.users.Add(-1) > 0 {
+		return nil
+	}
+	return s.of.Close()
+}
+
+func openShared(path string) (*shared[*dump.Reader], error) {
 	file, err := dump.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &shared{Reader: file}
-	s.users.Store(1)
-	return s, nil
-}
-
-func (s *shared) Close() error {
-	if s.users.Add(-1) > 0 {
-		return nil
-	}
-	return s.Reader.Close()
+	return share(file), nil
 }
 
 func direction(input bool) string {
@@ -141,8 +147,8 @@ func direction(input bool) string {
 	return "output"
 }
 
-func open(file *shared, t dump.Tensor) (*Array, error) {
-	path := file.Path
+func open(file *shared[*dump.Reader], t dump.Tensor) (*Array, error) {
+	path := file.of.Path
 	if t.Err != nil {
 		return nil, t.Err
 	}
@@ -150,7 +156,7 @@ func open(file *shared, t dump.Tensor) (*Array, error) {
 		return nil, fmt.Errorf("%s: %s %d: elements of type %s cannot be read", path, direction(t.Input), t.Index, t.Type)
 	}
 	a := &Array{Path: path, Name: filepath.Base(path), Type: t.Type, Shape: t.Shape, tensor: t}
-	if file.Form != dump.Numpy {
+	if file.of.Form != dump.Numpy {
 		a.Part = fmt.Sprintf("%s.%d", direction(t.Input), t.Index)
 		a.Name += "." + a.Part
 		a.Format = t.Format.String()
@@ -217,6 +223,14 @@ func (a *Array) cursor() (*cursor, error) {
 		c.read = r
 	}
 	return c, nil
+}
+
+// cursors are those of two arrays.
+func cursors(left, right *Array) (l, r *cursor, err error) {
+	if l, err = left.cursor(); err == nil {
+		r, err = right.cursor()
+	}
+	return l, r, err
 }
 
 // elements reads n elements from first on, a multiple of 8, as numbers. The

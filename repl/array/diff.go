@@ -91,11 +91,7 @@ func compareAny(ctx context.Context, left, right *Array, o Options) (*Diff, erro
 	}
 	all := make([]sums, (n+tile-1)/tile)
 	err := tiles(ctx, n, o.Workers, func() (func(int, int64, int64) error, error) {
-		l, err := left.cursor()
-		if err != nil {
-			return nil, err
-		}
-		r, err := right.cursor()
+		l, r, err := cursors(left, right)
 		if err != nil {
 			return nil, err
 		}
@@ -255,11 +251,7 @@ func (d *Diff) first(left, right *Array, rows int, parts int64) error {
 	if n <= 0 {
 		return nil
 	}
-	l, err := left.cursor()
-	if err != nil {
-		return err
-	}
-	r, err := right.cursor()
+	l, r, err := cursors(left, right)
 	if err != nil {
 		return err
 	}

@@ -67,11 +67,7 @@ func compareFast(ctx context.Context, left, right *Array, o Options) (*Diff, err
 
 // lookUp fills in the first pairs beyond the tolerances, of which none comes before element from.
 func (d *Diff) lookUp(ctx context.Context, left, right *Array, from int64, o Options) error {
-	l, err := left.cursor()
-	if err != nil {
-		return err
-	}
-	r, err := right.cursor()
+	l, r, err := cursors(left, right)
 	if err != nil {
 		return err
 	}

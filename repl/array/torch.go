@@ -6,7 +6,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"unicode"
 
 	"precision/dump"
@@ -27,19 +26,6 @@ func isTorch(path string) bool {
 	return torch.Is(head[:n])
 }
 
-// torchFile is closed when all who have it have closed it.
-type torchFile struct {
-	*torch.OpenFile
-	users atomic.Int32
-}
-
-func (f *torchFile) Close() error {
-	if f.users.Add(-1) > 0 {
-		return nil
-	}
-	return f.OpenFile.Close()
-}
-
 // openTorch opens the tensors of a file of torch.save.
 func openTorch(path string) (arrays []*Array, bad []error, err error) {
 	file, err := torch.Open(path)
@@ -51,8 +37,7 @@ func openTorch(path string) (arrays []*Array, bad []error, err error) {
 		file.Close()
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	shared := &torchFile{OpenFile: file}
-	shared.users.Store(1)
+	shared := share(file)
 	defer shared.Close()
 	for i, t := range file.Tensors {
 		a := &Array{Path: path, Name: filepath.Base(path), Type: t.Type, Shape: t.Shape, count: t.Elements()}
