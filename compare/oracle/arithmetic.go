@@ -329,8 +329,8 @@ func mul32(x [][]float32, y []float32) {
 	}
 }
 
-// divKernel: y = x1/x2, B = (B1 + |y|·B2)/(|x2| - B2) + 8u·|y|; 0/0 and x/0
-// follow IEEE 754. With truncate the quotient of integers is cut.
+// divKernel: y = x1/x2, B = (B1 + |y|·B2)/(|x2| - B2) + 8u·|y|, as (x1+d)/(x2+e) - x1/x2 = (d - y·e)/(x2+e), and vector
+// units divide by a reciprocal that is refined, which is not rounded correctly; 0/0 and x/0 follow IEEE 754. With truncate the quotient of integers is cut.
 func divKernel(ulps float64, truncate bool) kernel {
 	return func(x, e [][]float64, y, b []float64) {
 		for i := range y {
@@ -638,7 +638,8 @@ func gradientForms() {
 	}), "halfsquares")
 }
 
-// geluGrad: dy·(0.5·(1+t) + 0.5·x·(1-t²)·√(2/π)·(1 + 3·0.044715·x²)), t = tanh(√(2/π)(x + 0.044715x³)).
+// geluGrad is the gradient of the tanh form of Hendrycks and Gimpel (Gaussian error linear units, 2016):
+// dy·(0.5·(1+t) + 0.5·x·(1-t²)·√(2/π)·(1 + 3·0.044715·x²)), t = tanh(√(2/π)(x + 0.044715x³)).
 // The inputs are dy, x and y. The bound grants the inner functions their error
 // in units of the terms they stand in.
 func geluGrad(a arith, x []num) num {
@@ -740,8 +741,9 @@ func buildMomentum(a arith, nesterov bool, v []Values) []Values {
 
 // buildAdam: var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad.
 // m' = m + (1-β1)(g-m), v' = v + (1-β2)(g²-v), var' = var - lr·√(1-β2^t)/(1-β1^t)·m'/(√v' + ε);
-// with Nesterov β1·m' + (1-β1)·g in place of m'. Computed as β·m + (1-β)·g the
-// bound holds for either form, as it is not smaller.
+// with Nesterov β1·m' + (1-β1)·g in place of m' (Kingma and Ba, Adam, 2015, algorithm 1 in the order of its section 2;
+// Dozat, 2016). Computed as β·m + (1-β)·g the bound holds for either form: 2u of both terms is what the
+// difference g-m and its product with 1-β are rounded by.
 func buildAdam(a arith, nesterov bool, v []Values) []Values {
 	whole := exactNum(1)
 	blend := func(beta, old, fresh num) num {

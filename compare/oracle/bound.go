@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -499,4 +500,363 @@ func sameElements(a, b *operand) bool {
 		}
 	}
 	return true
+}
+
+// Some calls write to their arguments and do not return them: caches, and kernels with an argument for their result. A
+// recorder writes what was there before the call. They are judged by the next call that reads the buffer.
+
+const (
+	// mostRead bounds the tensors that are looked at as what became of an argument.
+	mostRead = 64
+	// sampled is how many elements tell a buffer from others.
+	sampled = 1 << 16
+)
+
+// mended judges the arguments that a call writes to and does not return, by what later calls read.
+func (c *recordedCall) mended(full bool) (out []Finding) {
+	n := c.Parsed
+	if n.Form != msprobe.API || n.Direction != msprobe.Forward {
+		return nil
+	}
+	f, _, _, _ := called(n.Prefix, n.API, c.of.header.Framework)
+	if f == nil || f.mends == nil {
+		if n.Prefix == "NPU" && f == nil && slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor && v.Section != msprobe.Output }) &&
+			!slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor && v.Section == msprobe.Output }) {
+			return refused([]Finding{c.blank(nil, 0)}, because(NoAPI, c.kind()))
+		}
+		return nil
+	}
+	r := recordedOf(c.Call)
+	files := &files{path: c.of.path}
+	defer files.close()
+	b := &bound{recordedCall: c, r: r, files: files}
+	first := 0
+	for _, a := range r.flat {
+		if a.tensor() {
+			first++
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			out = refused(out, because(Crashed, p))
+		}
+	}()
+	err := b.prepare()
+	if b.call != nil {
+		defer b.call.release()
+	}
+	for i, name := range f.mends {
+		finding := c.blank(nil, first+i)
+		switch {
+		case err != nil:
+			finding.fail(err, "")
+		case b.k.args[name].tensor():
+			a := b.k.args[name]
+			finding = c.blank(a.v, first+i)
+			b.judgeMended(&finding, a, full)
+		case b.leaves(first+i) && b.k.args[name].none():
+			continue // a part that the call was not asked for
+		default:
+			finding.fail(refuse(NoInput, b.k.shown(name)), "")
+		}
+		out = append(out, finding)
+	}
+	return out
+}
+
+// leaves tells whether a call has nothing to write to an argument, with the others as they are.
+func (b *bound) leaves(index int) bool {
+	readings, err := attempt(func() []Reading { return b.readings(b.call, index) })
+	return err == nil && readings[0].out(index) == nil
+}
+
+// judgeMended judges an argument that a call wrote to.
+func (b *bound) judgeMended(f *Finding, was *argument, full bool) {
+	if was.err != nil {
+		f.fail(was.err, "")
+		return
+	}
+	for len(b.r.flat) <= f.Index {
+		b.r.flat, b.bad, b.call.outs = append(b.r.flat, nil), append(b.bad, nil), append(b.call.outs, nil)
+	}
+	var best *Finding
+	looked := 0
+	// A call may read the buffer twice, and others of the same size: what explains it is what it is.
+	try := func(v *msprobe.Value, from *recordedCall) (done bool) {
+		o, err := b.files.tensor(v, from.Name+" "+v.Section.String()+"."+v.Path)
+		if looked++; err != nil || count(o.shape) != count(was.op.shape) {
+			return false
+		}
+		if x := o.shaped(was.op.shape); x != nil {
+			o = x
+		}
+		again := b.blank(was.v, f.Index)
+		b.r.flat[f.Index], b.call.outs[f.Index] = &argument{v: v, place: o.name, op: o}, o
+		defer func() { b.call.outs[f.Index] = nil }()
+		b.judge(&again, full)
+		again.Reasons = append(again.Reasons, because(ReadBy, from.Name, v.Section.String()+"."+v.Path))
+		switch {
+		case again.Verdict == Suspect && again.Reasons[0].Kind == OutsideCache:
+		case again.Verdict != OK && again.Verdict != Unknown && !b.follows(was.op, o, f.Index):
+			return false
+		}
+		if best == nil || best.Verdict == Unknown || again.Verdict != Unknown && again.Verdict < best.Verdict {
+			best = &again
+		}
+		return again.Verdict == OK
+	}
+	for _, later := range b.of.calls[b.order+1:] {
+		for at := range later.Values {
+			v := &later.Values[at]
+			if n, ok := v.Elements(); v.Section == msprobe.Output || v.Kind != msprobe.Tensor || v.DataName == "" || v.Elem != was.v.Elem || !ok || n != count(was.op.shape) {
+				continue
+			}
+			if try(v, later) || looked > mostRead {
+				break
+			}
+		}
+		// What looks wrong may be another buffer of the same size: one that is right may come.
+		if best != nil && (best.Verdict == OK || best.Reasons[0].Kind == OutsideCache) || looked > mostRead {
+			break
+		}
+	}
+	if best == nil {
+		unknown(f, because(NotRead, was.place))
+		return
+	}
+	*f = *best
+}
+
+// follows tells whether a tensor is what became of a buffer, though not what it should be: most of what was in it is as it
+// was, the number apart that most of an empty buffer has, or most of what was to be written stands somewhere in it.
+func (b *bound) follows(was, now *operand, index int) bool {
+	n := min(count(was.shape), sampled)
+	old, new := make([]float64, n), make([]float64, n)
+	if n == 0 || was.Range(0, old, nil) != nil || now.Range(0, new, nil) != nil {
+		return false
+	}
+	seen, there := map[float64]int{}, map[float64]bool{}
+	empty := old[0]
+	for i, x := range old {
+		if seen[x]++; seen[x] > seen[empty] {
+			empty = x
+		}
+		there[new[i]] = true
+	}
+	same, held := 0, 0
+	for i, x := range old {
+		if x == empty {
+			continue
+		}
+		if held++; x == new[i] {
+			same++
+		}
+	}
+	if len(seen) > 2 && 2*same > held {
+		return true
+	}
+	readings, err := attempt(func() []Reading { return b.readings(b.call, index) })
+	if err != nil || readings[0].out(index) == nil {
+		return false
+	}
+	want := make([]float64, n)
+	if readings[0].out(index).Range(0, want, nil) != nil {
+		return false
+	}
+	p := precisionFor(now.numeric())
+	written, found := 0, 0
+	for i, x := range want {
+		if x = p.Round(x); p.Round(x) != old[i] && seen[x] == 0 {
+			if written++; there[x] {
+				found++
+			}
+		}
+	}
+	return written > 0 && 2*found > written
+}
+
+// Of a call that only statistics were recorded of there is little to say, but this: what
+// an element of the result is made of is known to lie between the recorded minima and
+// maxima of the arguments, so that the result has to lie in a range, too. It is looked at
+// for functions of the elements in one place only, as statistics may be those of parts
+// of tensors; a result in its range is not known to be right.
+
+// interval is a range of numbers.
+type interval struct{ lo, hi float64 }
+
+var anything = interval{math.Inf(-1), math.Inf(1)}
+
+// corners is the range of a function of two numbers that is monotonic in each.
+func corners(x, z interval, f func(a, b float64) float64) interval {
+	out := interval{math.Inf(1), math.Inf(-1)}
+	for _, a := range []float64{x.lo, x.hi} {
+		for _, b := range []float64{z.lo, z.hi} {
+			y := f(a, b)
+			if math.IsNaN(y) {
+				return anything
+			}
+			out.lo, out.hi = min(out.lo, y), max(out.hi, y)
+		}
+	}
+	return out
+}
+
+// ranges are those of functions of one tensor that are no formulas, from the range of that.
+var ranges = map[string]func(k *invocation, x interval) interval{
+	"softmax":     func(*invocation, interval) interval { return interval{0, 1} },
+	"log_softmax": func(*invocation, interval) interval { return interval{math.Inf(-1), 0} },
+	"clone":       func(_ *invocation, x interval) interval { return x },
+	"contiguous":  func(_ *invocation, x interval) interval { return x },
+	"clamp": func(k *invocation, x interval) interval {
+		lo, hi := k.args["min"], k.args["max"]
+		if lo.tensor() || hi.tensor() {
+			return anything
+		}
+		if v, ok := lo.number(); ok {
+			x = interval{max(x.lo, v), max(x.hi, v)}
+		}
+		if v, ok := hi.number(); ok {
+			x = interval{min(x.lo, v), min(x.hi, v)}
+		}
+		return x
+	},
+}
+
+// formulaRange is where a function of one number, that is a formula, lies over a range: its values at the ends and in
+// between. What may lie between two of these where it rises before and falls behind is allowed for by its slope.
+func formulaRange(row *catalogue.Row, k *invocation, x interval) interval {
+	if row.Range != [2]float64{} {
+		return interval{row.Range[0], row.Range[1]}
+	}
+	f, out := k.slope(row), interval{math.Inf(1), math.Inf(-1)}
+	take := func(y float64) { out.lo, out.hi = min(out.lo, y), max(out.hi, y) }
+	// Activations bend near 0, where the steps are small.
+	const steps, near = 2048, 64.0
+	points := []float64{x.lo}
+	for i := range steps + 1 {
+		lo, hi := max(x.lo, -near), min(x.hi, near)
+		if p := lo + (hi-lo)*float64(i)/steps; p >= x.lo && p <= x.hi && p > points[len(points)-1] {
+			points = append(points, p)
+		}
+	}
+	before, slope := f(points[0])
+	take(before)
+	for i, p := range append(points, x.hi)[1:] {
+		y, s := f(p)
+		if take(y); s*slope < 0 {
+			off := max(abs(s), abs(slope)) * (p - points[i])
+			take(max(before, y) + off)
+			take(min(before, y) - off)
+		}
+		before, slope = y, s
+	}
+	if math.IsNaN(out.lo) || math.IsNaN(out.hi) {
+		return anything // not defined in all of the range
+	}
+	return out
+}
+
+// pairRanges are those of functions of two tensors or numbers.
+var pairRanges = map[string]func(alpha float64, x, z interval) interval{
+	"add": func(k float64, x, z interval) interval {
+		return corners(x, z, func(a, b float64) float64 { return a + k*b })
+	},
+	"sub": func(k float64, x, z interval) interval {
+		return corners(x, z, func(a, b float64) float64 { return a - k*b })
+	},
+	"mul": func(_ float64, x, z interval) interval {
+		return corners(x, z, func(a, b float64) float64 { return a * b })
+	},
+	"maximum": func(_ float64, x, z interval) interval { return corners(x, z, math.Max) },
+	"minimum": func(_ float64, x, z interval) interval { return corners(x, z, math.Min) },
+}
+
+// rangeOf is what was recorded of a tensor of floating point, or a number; false if
+// that is not known, or not finite.
+func (a *argument) rangeOf() (interval, bool) {
+	if a == nil || a.v == nil {
+		return anything, false
+	}
+	if !a.tensor() {
+		x, ok := a.number()
+		return interval{x, x}, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
+	}
+	hi, ok := a.v.Max.Value()
+	lo, ok2 := a.v.Min.Value()
+	finite := ok && ok2 && lo <= hi && !math.IsInf(lo, 0) && !math.IsInf(hi, 0)
+	return interval{lo, hi}, finite && a.v.Known && !discrete(a.v.Elem) && computes(a.v.Elem)
+}
+
+// statisticsOnly says what there is to say of a call whose results have statistics and
+// no elements.
+func (c *recordedCall) statisticsOnly(r *recorded, f *Finding) {
+	out := r.flat[f.Index]
+	reason := because(NoElements, "output "+itoa(f.Index))
+	have, ok := out.rangeOf()
+	allowed, known := c.allowedRange(r)
+	if !ok || !known || f.Index != 0 {
+		unknown(f, reason)
+		return
+	}
+	p := precisionFor(out.v.Elem)
+	// The numbers of a device are off by some units, those of a CPU in its narrow types
+	// by some of these.
+	slack := func(x float64) float64 { return 16*max(p.v, u32)*abs(x) + 2*p.t }
+	for _, s := range []struct {
+		name string
+		x    float64
+	}{{"Max", have.hi}, {"Min", have.lo}} {
+		if s.x > allowed.hi+slack(allowed.hi) || s.x < allowed.lo-slack(allowed.lo) {
+			f.Verdict, f.Found = Wrong, s.x
+			f.Reasons = append(f.Reasons, because(OutOfRange, s.name, s.x, allowed.lo, allowed.hi))
+			return
+		}
+	}
+	unknown(f, reason, because(InRange))
+}
+
+// allowedRange is where the elements of the first result have to lie.
+func (c *recordedCall) allowedRange(r *recorded) (interval, bool) {
+	if c.Parsed.Direction != msprobe.Forward || c.Parsed.Form != msprobe.API {
+		return anything, false
+	}
+	fn, base, _, swapped := called(c.Parsed.Prefix, c.Parsed.API, c.of.header.Framework)
+	if fn == nil {
+		return anything, false
+	}
+	args, _, err := bind(fn, r, swapped)
+	if err != nil {
+		return anything, false
+	}
+	k := &invocation{Call: &Call{}, args: args, params: fn.params}
+	x, ok := args["input"].rangeOf()
+	if !ok || args["input"].v.Elem == dtype.Float64 {
+		return anything, false
+	}
+	out := anything
+	if row := catalogue.Of(base); row.Formula != nil && len(row.Formula.Operands) == 1 {
+		list, err := attempt(func() interval { return formulaRange(row, k, x) })
+		if out = list; err != nil {
+			return anything, false
+		}
+	} else if f := ranges[base]; f != nil {
+		out = f(k, x)
+	} else if f := pairRanges[base]; f != nil {
+		z, ok := args["other"].rangeOf()
+		alpha := 1.0
+		if slices.Contains(fn.params, "alpha") && k.has("alpha") {
+			alpha, _ = args["alpha"].number()
+		}
+		if !ok || math.IsNaN(alpha) {
+			return anything, false
+		}
+		out = f(alpha, x, z)
+		// Sums are off by what their terms are rounded to, however small they get.
+		widest := max(abs(x.lo), abs(x.hi)) + abs(alpha)*max(abs(z.lo), abs(z.hi))
+		if base == "add" || base == "sub" {
+			p := precisionFor(args["input"].v.Elem)
+			out.lo, out.hi = out.lo-4*max(p.v, u32)*widest, out.hi+4*max(p.v, u32)*widest
+		}
+	}
+	return out, out != anything && !math.IsNaN(out.lo) && !math.IsNaN(out.hi)
 }

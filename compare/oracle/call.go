@@ -2,10 +2,13 @@ package oracle
 
 import (
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"precision/dump"
 	"precision/dump/dtype"
+	"precision/dump/msprobe"
 	"precision/graph"
 )
 
@@ -388,4 +391,421 @@ func (c *Call) floatsAttr(key string) []float64 {
 	}
 	refuseIf(int64(len(out)) != v.Len(), BadAttribute, key, v.String(), "a list of numbers")
 	return out
+}
+
+// argument is one argument or result of a recorded call: a tensor, a number, a
+// list of arguments, or nothing.
+type argument struct {
+	v     *msprobe.Value // nil for lists
+	place string         // input.0, kwargs.mask
+	op    *operand       // of a tensor
+	made  Values         // a tensor that a part of a fused kernel before made
+	err   error          // why a tensor cannot be read
+	list  []*argument    // with nil for what the recorder left out
+	keys  bool           // a dict: its members are of no use to functions
+}
+
+func (a *argument) tensor() bool {
+	return a != nil && a.v != nil && (a.v.Kind == msprobe.Tensor || a.v.Kind == msprobe.Array)
+}
+
+// none reports whether the argument is None, or not there.
+func (a *argument) none() bool {
+	return a == nil || a.v != nil && a.v.Kind == msprobe.None
+}
+
+// insert puts a value where its path leads.
+func (a *argument) insert(path []string, leaf *argument) {
+	for i, key := range path {
+		k, err := strconv.Atoi(key)
+		if err != nil || k < 0 || k > 1<<12 {
+			a.keys = true
+			return
+		}
+		for len(a.list) <= k {
+			a.list = append(a.list, nil)
+		}
+		if i == len(path)-1 {
+			a.list[k] = leaf
+			return
+		}
+		if a.list[k] == nil {
+			a.list[k] = &argument{place: leaf.place}
+		}
+		a = a.list[k]
+	}
+}
+
+// recorded are the values of a call by their sections.
+type recorded struct {
+	args       []*argument
+	kwargs     map[string]*argument
+	parameters map[string]*argument
+	out        *argument // a list
+	flat       []*argument
+}
+
+// recordedOf arranges the values of a call.
+func recordedOf(c *msprobe.Call) *recorded {
+	r := &recorded{kwargs: map[string]*argument{}, parameters: map[string]*argument{}, out: &argument{}}
+	in := &argument{}
+	for i := range c.Values {
+		v := &c.Values[i]
+		path := strings.Split(v.Path, ".")
+		leaf := &argument{v: v, place: v.Section.String() + "." + v.Path}
+		switch v.Section {
+		case msprobe.Input:
+			in.insert(path, leaf)
+		case msprobe.Output:
+			r.out.insert(path, leaf)
+			r.flat = append(r.flat, leaf)
+		case msprobe.Kwargs, msprobe.Parameters:
+			into := r.kwargs
+			if v.Section == msprobe.Parameters {
+				into = r.parameters
+			}
+			if len(path) == 1 {
+				into[path[0]] = leaf
+				continue
+			}
+			if into[path[0]] == nil {
+				into[path[0]] = &argument{place: leaf.place}
+			}
+			into[path[0]].insert(path[1:], leaf)
+		}
+	}
+	r.args = in.list
+	return r
+}
+
+// each calls f for all tensors.
+func (a *argument) each(f func(a *argument)) {
+	switch {
+	case a == nil:
+	case a.tensor():
+		f(a)
+	default:
+		for _, x := range a.list {
+			x.each(f)
+		}
+	}
+}
+
+// number is an argument that is one number: of Python, of numpy, or a tensor of
+// one element.
+func (a *argument) number() (float64, bool) {
+	switch {
+	case a == nil || a.v == nil:
+	case a.tensor():
+		if a.op != nil && count(a.op.shape) == 1 {
+			var y [1]float64
+			err := a.op.Range(0, y[:], nil)
+			return y[0], err == nil
+		}
+	case a.v.Kind == msprobe.Scalar || a.v.Kind == msprobe.Bare:
+		if a.v.Value.Kind != msprobe.Text {
+			return a.v.Value.Value()
+		}
+	}
+	return 0, false
+}
+
+// invocation is a call of a function with its arguments bound to parameters.
+type invocation struct {
+	*Call
+	name      string
+	args      map[string]*argument
+	params    []string
+	called    map[string]string // what a kernel calls a parameter
+	results   []*operand        // of the forward call, for gradients; nil where not recorded
+	gradients []*operand        // of the results, of a backward call
+	inPlace   bool
+	// before are, of an update, what other calls before it took of the size of what is updated.
+	before []*operand
+	// solve is set where the arguments of a module have to be told from shapes.
+	solve bool
+}
+
+// shown is what the user knows a parameter by.
+func (k *invocation) shown(name string) string {
+	if other := k.called[name]; other != "" {
+		return other
+	}
+	return name
+}
+
+// number is an argument that is one number and, of a kernel, no truth.
+func (k *invocation) number(a *argument) (float64, bool) {
+	if k.called != nil && a != nil && a.v != nil && a.v.Type == "bool" {
+		return 0, false
+	}
+	return a.number()
+}
+
+// has reports whether an argument was given and is not None.
+func (k *invocation) has(name string) bool { return !k.args[name].none() }
+
+// tensor is an argument that must be a tensor.
+func (k *invocation) tensor(name string) *operand {
+	a := k.args[name]
+	switch {
+	case !a.tensor():
+		panic(refuse(NoInput, k.shown(name)))
+	case a.err != nil:
+		panic(a.err)
+	}
+	return a.op
+}
+
+// optional is an argument that may be None; nil then.
+func (k *invocation) optional(name string) *operand {
+	if !k.has(name) {
+		return nil
+	}
+	return k.tensor(name)
+}
+
+// tensors are an argument that is a list of tensors.
+func (k *invocation) tensors(name string) []*operand {
+	a := k.args[name]
+	refuseIf(a == nil || a.v != nil || a.keys || len(a.list) == 0, NoInput, k.shown(name))
+	var out []*operand
+	for i, x := range a.list {
+		switch {
+		case !x.tensor():
+			panic(refuse(NoInput, k.shown(name)+"."+itoa(i)))
+		case x.err != nil:
+			panic(x.err)
+		}
+		out = append(out, x.op)
+	}
+	return out
+}
+
+// value is an argument that is a tensor or a number, as it goes into arithmetic
+// whose result has the type of the output.
+func (k *invocation) value(name string) Values {
+	a := k.args[name]
+	refuseIf(a.none(), NoInput, k.shown(name))
+	return k.valueOf(a, name)
+}
+
+func (k *invocation) valueOf(a *argument, name string) Values {
+	switch {
+	case a.made != nil:
+		return a.made
+	case a.tensor():
+		if a.err != nil {
+			panic(a.err)
+		}
+		return k.converted(a.op)
+	}
+	x, ok := k.number(a)
+	refuseIf(!ok, BadArgument, k.shown(name), a.text(), "a number or a tensor")
+	return k.constant(x)
+}
+
+// constant is a number as it takes part in arithmetic: rounded to the type of the
+// output, or not.
+func (k *invocation) constant(x float64) Values {
+	n := k.rounding(x)
+	if n.b == 0 {
+		return scalar(x)
+	}
+	return &dense{y: []float64{n.y}, b: []float64{n.b}}
+}
+
+// rounding is a number that may have been rounded to the type of the output.
+func (k *invocation) rounding(x float64) num {
+	p := precisionFor(k.outType())
+	b := 0.0
+	if !p.integer {
+		b = abs(p.Round(x) - x)
+	}
+	if math.IsNaN(b) || math.IsInf(b, 0) {
+		b = 0
+	}
+	return num{x, b}
+}
+
+// converted is a tensor as it takes part in arithmetic: one of a finer type than
+// the output may have been rounded to that first.
+func (k *invocation) converted(o *operand) Values {
+	to := precisionFor(k.outType())
+	from := precisionFor(o.numeric())
+	if to.integer || !from.integer && from.v >= to.v || from.integer && o.typ == dtype.Bool {
+		return o
+	}
+	p := newPointwise(func(x, e [][]float64, y, b []float64) {
+		copy(y, x[0])
+		for i, v := range y[:len(b)] {
+			if b[i] = abs(to.Round(v) - v); math.IsNaN(b[i]) || math.IsInf(b[i], 0) {
+				b[i] = 0
+			}
+		}
+	}, o)
+	return p
+}
+
+func (a *argument) text() string {
+	if a == nil || a.v == nil {
+		return "a list"
+	}
+	if a.tensor() {
+		return "a tensor"
+	}
+	return a.v.Value.String()
+}
+
+func (k *invocation) float(name string, missing float64) float64 {
+	a := k.args[name]
+	if a.none() {
+		return missing
+	}
+	if x, ok := k.number(a); ok {
+		return x
+	}
+	panic(refuse(BadArgument, k.shown(name), a.text(), "a number"))
+}
+
+func (k *invocation) int(name string, missing int64) int64 {
+	a := k.args[name]
+	if a.none() {
+		return missing
+	}
+	if x, ok := k.number(a); ok && x == math.Trunc(x) && abs(x) < 1<<53 {
+		return int64(x)
+	}
+	panic(refuse(BadArgument, k.shown(name), a.text(), "a whole number"))
+}
+
+func (k *invocation) bool(name string, missing bool) bool {
+	a := k.args[name]
+	if a.none() {
+		return missing
+	}
+	if x, ok := a.number(); ok && (x == 0 || x == 1) {
+		return x != 0
+	}
+	panic(refuse(BadArgument, k.shown(name), a.text(), "true or false"))
+}
+
+// isText tells whether an argument is a text.
+func (a *argument) isText() bool {
+	return a != nil && a.v != nil && a.v.Kind == msprobe.Scalar && a.v.Value.Kind == msprobe.Text
+}
+
+func (k *invocation) string(name, missing string) string {
+	a := k.args[name]
+	if a.none() {
+		return missing
+	}
+	if a.isText() {
+		return a.v.Value.S
+	}
+	panic(refuse(BadArgument, k.shown(name), a.text(), "a text"))
+}
+
+// ints is a list of whole numbers, or one; nil if it is None.
+func (k *invocation) ints(name string) []int64 {
+	a := k.args[name]
+	if a.none() {
+		return nil
+	}
+	return wholeNumbers(k.shown(name), a)
+}
+
+func wholeNumbers(name string, a *argument) []int64 {
+	bad := func(what string) error { return refuse(BadArgument, name, what, "whole numbers") }
+	if a.v != nil {
+		if a.v.Kind == msprobe.Size {
+			var out []int64
+			for _, n := range a.v.Items {
+				if n.Kind != msprobe.Int {
+					panic(bad(n.String()))
+				}
+				out = append(out, n.I)
+			}
+			return out
+		}
+		if a.tensor() && a.op != nil && len(a.op.shape) == 1 {
+			return ints(a.op)
+		}
+		x, ok := a.number()
+		if !ok || x != math.Trunc(x) || abs(x) >= 1<<53 {
+			panic(bad(a.text()))
+		}
+		return []int64{int64(x)}
+	}
+	if a.keys {
+		panic(bad("a dict"))
+	}
+	out := []int64{}
+	for _, x := range a.list {
+		n, ok := x.number()
+		if !ok || n != math.Trunc(n) || abs(n) >= 1<<53 {
+			panic(bad(x.text()))
+		}
+		out = append(out, int64(n))
+	}
+	return out
+}
+
+// each is a list of n numbers, or one for all; missing if it is None.
+func (k *invocation) each(name string, n int, missing int64) []int64 {
+	list := k.ints(name)
+	switch {
+	case len(list) == 0:
+		return repeated(n, missing)
+	case len(list) == 1:
+		return repeated(n, list[0])
+	case len(list) != n:
+		panic(refuse(BadArgument, k.shown(name), shapeText(list), itoa(n)+" numbers"))
+	}
+	return list
+}
+
+// axes is one axis of a tensor or a list of them; all of them if it is None.
+func (k *invocation) axes(name string, rank int) []int {
+	list := k.ints(name)
+	if len(list) == 0 {
+		return inOrder(rank)
+	}
+	return axesOf(k.shown(name), list, rank)
+}
+
+// axis is one axis of a tensor.
+func (k *invocation) axis(name string, missing int64, rank int) int {
+	a := k.int(name, missing)
+	axes := axesOf(k.shown(name), []int64{a}, max(rank, 1))
+	return axes[0]
+}
+
+// axisOf is one axis of a shape, which has some.
+func (k *invocation) axisOf(shape []int64, name string, missing int64) int {
+	axis := k.axis(name, missing, len(shape))
+	refuseIf(len(shape) == 0, BadArgument, k.shown(name), axis, "an axis of "+shapeText(shape))
+	return axis
+}
+
+// required refuses where one of some arguments was not given.
+func (k *invocation) required(names ...string) {
+	if i := slices.IndexFunc(names, func(n string) bool { return !k.has(n) }); i >= 0 {
+		panic(refuse(NoArgument, k.shown(names[i])))
+	}
+}
+
+// shape is the recorded shape of the first output.
+func (k *invocation) shape() []int64 {
+	if s, ok := k.out(0); ok {
+		return s
+	}
+	panic(refuse(NoOutput))
+}
+
+// unsupported refuses arguments that were given and are not computed with.
+func (k *invocation) unsupported(names ...string) {
+	for _, name := range names {
+		refuseIf(k.has(name), Unsupported, k.shown(name))
+	}
 }

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"sync"
 
+	"precision/dump/dtype"
+	"precision/dump/layout"
+	"precision/dump/msprobe"
+	"precision/graph"
 	catalogue "precision/op"
 )
 
@@ -222,4 +226,699 @@ func biasAddGradients(k *invocation, g []Values) gradients {
 			return reshape(v, b.shape)
 		},
 	}
+}
+
+// Kernels that a graph of MindSpore has beside the primitives that stand for functions: gradients, updates of
+// weights, what is cut and joined. Its own dump has their attributes as inputs, and what is no tensor when the graph is
+// built, as a permutation, not at all: then all that fits is tried.
+
+// defineKernels adds the kernels to the functions of MindSpore.
+func defineKernels(all map[string]*function) {
+	all["BiasAddGrad"] = &function{params: []string{"grad", "data_format"}, forward: formulaFor(func(k *invocation) Values {
+		d, shape := k.tensor("grad"), k.shape()
+		if n := count(shape); len(d.shape) > 0 && n > 0 && d.shape[len(d.shape)-1] != n && (len(d.shape) < 3 || d.shape[1] != n) && count(d.shape)%n == 0 {
+			if o := d.shaped([]int64{count(d.shape) / n, n}); o != nil {
+				d = o
+			}
+		}
+		return k.asRecorded(k.reducedToShape(d, channels(d.shape, shape)), 0)
+	})}
+	all["Assign"] = &function{params: []string{"input", "other"}, forward: formulaFor(func(k *invocation) Values { return k.asRecorded(k.tensor("other"), 0) })}
+	all["AddN"] = &function{params: []string{"tensors"}, rest: true, forward: func(k *invocation) []Reading {
+		return []Reading{{Out: []Values{k.sumOfAll(k.tensors("tensors"))}}}
+	}}
+	adam := strings.Fields("var m v beta1_power beta2_power lr beta1 beta2 epsilon grad")
+	all["Adam"] = &function{params: adam, forward: firstAdam, updates: true, hidden: adam[:3]}
+	all["Momentum"] = &function{params: strings.Fields("var accum lr grad momentum"), forward: firstMomentum, updates: true, hidden: []string{"var", "accum"}}
+	all["ApplyMomentum"] = all["Momentum"]
+	joins := functions()["cat"]
+	all["Concat"] = &function{params: []string{"list"}, rest: true, forward: func(k *invocation) []Reading {
+		list := k.args["list"].list
+		refuseIf(len(list) < 2, NoInput, "axis")
+		x := *k
+		x.args = map[string]*argument{"tensors": {list: list[:len(list)-1]}, "dim": list[len(list)-1]}
+		return joins.forward(&x)
+	}}
+	all["Stack"] = &function{params: []string{"tensors"}, rest: true, hidden: []string{"axis"}, forward: func(k *invocation) []Reading {
+		return k.alongAny(len(k.shape()), func(k *invocation, axis int64) []Reading {
+			x := *k
+			x.args = map[string]*argument{"tensors": k.args["tensors"], "dim": intArgument(axis)}
+			return functions()["stack"].forward(&x)
+		})
+	}}
+	all["Unstack"] = &function{params: []string{"input"}, hidden: []string{"axis"}, forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		// The axis that is taken apart may have been flattened into another before the file was written.
+		n := int64(len(k.outs))
+		return k.alongAny(len(k.shape())+1, func(k *invocation, axis int64) []Reading {
+			v := reshape(x, slices.Insert(slices.Clone(k.shape()), int(axis), n))
+			var out []Values
+			for i := range n {
+				out = append(out, reshape(slab1(v, int(axis), i, 1), k.shape()))
+			}
+			return []Reading{{Out: out}}
+		})
+	}}
+	all["StridedSliceGrad"] = &function{params: strings.Fields("grad shapex begin end strides begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask"),
+		forward: formulaFor(slicedBack), hidden: []string{"shrink_axis_mask"}}
+	all["ScatterNd"] = &function{params: strings.Fields("indices updates shape"), forward: formulaFor(scattered)}
+	all["Tile"] = &function{params: []string{"input", "dims"}, rest: true, forward: formulaFor(tiled)}
+	views := func(k *invocation) []Reading { return []Reading{{Out: []Values{k.asRecorded(k.tensor("input"), 0)}}} }
+	all["TransposeExtView"] = &function{params: strings.Fields("input dim0 dim1"), forward: views}
+	layers := *all["LayerNorm"]
+	rows := layers.forward
+	layers.forward = func(k *invocation) []Reading {
+		return rows(k.with(map[string]*argument{"beside": textArgument("variance")}))
+	}
+	batches := *all["BatchNorm"]
+	first := batches.forward
+	batches.states = []int{1, 2}
+	batches.forward = func(k *invocation) []Reading {
+		list := first(k)
+		for i := range list {
+			if len(k.outs) > 1 {
+				list[i].Out = append(list[i].Out, channelMoments(k)...)
+			}
+		}
+		return list
+	}
+	all["LayerNorm"], all["BatchNorm"] = &layers, &batches
+	sorted := *all["TopK"]
+	all["TopK"] = &function{params: sorted.params, forward: func(k *invocation) []Reading {
+		x := *k
+		x.name = "topk"
+		return sorted.forward(&x)
+	}}
+	permuted := *functions()["permute"]
+	all["Transpose"] = &function{params: []string{"input", "dims"}, rest: true, backward: permuted.backward, nodes: permuted.nodes, hidden: []string{"dims"}, forward: func(k *invocation) []Reading {
+		if k.has("dims") {
+			return permuted.forward(k)
+		}
+		return k.anyOrder()
+	}}
+}
+
+// gradientKernel is a kernel that computes the gradients of a function. Its inputs are under the names of the function's
+// parameters, grad and result being the gradient and the result of the function; outs are the parameters whose gradients
+// come out. Where one of them is an input, it has the size of what comes out.
+func gradientKernel(of string, known *function, params, outs []string) *function {
+	f := &function{params: params}
+	switch {
+	case strings.Contains(of, "pool"):
+		f.hidden = []string{"kernel_size", "stride", "padding", "dilation", "ceil_mode"}
+	case of == "conv2d":
+		f.hidden = []string{"stride", "padding", "dilation", "groups"}
+	case of == "layer_norm":
+		f.hidden = []string{"eps"}
+	}
+	f.forward = func(k *invocation) []Reading {
+		x := *k
+		x.name, x.params, x.args, x.results = of, known.params, maps.Clone(k.args), nil
+		d := k.tensor("grad")
+		x.gradients = []*operand{d}
+		if y := x.args["result"]; y.tensor() {
+			x.results = []*operand{y.op}
+			if o := d.shaped(y.op.shape); o != nil {
+				d = o
+				x.gradients[0] = d
+			}
+		}
+		for i, name := range outs { // of what is not given the shape is that of its gradient
+			if x.args[name] == nil && i < len(k.outs) && k.outs[i] != nil {
+				x.args[name] = &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, op: k.outs[i]}
+			}
+		}
+		grads := func(x *invocation) (readings []Reading) {
+			all := known.backward(x, []Values{d})
+			for n := 0; all[outs[0]+other(n)] != nil; n++ {
+				var list []Values
+				for i, name := range outs {
+					if i < len(k.outs) && all[name+other(n)] != nil {
+						list = append(list, k.asRecorded(all[name+other(n)](), i))
+					}
+				}
+				readings = append(readings, Reading{Out: list})
+			}
+			return readings
+		}
+		if of == "layer_norm" {
+			return x.everyEpsilon(grads)
+		}
+		x.window()
+		return grads(&x)
+	}
+	return f
+}
+
+// operator makes the readings of an operator of CANN, by the names of its inputs.
+func (k *invocation) operator(typ string, names []string) []Reading {
+	c := *k.Call
+	c.Type, c.build, c.slots, c.names, c.attrs = typ, nil, nil, map[string]int{}, nil
+	for i, name := range names {
+		if a := k.args[name]; a.tensor() && !strings.HasSuffix(name, "_mask") {
+			c.slots = append(c.slots, k.tensor(name))
+			if typ == "StridedSlice" || typ == "Slice" {
+				c.names[strings.Replace(name, "input", "x", 1)] = len(c.slots) - 1
+			}
+			continue
+		}
+		if x, ok := k.args[name].number(); ok && strings.HasSuffix(name, "_mask") {
+			c.attrs = append(c.attrs, graph.NewAttr(&names[i], graph.NewBuilder().IntValue(int64(x))))
+		}
+	}
+	row := catalogue.Of(typ)
+	if row.Kernel != "" {
+		return kernelForm(row.Kernel)(&c)
+	}
+	return c.twin(row)
+}
+
+// channelMoments are what the running statistics of a batch norm became, if these were 0 and 1, and those of the batch.
+func channelMoments(k *invocation) (out []Values) {
+	x := k.tensor("input")
+	in, _, _, n := byChannels(x, x.channel())
+	m := &normal{n: n}
+	own := []Values{m.statistic(k, in, 3, m.mean), m.statistic(k, in, 4, m.variance)}
+	a, part := k.arith(), exactNum(k.float("momentum", 0.1))
+	running := func(v Values, old, more float64) Values {
+		return formulaOf(func(v []num) num {
+			r := a.add(a.mul(a.sub(exactNum(1), part), exactNum(old)), a.mul(part, a.mul(v[0], exactNum(more))))
+			r.b += 2 * a.u * abs(r.y)
+			return r
+		}, v)
+	}
+	return append([]Values{running(own[0], 0, 1), running(own[1], 1, float64(n)/float64(max(n-1, 1)))}, own...)
+}
+
+// scattered adds what goes to places of a vector.
+func scattered(k *invocation) Values {
+	at, d, shape := must(numbers(k.tensor("indices"))), must(held(k.tensor("updates"))), k.shape()
+	refuseIf(len(shape) != 1 || len(at) != len(d.y), Unsupported, "more than one axis")
+	sum := newSpreader(shape[0])
+	for i, x := range at {
+		refuseIf(x < 0 || x >= float64(shape[0]), BadArgument, "indices", x, "below "+itoa(int(shape[0])))
+		sum.add(int64(x), d.y[i], 1, 0)
+	}
+	return sum.values(shape, false, k.sumUnit())
+}
+
+// tiled repeats a tensor, whose axes of one element its file may not have.
+func tiled(k *invocation) Values {
+	x, shape, times := k.tensor("input"), k.shape(), k.ints("dims")
+	if len(times) == len(shape) && len(x.shape) != len(shape) {
+		from := slices.Clone(shape)
+		for i, n := range times {
+			refuseIf(n < 1 || shape[i]%n != 0, ShapesDiffer, x.shape, times, shape)
+			from[i] /= n
+		}
+		if o := x.shaped(from); o != nil {
+			x = o
+		}
+	}
+	return repeat(k, x)
+}
+
+// unsliced gives what a slice is taken from an axis for each entry, which its file may not have: of its size is what
+// the output and one longer, or further, axis make.
+func (k *invocation) unsliced() *invocation {
+	x, shape := k.tensor("input"), k.shape()
+	entries := len(k.ints("begin"))
+	more := count(x.shape) / max(count(shape), 1)
+	try := func(s []int64) *invocation {
+		o := x.shaped(s)
+		if o == nil {
+			return nil
+		}
+		m, c := k.with(map[string]*argument{"input": {v: k.args["input"].v, place: k.args["input"].place, op: o}}), *k.Call
+		m.Call = &c
+		if _, err := attempt(func() []Reading { return m.operator("StridedSlice", k.params) }); err != nil {
+			return nil
+		}
+		return m
+	}
+	if m := try(x.shape); m != nil && len(x.shape) >= entries {
+		return m
+	}
+	for at := range len(shape) + 1 {
+		var tried [][]int64
+		tried = append(tried, slices.Insert(slices.Clone(shape), at, more))
+		if at < len(shape) {
+			s := slices.Clone(shape)
+			s[at] *= more
+			tried = append(tried, s)
+		}
+		for _, s := range tried {
+			if m := try(s); m != nil {
+				return m
+			}
+		}
+	}
+	return k
+}
+
+// everyEpsilon tries the usual ones.
+func (k *invocation) everyEpsilon(of func(k *invocation) []Reading) (out []Reading) {
+	for _, eps := range usualEpsilons {
+		m := k.with(map[string]*argument{"eps": numberArgument(eps)})
+		m.solve = false
+		for _, r := range of(m) {
+			r.Name, r.Args = "eps", []string{because("", eps).Args[0]}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// alongAny tries all axes.
+func (k *invocation) alongAny(rank int, of func(k *invocation, axis int64) []Reading) (out []Reading) {
+	var failed error = refuse(NotRecorded, "axis")
+	for axis := range int64(rank) {
+		list, err := attempt(func() []Reading {
+			list := of(k, axis)
+			if v := list[0].Out[0]; !slices.Equal(v.Shape(), k.shape()) {
+				panic(refuse(ShapeComputed, shapeText(v.Shape()), shapeText(k.shape())))
+			}
+			return list
+		})
+		if err != nil {
+			failed = err
+			continue
+		}
+		for _, r := range list {
+			r.Name, r.Args = "axis", []string{itoa(int(axis))}
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		panic(failed)
+	}
+	return out
+}
+
+// mostAxes bounds the permutations that are tried.
+const mostAxes = 5
+
+// anyOrder tries all permutations that give the recorded shape.
+func (k *invocation) anyOrder() (out []Reading) {
+	x, shape := k.tensor("input"), k.shape()
+	refuseIf(len(shape) > mostAxes || count(shape) != count(x.shape), NotRecorded, "dims")
+	same := slices.Clone(x.shape)
+	if slices.Sort(same); !slices.Equal(same, slices.Sorted(slices.Values(shape))) {
+		same = nil // its file has another shape
+	}
+	var try func(perm []int)
+	try = func(perm []int) {
+		if len(perm) == len(shape) {
+			p := slices.Clone(perm)
+			from := x
+			if same == nil {
+				was := make([]int64, len(p))
+				for i, at := range p {
+					was[at] = shape[i]
+				}
+				if from = x.shaped(was); from == nil {
+					return
+				}
+			}
+			r := Reading{Name: "dims", Out: []Values{transpose(from, p)}}
+			for _, at := range p {
+				r.Args = append(r.Args, itoa(at))
+			}
+			out = append(out, r)
+			return
+		}
+		for at := range shape {
+			if !slices.Contains(perm, at) && (same == nil || x.shape[at] == shape[len(perm)]) {
+				try(append(perm, at))
+			}
+		}
+	}
+	if try(nil); len(out) == 0 {
+		panic(refuse(ShapeComputed, shapeText(x.shape), shapeText(shape)))
+	}
+	return out
+}
+
+// sumOfAll adds tensors up, in whatever order.
+func (k *invocation) sumOfAll(list []*operand) Values {
+	in := make([]Values, len(list))
+	for i, o := range list {
+		if in[i] = o; count(o.shape) == count(k.shape()) {
+			in[i] = reshape(o, k.shape())
+		}
+	}
+	return weightedSum(k.sumUnit(), nil, in)
+}
+
+// slicedBack puts a gradient where a slice of a tensor was taken from, among zeros.
+func slicedBack(k *invocation) Values {
+	d, shape := must(held(k.tensor("grad"))), k.shape()
+	begin, end, stride := k.ints("begin"), k.ints("end"), k.ints("strides")
+	n := count(shape)
+	refuseIf(n > maxDense || len(begin) != len(end) || len(begin) != len(stride) || len(begin) > len(shape), ShapesDiffer, shape, begin, end, stride)
+	for _, name := range []string{"ellipsis_mask", "new_axis_mask"} {
+		if x, ok := k.args[name].number(); ok && x != 0 {
+			panic(refuse(Unsupported, name))
+		}
+	}
+	mask := func(name string, i int) bool {
+		x, _ := k.args[name].number()
+		return maskBit(int64(x), i)
+	}
+	from, size, step := make([]int64, len(shape)), slices.Clone(shape), ones(len(shape))
+	for i := range begin {
+		// An axis of which one element is taken may have been dropped, which is not recorded.
+		from[i], size[i] = sliceOf(begin[i], end[i], stride[i], shape[i], mask("begin_mask", i), mask("end_mask", i), mask("shrink_axis_mask", i))
+		if size[i] == 0 || begin[i] == 0 && end[i] == 0 { // the masks are not recorded
+			from[i], size[i] = sliceOf(begin[i], end[i], stride[i], shape[i], false, true, false)
+		}
+		step[i] = stride[i]
+	}
+	refuseIf(count(size) != int64(len(d.y)), ShapesDiffer, size, k.tensor("grad").shape)
+	places, out := make([]float64, n), make([]float64, n)
+	for i := range places {
+		places[i] = float64(i)
+	}
+	for i, p := range must(held(cut(&dense{shape: shape, y: places, exact: true}, from, size, step))).y {
+		out[int(p)] = d.y[i]
+	}
+	return &dense{shape: shape, y: out, exact: true}
+}
+
+// What an optimizer updates is recorded when it is updated. In the first step the moments were zero before, and a
+// weight is what another kernel took that ran before: whichever explains what the update left.
+
+// firstAdam: var, m and v behind the first step of Adam.
+func firstAdam(k *invocation) []Reading {
+	power, ok := k.args["beta1_power"].number()
+	beta, too := k.args["beta1"].number()
+	if !ok || !too || power != beta {
+		panic(refuse(NotRecorded, "m, v")) // a later step
+	}
+	return k.firstStep(func(old Values) []Values {
+		zero := broadcastZero(k.shape())
+		in := []Values{old, zero, zero}
+		for _, name := range k.params[3:] {
+			in = append(in, k.scalarOrAll(name))
+		}
+		return buildAdam(k.arith(), false, in)
+	})
+}
+
+// firstMomentum: var and accum behind the first step.
+func firstMomentum(k *invocation) []Reading {
+	return k.firstStep(func(old Values) []Values {
+		in := []Values{old, broadcastZero(k.shape())}
+		for _, name := range k.params[2:] {
+			in = append(in, k.scalarOrAll(name))
+		}
+		return buildMomentum(k.arith(), false, in)
+	})
+}
+
+func broadcastZero(shape []int64) Values {
+	return reshape(&dense{shape: shape, y: make([]float64, count(shape))}, shape)
+}
+
+// scalarOrAll is an input of an update: a number for all elements, or a tensor of the weight's size.
+func (k *invocation) scalarOrAll(name string) Values {
+	o := k.tensor(name)
+	switch count(o.shape) {
+	case 1:
+		return reshape(o, nil)
+	case count(k.shape()):
+		return reshape(o, k.shape())
+	}
+	panic(refuse(ShapesDiffer, shapeText(o.shape, k.shape())))
+}
+
+// firstStep are the readings of an update by all that may have been the weight before.
+func (k *invocation) firstStep(update func(old Values) []Values) (out []Reading) {
+	for _, old := range k.before {
+		v := update(reshape(old, k.shape()))
+		for i := range v {
+			if i < len(k.outs) {
+				v[i] = k.asRecorded(v[i], i)
+			}
+		}
+		out = append(out, Reading{Name: "weight", Args: []string{old.name}, Out: v})
+	}
+	if len(out) == 0 { // the moments do not depend on it
+		v := update(broadcastZero(k.shape()))
+		v[0] = nil
+		out = append(out, Reading{Out: v})
+	}
+	return out
+}
+
+// mostBefore is how many tensors are tried as what a weight was before its update.
+const mostBefore = 24
+
+// before are the floats of the size of a call's first output that kernels before it took, each once by its content.
+func (b *bound) before() (list []*operand) {
+	out := b.call.outs
+	if len(out) == 0 || out[0] == nil {
+		return nil
+	}
+	for _, c := range b.of.calls[:b.order] {
+		for i := range c.Values {
+			v := &c.Values[i]
+			n, ok := v.Elements()
+			if v.Section != msprobe.Input || v.DataName == "" || v.Elem != dtype.Float32 || !ok || n != count(out[0].shape) || len(list) >= mostBefore || n == 1 {
+				continue
+			}
+			if o, err := b.files.tensor(v, c.Name+" "+v.Section.String()+"."+v.Path); err == nil && slices.Equal(o.shape, out[0].shape) && !slices.ContainsFunc(list, func(x *operand) bool { return sameElements(x, o) }) {
+				list = append(list, o)
+			}
+		}
+	}
+	return list
+}
+
+// shaped is a tensor in another shape; nil if it cannot be had.
+func (o *operand) shaped(shape []int64) *operand {
+	if count(o.shape) != count(shape) {
+		return nil
+	}
+	x := *o
+	var err error
+	if x.shape = shape; o.block != nil || o.axes != "" {
+		return nil
+	}
+	if x.view, err = layout.Contiguous(shape); err != nil {
+		return nil
+	}
+	return &x
+}
+
+// unflatten gives the inputs of a kernel that computes an element from those in its place the shape of its output: their
+// files have them as they lie in memory, in the shape that a kernel before gave them.
+func (b *bound) unflatten() {
+	if len(b.call.outs) == 0 || b.call.outs[0] == nil {
+		return
+	}
+	shape := b.call.outs[0].shape
+	switch {
+	case b.k.name == "MatMul":
+		b.matrices(shape)
+		return
+	case strings.HasPrefix(b.k.name, "Conv2D"):
+		b.images(shape)
+		return
+	}
+	if b.k.name == "BatchMatMul" {
+		if rank := len(shape); rank > 2 {
+			b.reshapeArguments(func(o *operand) *operand {
+				if lead := count(shape[:rank-2]); len(o.shape) == 2 && count(o.shape) > 1 && lead > 0 && o.shape[0]%lead == 0 {
+					return o.shaped(append(slices.Clone(shape[:rank-2]), o.shape[0]/lead, o.shape[1]))
+				}
+				return nil
+			})
+		}
+		return
+	}
+	b.reshapeArguments(func(o *operand) *operand {
+		n, rank := count(o.shape), len(shape)
+		switch {
+		case slices.Equal(o.shape, shape) || n < 2:
+		case n == count(shape):
+			return o.shaped(shape)
+		case rank > 1 && len(o.shape) == 2 && o.shape[1] == 1 && n == count(shape[:rank-1]):
+			return o.shaped(append(slices.Clone(shape[:rank-1]), 1))
+		}
+		return nil
+	})
+}
+
+// matrices gives the factors of a product the shapes of matrices, as its transposes and its result say.
+func (b *bound) matrices(shape []int64) {
+	x, y := b.k.args["input"], b.k.args["other"]
+	turnX, known := b.k.args["transpose_a"].number()
+	turnY, too := b.k.args["transpose_b"].number()
+	if !known || !too || !x.tensor() || !y.tensor() || x.op == nil || y.op == nil || len(shape) < 2 || len(x.op.shape) == 2 && len(y.op.shape) == 2 {
+		return
+	}
+	n := shape[len(shape)-1]
+	m := count(shape) / max(n, 1)
+	k := count(x.op.shape) / max(m, 1)
+	first, second := []int64{m, k}, []int64{k, n}
+	if turnX != 0 {
+		first = []int64{k, m}
+	}
+	if turnY != 0 {
+		second = []int64{n, k}
+	}
+	if a, c := x.op.shaped(first), y.op.shaped(second); a != nil && c != nil {
+		b.reshapeArguments(func(o *operand) *operand {
+			switch o {
+			case x.op:
+				return a
+			case y.op:
+				return c
+			}
+			return nil
+		})
+	}
+}
+
+// images gives what goes into a convolution, or into the gradient of its weights, the shape of images as large as its
+// result, if its file has another one.
+func (b *bound) images(shape []int64) {
+	x, like := b.k.args["input"], shape
+	channels := int64(0)
+	switch w, g := b.k.args["weight"], b.k.args["grad"]; {
+	case w.tensor() && w.op != nil && len(w.op.shape) == 4:
+		channels = w.op.shape[1]
+	case g.tensor() && g.op != nil && len(shape) == 4:
+		channels, like = shape[1], g.op.shape
+	}
+	if !x.tensor() || x.op == nil || len(x.op.shape) == 4 || len(like) != 4 {
+		return
+	}
+	b.reshapeArguments(func(o *operand) *operand {
+		if o != x.op {
+			return nil
+		}
+		return o.shaped([]int64{like[0], channels, like[2], like[3]})
+	})
+}
+
+// reshapeArguments puts what of makes of tensors in their place, where that is not nil.
+func (b *bound) reshapeArguments(of func(o *operand) *operand) (changed bool) {
+	var replace func(a *argument) *argument
+	replace = func(a *argument) *argument {
+		switch {
+		case a == nil:
+		case a.tensor() && a.op != nil:
+			if o := of(a.op); o != nil {
+				changed = true
+				return &argument{v: a.v, place: a.place, op: o}
+			}
+		case a.v == nil:
+			x := *a
+			x.list = nil
+			for _, one := range a.list {
+				x.list = append(x.list, replace(one))
+			}
+			return &x
+		}
+		return a
+	}
+	args := map[string]*argument{}
+	for name, a := range b.k.args {
+		args[name] = replace(a)
+	}
+	b.k.args = args
+	return changed
+}
+
+// kernelReadings are readings of a kernel with results in the shape that was recorded.
+func (b *bound) kernelReadings(c *Call, k *invocation) (list []Reading) {
+	list, err := attempt(func() []Reading { return b.f.forward(k) })
+	fits := func(list []Reading) []Reading {
+		return slices.DeleteFunc(list, func(r Reading) bool {
+			return slices.ContainsFunc(r.Out, func(v Values) bool { return v != nil }) && r.Out[0] != nil && len(c.outs) > 0 && c.outs[0] != nil && count(r.Out[0].Shape()) != count(c.outs[0].shape)
+		})
+	}
+	given := list
+	if list = fits(slices.Clone(list)); len(list) == 0 {
+		// What comes in may have been a matrix.
+		x := *k
+		x.args = map[string]*argument{}
+		for name, a := range k.args {
+			if x.args[name] = a; a.tensor() && a.op != nil && len(a.op.shape) > 2 {
+				s := a.op.shape
+				if o := a.op.shaped([]int64{count(s[:len(s)-1]), s[len(s)-1]}); o != nil {
+					x.args[name] = &argument{v: a.v, place: a.place, op: o}
+				}
+			}
+		}
+		if flat, failed := attempt(func() []Reading { return b.f.forward(&x) }); failed == nil {
+			list = fits(flat)
+		}
+	}
+	switch {
+	case len(list) == 0 && err != nil:
+		panic(err)
+	case len(list) == 0:
+		return given
+	}
+	for _, r := range list {
+		for i, v := range r.Out {
+			if v != nil && i < len(c.outs) && c.outs[i] != nil && count(v.Shape()) == count(c.outs[i].shape) {
+				r.Out[i] = reshape(v, c.outs[i].shape)
+			}
+		}
+	}
+	return list
+}
+
+// throughViews takes the inputs of a kernel that a view made for what they are: their files have the memory as it lies.
+// left is the input of which nobody knows, told whether there is any.
+func (b *bound) throughViews() (left string, told bool) {
+	told = b.reshapeArguments(func(o *operand) *operand {
+		for _, c := range b.of.calls[:b.order] {
+			if !strings.HasSuffix(c.Parsed.API, "View") {
+				continue
+			}
+			r := recordedOf(c.Call)
+			if len(r.flat) == 0 || !r.flat[0].tensor() || !slices.Equal(r.flat[0].v.Shape, o.shape) {
+				continue
+			}
+			out, err := b.files.tensor(r.flat[0].v, c.Name)
+			if err != nil || !sameElements(out, o) {
+				continue
+			}
+			left = o.name
+			fresh, err := b.files.tensor(r.flat[0].v, o.name)
+			if err != nil {
+				return nil
+			}
+			o = fresh
+			if len(r.args) != 3 || c.Parsed.API != "TransposeExtView" {
+				return nil
+			}
+			var dims [2]int64
+			for i, a := range r.args[1:] {
+				b.open(a, a.place)
+				x, ok := a.number()
+				if dims[i] = int64(x); dims[i] < 0 {
+					dims[i] += int64(len(o.shape))
+				}
+				if !ok || dims[i] < 0 || dims[i] >= int64(len(o.shape)) {
+					return nil
+				}
+			}
+			perm, shape := inOrder(len(o.shape)), slices.Clone(o.shape)
+			perm[dims[0]], perm[dims[1]] = perm[dims[1]], perm[dims[0]]
+			shape[dims[0]], shape[dims[1]] = shape[dims[1]], shape[dims[0]]
+			if x := o.shaped(shape); x != nil {
+				left = ""
+				return x.transposed(perm)
+			}
+			return nil
+		}
+		return nil
+	})
+	return left, told
 }

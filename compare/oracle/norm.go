@@ -474,7 +474,8 @@ func momentsOf(x, e []float64, u float64) moments {
 }
 
 // rstd is 1/sqrt(var + eps) and its bound, +Inf where rounding can make the
-// variance anything: rstd·(0.5·(B_var + u·s)/(s - B_var) + 8u), s = var + eps.
+// variance anything: rstd·(0.5·(B_var + u·s)/(s - B_var) + 8u), s = var + eps. The slope of s^-½ is ½·s^-1½, at most
+// rstd·½/(s - B_var) within B_var; with more than half of s in doubt nothing is said.
 func (m moments) rstd(eps, u float64) (r, b float64) {
 	s := m.variance + eps
 	r = 1 / math.Sqrt(s)

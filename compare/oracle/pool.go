@@ -517,6 +517,8 @@ func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 		if corners {
 			source = p * ratio
 		}
+		// The ratio, the product with it and the shift by a half are rounded to float32, the ratio perhaps as the reciprocal of
+		// another: four roundings, and as many for a fused or a reordered form of them.
 		off := 8 * u32 * (abs(p*ratio) + 1)
 		switch mode {
 		case "nearest", "nearest-exact":
@@ -551,7 +553,8 @@ func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 }
 
 // cubic are the weights of cubic convolution with a = -0.75 at a distance t behind the
-// second of four places.
+// second of four places (Keys, Cubic convolution interpolation, 1981, which has a = -0.5; -0.75 is that of PyTorch's
+// UpSample.h and of OpenCV).
 func cubic(t float64) [4]float64 {
 	const a = -0.75
 	near := func(x float64) float64 { return ((a+2)*x-(a+3))*x*x + 1 }

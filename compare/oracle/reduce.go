@@ -307,7 +307,8 @@ func (k *invocation) variance(root bool) Values {
 	})
 }
 
-// logSum: m + log Σ e^(x-m).
+// logSum: m + log Σ e^(x-m). An error of a term goes into the logarithm by its share of the sum; the logarithm has 8u
+// of its own, also where it is 0, and the last sum is rounded once.
 func logSum(x, e []float64, u, sumUnit float64) (y, b float64) {
 	m, em := math.Inf(-1), 0.0
 	for i, v := range x {
@@ -480,8 +481,9 @@ func (c *Call) rowsBack(v Values, rank int, kept, axes []int) Values {
 
 // softmaxRow: the relative error of e^(x-m) is the absolute one of x-m,
 // ρ = u·(m-x) + 8u + B_x + B_m; the sum adds g(n+2) + Σ y·ρ, and
-// B = 1.02·y·(ρ + sum + 3u). Not subtracting m changes nothing. A row of -Inf is
-// NaN.
+// B = 1.02·y·(ρ + sum + 3u): 3u are the quotient, or a reciprocal and a product, and 1.02 is for
+// products of these errors, which are small wherever B says anything. Not subtracting m changes
+// nothing. A row of -Inf is NaN. What is below 2^-126, the smallest normal number, may be 0 on a device.
 func softmaxRow(u, sumUnit float64) func(x, e, y, b []float64) {
 	return func(x, e, y, b []float64) {
 		m, em := math.Inf(-1), 0.0
