@@ -54,6 +54,10 @@ func TestWords(t *testing.T) {
 		"step first": {"step 3\nnothing\nloss: 1.5\nstep 4\nloss: 1.25", "loss@3=1.5 loss@4=1.25"},
 		"replay":     {"step 1 loss 3\nstep 2 loss 2\nstep 3 loss 1\nstep 2 loss 2.5\nstep 3 loss 1.5", "loss@1=3 loss@2=2.5 loss@3=1.5"},
 		"tensor":     {"step: 1 train_loss: tensor(2.5, device='npu:0')\n", "loss@1=2.5"},
+		"verl":       {"(TaskRunner pid=1) step:1 - critic/score/mean:0.1 - actor/pg_loss:np.float64(0.013) - actor/kl_loss:9 - actor/grad_norm:0.52 - actor/lr:1e-06 - timing_s/step:12.1\n(TaskRunner pid=1) step:2 - actor/pg_loss:0.011 - actor/grad_norm:0.5 - actor/lr:1e-06 - timing_s/step:11.9", "loss@1=0.013 loss@2=0.011 learning_rate@1=1e-06 learning_rate@2=1e-06 grad_norm@1=0.52 grad_norm@2=0.5"},
+		"slime":      {"[2025-10-01 10:00:00] rollout.py:101 - perf 0: {'rollout/raw_reward': 0.5}\n[2025-10-01 10:00:10] actor.py:300 - step 0: {'train/loss': 0.013, 'train/pg_loss': 0.014, 'train/grad_norm': 0.52, 'train/lr-pg_0': 1e-06, 'train/step': 0}", "loss@0=0.013 learning_rate@0=1e-06 grad_norm@0=0.52"},
+		"nemo rl":    {"===== Step 1/100 =====\nTraining Results:\n  • Loss: 0.0131\n  • Generation KL Error: 0.0021\n  • Grad Norm: 0.52\n===== Step 2/100 =====\n  • Loss: 0.0121\n  • Grad Norm: 0.51", "loss@1=0.0131 loss@2=0.0121 grad_norm@1=0.52 grad_norm@2=0.51"},
+		"openrlhf":   {"Global step 3: {'policy_loss': 0.01, 'actor_grad_norm': 0.4, 'actor_lr': 5e-07, 'kl': 0.002}", "loss@3=0.01 learning_rate@3=5e-07 grad_norm@3=0.4"},
 		"no words":   {"val_loss: 3, closs 4, bloss=2\nsteps/sec: 3", ""},
 	} {
 		if got := shown(read(t, c.text)); got != c.want {

@@ -13,14 +13,14 @@ import (
 // What stands between a word and its number: "loss: 1", "loss = 1", "'loss': '1'",
 // "loss is 1", "loss 1", "loss(1".
 const (
-	between = `["']?\s*(?:\([^)]{0,20}\)\s*)?(?:[:=]\s*|is\s+|\s)\s*["'\[(]?\s*(?:tensor\(|array\()?`
+	between = `["']?\s*(?:\([^)]{0,20}\)\s*)?(?:[:=]\s*|is\s+|\s)\s*["'\[(]?\s*(?:tensor\(|array\(|(?:np|numpy)\.float\d+\()?`
 	numeral = `([-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan\b|inf\b|infinity\b))`
 )
 
 // word is an expression for a quantity and its number. In front of it stands no
-// letter, so that "val_loss" is not "loss".
+// letter, so that "val_loss" is not "loss"; in front of its last part may stand what of a policy's training has it: "actor/grad_norm".
 func word(names string) func() *regexp.Regexp {
-	return lazy.Regexp(`(?i)(?:^|[^\w/.-])(?:` + names + `)` + between + numeral)
+	return lazy.Regexp(`(?i)(?:^|[^\w/.-])(?:(?:actor|train|policy)/)?(?:` + names + `)` + between + numeral)
 }
 
 // quantities are found in this order; each at most once a line.
@@ -29,9 +29,9 @@ var quantities = []struct {
 	find func() *regexp.Regexp
 }{
 	{Scale, word(`loss[ _-]?scale|loss[ _]scaler?|scale|cur[ _]scale|scaling[ _]factor`)},
-	{Rate, word(`lr|learning[ _-]?rate|lr[ _-]?0`)},
-	{Norm, word(`grad(?:ient)?s?[ _-]?norm|gnorm|global[ _-]?(?:grad[ _-]?)?norm|gradient[ _]global[ _]norm|total[ _]norm`)},
-	{Loss, word(`(?:(?:train(?:ing)?|total|lm|avg|mean|current|batch|step)[ _-]?)?loss`)},
+	{Rate, word(`(?:actor[ _-]?)?lr|learning[ _-]?rate|lr[ _-]?0|lr-pg_0`)},
+	{Norm, word(`(?:actor[ _-]?)?grad(?:ient)?s?[ _-]?norm|gnorm|global[ _-]?(?:grad[ _-]?)?norm|gradient[ _]global[ _]norm|total[ _]norm`)},
+	{Loss, word(`(?:(?:train(?:ing)?|total|lm|avg|mean|current|batch|step|pg|policy|actor)[ _-]?)?loss`)},
 }
 
 var (
