@@ -36,6 +36,8 @@ type Call struct {
 	// been computed with on a CPU, whose sums and intermediate results may have the
 	// type of the operands; else 0.
 	narrow float64
+	// taken is further memory that is given back with that of the operands.
+	taken []*[]float32
 	// build makes the readings of a call that no graph describes; nil otherwise.
 	build builder
 	// trial, if set, is another value of an attribute than the graph's; asked, if set, lists

@@ -33,16 +33,12 @@ type conv struct {
 	opened   bool
 	held     bool
 
-	mul product32
-
 	// cols holds the columns of a tile: K rows of the elements that go into
 	// positions [p0, p1) of image and group at.
 	cols    []float32
+	call    *Call // keeps cols
 	at      [2]int64
 	p0, p1  int64
-	cw, ca  []float64
-	wideAt  [2]int64
-	ww, wa  []float64
 	scratch []int64
 }
 
@@ -57,7 +53,7 @@ func (c *Call) newConv(x, w, bias Values, groups int64, g geometry, out []int64)
 	sx, sw := x.Shape(), w.Shape()
 	d := len(sx) - 2
 	refuseIf(d < 1 || len(sw) != len(sx) || len(out) != d || groups < 1 || sw[0]%groups != 0 || sx[1] != sw[1]*groups, ShapesDiffer, sx, sw)
-	v := &conv{x: x, w: w, groups: groups, geometry: g, n: sx[0], c: sx[1], o: sw[0], cg: sw[1], og: sw[0] / groups,
+	v := &conv{call: c, x: x, w: w, groups: groups, geometry: g, n: sx[0], c: sx[1], o: sw[0], cg: sw[1], og: sw[0] / groups,
 		in: sx[2:], kernel: sw[2:], out: out, shape: append([]int64{sx[0], sw[0]}, out...)}
 	for i := range d {
 		if !within(g.stride[i], 1, 1<<20) || !within(g.dilation[i], 1, 1<<20) || !within(g.spread[i], 1, 1<<20) || !within(g.before[i], -1<<20, 1<<20) {
@@ -92,7 +88,7 @@ func (v *conv) open() error {
 	if v.w32, heldW, err = whole32(v.w); err != nil {
 		return err
 	}
-	v.opened, v.held, v.at, v.wideAt = true, heldX && heldW, [2]int64{-1, -1}, [2]int64{-1, -1}
+	v.opened, v.held, v.at = true, heldX && heldW, [2]int64{-1, -1}
 	if v.held {
 		v.bad = hasNonFinite(v.x32) || hasNonFinite(v.w32)
 	}
@@ -132,7 +128,10 @@ func (v *conv) columns(n, g, p0 int64) (m matrix, from, to int64) {
 	p1 := min(p0+width, v.plane)
 	width = p1 - p0
 	v.at, v.p0, v.p1 = [2]int64{n, g}, p0, p1
-	v.cols = grow(v.cols, int(v.cg*v.places*width))
+	if size := int(v.cg * v.places * width); cap(v.cols) < size {
+		v.cols = v.call.take32(size)
+	}
+	v.cols = v.cols[:v.cg*v.places*width]
 	d := len(v.in)
 	k, p := make([]int64, d), make([]int64, d)
 	src := grow(v.scratch, int(width)) // place in a plane of x for every position, -1 for none
@@ -209,7 +208,7 @@ func (v *conv) Range32(lo int64, y []float32) error {
 		for p := p0; p < p0+cols; {
 			m, from, to := v.columns(img, o0/v.og, p)
 			n := min(to, p0+cols) - p
-			v.mul.multiply(int(rows), int(n), k, matrix{v.w32[o0*int64(k):], k}, matrix{m.data[p-from:], m.ld},
+			multiply32(int(rows), int(n), k, matrix{v.w32[o0*int64(k):], k}, matrix{m.data[p-from:], m.ld},
 				matrix{y[at+p-p0:], int(cols)})
 			p += n
 		}
@@ -226,9 +225,6 @@ func (v *conv) Range32(lo int64, y []float32) error {
 	})
 }
 
-// rowBlock is how many filter elements are widened at once.
-const rowBlock = 1 << 20
-
 func (v *conv) Range(lo int64, y, b []float64) error {
 	if err := v.open(); err != nil {
 		return err
@@ -240,23 +236,12 @@ func (v *conv) Range(lo int64, y, b []float64) error {
 	return v.each(lo, int64(len(y)), func(img, o0, rows, p0, cols, at int64) error {
 		for p := p0; p < p0+cols; {
 			m, from, to := v.columns(img, o0/v.og, p)
-			width := to - from
-			if id := [2]int64{img*v.groups + o0/v.og, from}; v.wideAt != id || int64(len(v.cw)) != k*width {
-				v.cw, v.ca = grow(v.cw, int(k*width)), grow(v.ca, int(k*width))
-				widened(m.data[:k*width], v.cw, v.ca)
-				v.wideAt = id
-			}
 			n := min(to, p0+cols) - p
-			for r := int64(0); r < rows; {
-				some := min(rows-r, max(rowBlock/max(k, 1), 1))
-				v.ww, v.wa = grow(v.ww, int(some*k)), grow(v.wa, int(some*k))
-				widened(v.w32[(o0+r)*k:][:some*k], v.ww, v.wa)
-				gemm64(int(some), int(n), int(k), v.ww, int(k), v.cw[p-from:], int(width), y[at+r*cols+p-p0:], int(cols), v.bad)
-				if b != nil {
-					gemm64(int(some), int(n), int(k), v.wa, int(k), v.ca[p-from:], int(width), b[at+r*cols+p-p0:], int(cols), false)
-				}
-				r += some
+			var size []float64
+			if b != nil {
+				size = b[at+p-p0:]
 			}
+			multiply64(int(rows), int(n), int(k), matrix{v.w32[o0*k:], int(k)}, matrix{m.data[p-from:], m.ld}, y[at+p-p0:], size, int(cols))
 			p += n
 		}
 		for r := range rows {

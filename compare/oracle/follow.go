@@ -1086,8 +1086,7 @@ func endsAt(v Values, left int64) Values {
 			for o := range v.o {
 				clear(w.w32[(o*v.cg+left)*v.places : (o+1)*v.cg*v.places])
 			}
-			w.at, w.wideAt = [2]int64{-1, -1}, [2]int64{-1, -1}
-			w.cols, w.scratch, w.cw, w.ca, w.ww, w.wa = nil, nil, nil, nil, nil, nil
+			w.at, w.cols, w.scratch = [2]int64{-1, -1}, nil, nil
 			return &w
 		}
 	case *matmul:
@@ -1097,7 +1096,6 @@ func endsAt(v Values, left int64) Values {
 			for from := int64(0); from+v.k*v.n <= int64(len(w.b32)); from += v.k * v.n {
 				clear(w.b32[from+left*v.n : from+v.k*v.n])
 			}
-			w.bw, w.ba = nil, nil
 			return &w
 		}
 	}

@@ -2,48 +2,22 @@ package oracle
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/blas"
-	blasgonum "gonum.org/v1/gonum/blas/gonum"
+	"sync"
+	"unsafe"
 )
 
-// gemm64 computes c = a·b in float64, c n elements a row. With nonFinite set no
-// product is left out, also not those with zero.
-func gemm64(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int, nonFinite bool) {
-	if m == 0 || n == 0 {
-		return
-	}
-	if k == 0 || nonFinite {
-		for i := range m {
-			row := c[i*ldc : i*ldc+n]
-			clear(row)
-			for l, x := range a[i*lda : i*lda+k] {
-				for j, y := range b[l*ldb : l*ldb+n] {
-					row[j] += x * y
-				}
-			}
-		}
-		return
-	}
-	blasgonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, a, lda, b, ldb, 0, c, ldc)
-}
-
-// hasNonFinite reports whether there is an Inf or NaN among numbers.
+// hasNonFinite reports whether there is an Inf or NaN among numbers: adding one to an exponent of ones alone gets into the
+// bit of the sign.
 func hasNonFinite(x []float32) bool {
+	bits := func(v float32) uint32 { return math.Float32bits(v)&0x7fffffff + 0x00800000 }
+	any := uint32(0)
+	for ; len(x) >= 4; x = x[4:] {
+		any |= bits(x[0]) | bits(x[1]) | bits(x[2]) | bits(x[3])
+	}
 	for _, v := range x {
-		if math.Float32bits(v)&0x7f800000 == 0x7f800000 {
-			return true
-		}
+		any |= bits(v)
 	}
-	return false
-}
-
-// widened returns numbers as float64, and their absolute values.
-func widened(x []float32, y, a []float64) {
-	for i, v := range x {
-		y[i] = float64(v)
-		a[i] = abs(y[i])
-	}
+	return any>>31 != 0
 }
 
 // fits32 reports whether all elements of v are exact in float32.
@@ -157,6 +131,7 @@ func leaf(v Values) *operand {
 }
 
 //go:generate go -C ../../tools/gen run ./oracle/amd64 -out ../../compare/oracle/tile_amd64.s -stubs ../../compare/oracle/tile_amd64.go -pkg oracle
+//go:generate go -C ../../tools/gen run ./oracle/arm64 -out ../../compare/oracle/tile_arm64.s
 
 // matrix is a float32 matrix by rows, ld elements apart.
 type matrix struct {
@@ -164,63 +139,165 @@ type matrix struct {
 	ld   int
 }
 
-// The vector kernel works on tiles of tileRows × tileCols elements, over at most
-// tileDepth terms at a time, so that what it reads again stays in the cache.
-const (
-	tileRows  = 6
-	tileCols  = 16
-	tileDepth = 384
-)
+type float interface{ float32 | float64 }
 
-// product32 multiplies matrices in float32. Where the processor has no vector
-// kernel gonum's BLAS does it. Its buffers are kept between calls.
-type product32 struct{ a, b, c []float32 }
-
-// multiply computes c = a·b for a of m×k and b of k×n. The bound of sums in any
-// order covers the order of either way.
-func (p *product32) multiply(m, n, k int, a, b, c matrix) {
-	switch {
-	case m == 0 || n == 0:
-		return
-	case k == 0:
-		for i := range m {
-			clear(c.data[i*c.ld : i*c.ld+n])
-		}
-		return
-	case !vectors || m < 2 || n < tileCols:
-		blasgonum.Implementation{}.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, a.data, a.ld, b.data, b.ld, 0, c.data, c.ld)
-		return
-	}
-	p.tiles(m, n, k, a, b, c)
+// tileKernel is a vector kernel: add adds a·b to c, where a is k columns of tileRows numbers and b k rows of cols, without
+// gaps, and c tileRows rows of cols, ld numbers apart.
+type tileKernel[T float] struct {
+	cols int
+	add  func(k int, a, b, c *T, ld int)
 }
 
-// tiles is multiply by the vector kernel. Edges are filled up with zeros.
-func (p *product32) tiles(m, n, k int, a, b, c matrix) {
-	strips := (m + tileRows - 1) / tileRows
-	p.a = grow(p.a, strips*tileRows*min(k, tileDepth))
-	p.b = grow(p.b, tileCols*min(k, tileDepth))
-	p.c = grow(p.c, tileRows*tileCols)
+// tileLevel are the kernels for a set of instructions.
+type tileLevel struct {
+	name   string
+	single tileKernel[float32]
+	double tileKernel[float64]
+}
+
+// level has the kernels in use, a variable for tests to change: the last of levels.
+var level = levels[len(levels)-1]
+
+const (
+	tileRows = 6
+	// tileDepth is how many terms are added at a time, tileStrips how many tiles below each other take the same columns, and
+	// tilePanels how many beside each other are laid out at once: what is read again stays in the first and second-level
+	// cache, and what is far apart is read in runs.
+	tileDepth  = 256
+	tileStrips = 64
+	tilePanels = 8
+	// fewColumns is the number of columns below which most of a tile would be thrown away.
+	fewColumns = 4
+)
+
+// multiply32 computes c = a·b in float32 for a of m×k and b of k×n. The bound of sums in any
+// order covers the order of either way.
+func multiply32(m, n, k int, a, b, c matrix) {
+	p := tiles32.Get().(*tiles[float32])
+	p.product(level.single, m, n, k, a, b, c.data, nil, c.ld)
+	tiles32.Put(p)
+}
+
+// multiply64 computes y = a·b in float64, and |a|·|b| if size is not nil; rows of both are ld numbers apart.
+func multiply64(m, n, k int, a, b matrix, y, size []float64, ld int) {
+	p := tiles64.Get().(*tiles[float64])
+	p.product(level.double, m, n, k, a, b, y, size, ld)
+	tiles64.Put(p)
+}
+
+// tiles32 and tiles64 are kept from one product to the next.
+var (
+	tiles32 = sync.Pool{New: func() any { return new(tiles[float32]) }}
+	tiles64 = sync.Pool{New: func() any { return new(tiles[float64]) }}
+)
+
+// tiles are what a product is made in: rows of a and their sizes, columns of b, and a tile at an edge.
+type tiles[T float] struct{ a, sizes, b, c []T }
+
+// product computes y = a·b, and |a|·|b| where size is not nil, tile by tile, whose edges are filled up with zeros.
+func (p *tiles[T]) product(kernel tileKernel[T], m, n, k int, a, b matrix, y, size []T, ld int) {
+	if m < 2 || n < fewColumns || k == 0 {
+		plain(m, n, k, a, b, y, size, ld)
+		return
+	}
+	p.a = grow(p.a, min(m+tileRows, tileStrips*tileRows)*min(k, tileDepth))
+	p.b = grow(p.b, min(n+kernel.cols, tilePanels*kernel.cols)*min(k, tileDepth))
+	p.c = grow(p.c, tileRows*kernel.cols)
+	for i := range m {
+		clear(y[i*ld:][:n])
+		if size != nil {
+			clear(size[i*ld:][:n])
+		}
+	}
 	for k0 := 0; k0 < k; k0 += tileDepth {
 		depth := min(tileDepth, k-k0)
-		for s := range strips {
-			packRows(p.a[s*tileRows*depth:], a, s*tileRows, min(tileRows, m-s*tileRows), k0, depth)
-		}
-		for j := 0; j < n; j += tileCols {
-			cols := min(tileCols, n-j)
-			packColumns(p.b, b, k0, depth, j, cols)
-			for s := range strips {
-				rows := min(tileRows, m-s*tileRows)
-				t := p.c[:tileRows*tileCols]
-				if k0 == 0 {
-					clear(t)
-				} else {
-					for r := range rows {
-						copy(t[r*tileCols:r*tileCols+cols], c.data[(s*tileRows+r)*c.ld+j:])
-					}
+		for m0 := 0; m0 < m; m0 += tileStrips * tileRows {
+			m1 := min(m0+tileStrips*tileRows, m)
+			for r := m0; r < m1; r += tileRows {
+				packRows(p.a[(r-m0)*depth:], a, r, min(tileRows, m-r), k0, depth)
+			}
+			if size != nil {
+				p.sizes = append(p.sizes[:0], p.a...)
+				positive(p.sizes)
+			}
+			for j := 0; j < n; j += tilePanels * kernel.cols {
+				j1 := min(j+tilePanels*kernel.cols, n)
+				packed := p.b[:(j1-j+kernel.cols-1)/kernel.cols*kernel.cols*depth]
+				packColumns(packed, b, k0, depth, j, j1-j, kernel.cols)
+				p.add(kernel, p.a, m0, m1, j, j1, depth, y, ld)
+				if size != nil {
+					positive(packed)
+					p.add(kernel, p.sizes, m0, m1, j, j1, depth, size, ld)
 				}
-				tile6x16(depth, &p.a[s*tileRows*depth], &p.b[0], &t[0])
-				for r := range rows {
-					copy(c.data[(s*tileRows+r)*c.ld+j:][:cols], t[r*tileCols:])
+			}
+		}
+	}
+}
+
+// add adds what was packed to rows [m0, m1) and columns [n0, n1) of c.
+func (p *tiles[T]) add(kernel tileKernel[T], a []T, m0, m1, n0, n1, depth int, c []T, ld int) {
+	for j := n0; j < n1; j += kernel.cols {
+		cols, b := min(kernel.cols, n1-j), &p.b[(j-n0)*depth]
+		for r := m0; r < m1; r += tileRows {
+			rows := min(tileRows, m1-r)
+			if rows == tileRows && cols == kernel.cols {
+				kernel.add(depth, &a[(r-m0)*depth], b, &c[r*ld+j], ld)
+				continue
+			}
+			clear(p.c)
+			kernel.add(depth, &a[(r-m0)*depth], b, &p.c[0], kernel.cols)
+			for i := range rows {
+				to := c[(r+i)*ld+j:][:cols]
+				for l, x := range p.c[i*kernel.cols:][:cols] {
+					to[l] += x
+				}
+			}
+		}
+	}
+}
+
+// goTile is the reference of the kernels, with 4 columns.
+func goTile[T float](k int, a, b, c *T, ld int) {
+	x, y, z := unsafe.Slice(a, k*tileRows), unsafe.Slice(b, 4*k), unsafe.Slice(c, (tileRows-1)*ld+4)
+	for r := 0; r < tileRows; r += 2 {
+		var s, t [4]T
+		for l := range k {
+			v, w, from := x[l*tileRows+r], x[l*tileRows+r+1], y[4*l:][:4]
+			s[0] += v * from[0]
+			s[1] += v * from[1]
+			s[2] += v * from[2]
+			s[3] += v * from[3]
+			t[0] += w * from[0]
+			t[1] += w * from[1]
+			t[2] += w * from[2]
+			t[3] += w * from[3]
+		}
+		for j := range s {
+			z[r*ld+j] += s[j]
+			z[(r+1)*ld+j] += t[j]
+		}
+	}
+}
+
+// inGo are the kernels that are there everywhere.
+var inGo = tileLevel{"Go", tileKernel[float32]{4, goTile[float32]}, tileKernel[float64]{4, goTile[float64]}}
+
+// plain multiplies what is too small for a tile.
+func plain[T float](m, n, k int, a, b matrix, y, size []T, ld int) {
+	for i := range m {
+		for _, to := range [][]T{y, size} {
+			if to == nil {
+				continue
+			}
+			row := to[i*ld:][:n]
+			clear(row)
+			for l, x := range a.data[i*a.ld:][:k] {
+				for j, z := range b.data[l*b.ld:][:n] {
+					t := T(x) * T(z)
+					if &to[0] != &y[0] {
+						t = max(t, -t)
+					}
+					row[j] += t
 				}
 			}
 		}
@@ -228,25 +305,43 @@ func (p *product32) tiles(m, n, k int, a, b, c matrix) {
 }
 
 // packRows lays columns [k0, k0+depth) of some rows of a out in the order the
-// kernel reads them.
-func packRows(dst []float32, a matrix, row, rows, k0, depth int) {
-	for r := range tileRows {
-		if r >= rows {
-			for l := range depth {
-				dst[l*tileRows+r] = 0
-			}
-			continue
-		}
-		for l, x := range a.data[(row+r)*a.ld+k0:][:depth] {
-			dst[l*tileRows+r] = x
+// kernels read them.
+func packRows[T float](dst []T, a matrix, row, rows, k0, depth int) {
+	dst = dst[:tileRows*depth]
+	if rows < tileRows {
+		clear(dst)
+	}
+	for r := range rows {
+		at := r
+		for _, x := range a.data[(row+r)*a.ld+k0:][:depth] {
+			dst[at] = T(x)
+			at += tileRows
 		}
 	}
 }
 
-// packColumns does the same for some columns of b.
-func packColumns(dst []float32, b matrix, k0, depth, col, cols int) {
+// packColumns does the same for columns of b, tiles of width next to each other.
+func packColumns[T float](dst []T, b matrix, k0, depth, col, cols, width int) {
 	for l := range depth {
-		n := copy(dst[l*tileCols:(l+1)*tileCols], b.data[(k0+l)*b.ld+col:][:cols])
-		clear(dst[l*tileCols+n : (l+1)*tileCols])
+		from := b.data[(k0+l)*b.ld+col:][:cols]
+		for at := l * width; len(from) > 0; at += depth * width {
+			some := from[:min(width, len(from))]
+			row := dst[at : at+width]
+			from = from[len(some):]
+			for len(some) >= 4 && len(row) >= 4 {
+				row[0], row[1], row[2], row[3] = T(some[0]), T(some[1]), T(some[2]), T(some[3])
+				some, row = some[4:], row[4:]
+			}
+			for j, x := range some {
+				row[j] = T(x)
+			}
+			clear(row[len(some):])
+		}
+	}
+}
+
+func positive[T float](x []T) {
+	for i, v := range x {
+		x[i] = T(math.Abs(float64(v)))
 	}
 }

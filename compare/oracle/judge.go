@@ -12,8 +12,9 @@ import (
 // judge collects what the elements of one output say.
 type judge struct {
 	p     precisionOf
-	exact bool // recorded as computed, without a last rounding
-	long  bool // integers of 64 bits, of which the largest lose digits here
+	exact bool   // recorded as computed, without a last rounding
+	finer uint64 // bits of a float64 that normal numbers of the type do not have; all where its digits are not the same everywhere
+	long  bool   // integers of 64 bits, of which the largest lose digits here
 
 	looked, judged int64
 	beyond         int64 // elements beyond the bound
@@ -48,7 +49,11 @@ type miss struct {
 const maxMisses = 256
 
 func newJudge(t dtype.Type, exact bool) *judge {
-	return &judge{p: precisionFor(t), exact: exact, long: t.IsInteger() && t.Bits() == 64, ratio: math.NaN(), worst: -1}
+	j := &judge{p: precisionFor(t), exact: exact, long: t.IsInteger() && t.Bits() == 64, ratio: math.NaN(), worst: -1}
+	if j.finer = math.MaxUint64; t == dtype.Float16 || t == dtype.BFloat16 {
+		j.finer = 1<<(53+math.Ilogb(j.p.v)) - 1
+	}
+	return j
 }
 
 // bound is the bound with the last rounding.
@@ -136,9 +141,16 @@ func (j *judge) element(i int64, found, y, b float64) {
 	}
 }
 
+func abs32(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
+
 // nearest reports whether rounding something within B of y to nearest gives
 // what was found.
 func (j *judge) nearest(found, y, b float64) bool {
+	// Nearer than half the distance of neighbours, and one of them: as most are.
+	if power := math.Float64frombits(math.Float64bits(y) & (0x7ff << 52)); abs(found-y) < j.p.v*power && power >= 2*j.p.tiny &&
+		abs(y) < j.p.max && math.Float64bits(found)&j.finer == 0 {
+		return true
+	}
 	b *= 1 + 1e-12
 	return j.p.Round(y-b) <= found && found <= j.p.Round(y+b)
 }
@@ -364,13 +376,8 @@ func (c *checker) screen(v Values, j *judge) error {
 		sum, squares := 0.0, 0.0
 		for i, f := range found[:k] {
 			e := y[i]
-			d := f - e
-			if d < 0 {
-				d = -d
-			}
-			if e < 0 {
-				e = -e
-			}
+			d := abs32(f - e) // without a jump, which no processor could foresee
+			e = abs32(e)
 			if allowed := half*e + tiny; !(d <= allowed) {
 				score := d / allowed
 				if score != score { // NaN

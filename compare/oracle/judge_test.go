@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/binary"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"precision/dump/dtype"
@@ -138,6 +139,41 @@ func TestLongIntegersAreNotTakenForRight(t *testing.T) {
 		}), Settings{})
 		if len(out) != 1 || out[0].Verdict != c.want || c.want == Unknown && out[0].Reasons[0].Kind != Coarse {
 			t.Errorf("from %d, off by %d: %+v", c.from, c.off, out)
+		}
+	}
+}
+
+// Whether what was found is the nearest does not depend on how that is told.
+func TestNearest(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 9))
+	for _, typ := range []dtype.Type{dtype.Float16, dtype.BFloat16} {
+		j := newJudge(typ, false)
+		seen := [2]int{}
+		for range 200_000 {
+			y := r.NormFloat64() * math.Ldexp(1, r.IntN(40)-30)
+			found := j.p.Round(y)
+			switch r.IntN(4) {
+			case 0: // a neighbour
+				found = j.p.Round(found * (1 + (2*r.Float64()-1)*4*j.p.v))
+			case 1: // no number of the type
+				found = y * (1 + j.p.v/8)
+			case 2: // at a power of two
+				y = math.Copysign(math.Ldexp(1, r.IntN(20)-10), y) * (1 + (2*r.Float64()-1)*2*j.p.v)
+				found = j.p.Round(y * (1 + (2*r.Float64()-1)*2*j.p.v))
+			}
+			got := j.nearest(found, y, 0)
+			want := found == j.p.Round(y)
+			if got != want {
+				t.Fatalf("%v: %g for %g is nearest: %v", typ, found, y, got)
+			}
+			if want {
+				seen[1]++
+			} else {
+				seen[0]++
+			}
+		}
+		if min(seen[0], seen[1]) < 10_000 {
+			t.Errorf("%v: %v nearest or not", typ, seen)
 		}
 	}
 }

@@ -311,16 +311,35 @@ func take32(n int) []float32 {
 	return grow(*s, n)
 }
 
+// take32 is memory until the call is released.
+func (c *Call) take32(n int) []float32 {
+	s := take32(n)
+	kept := s[:0]
+	c.taken = append(c.taken, &kept)
+	return s
+}
+
 // release gives back what was kept of the operands. Nothing may use them after.
 func (c *Call) release() {
 	for _, list := range [][]*operand{c.slots, c.outs} {
 		for _, o := range list {
-			if o != nil && o.f32 != nil && !o.packed {
-				s := o.f32[:0]
-				o.f32 = nil
-				spare.Put(&s)
+			if o != nil {
+				o.release()
 			}
 		}
+	}
+	for _, s := range c.taken {
+		spare.Put(s)
+	}
+	c.taken = nil
+}
+
+// release gives back what was kept of an operand.
+func (o *operand) release() {
+	if o.f32 != nil && !o.packed {
+		s := o.f32[:0]
+		o.f32 = nil
+		spare.Put(&s)
 	}
 }
 

@@ -353,11 +353,7 @@ type matmul struct {
 	a32, b32 []float32
 	held     bool
 	opened   bool
-	mul      product32
 	buf      [3][]float64
-	aw, aa   []float64
-	bw, ba   []float64
-	wide     [3]int64 // batch, first column and columns in bw and ba
 }
 
 func matmulKernels() {
@@ -478,7 +474,7 @@ func (x *matmul) Range32(lo int64, y []float32) error {
 	return x.each(lo, int64(len(y)), func(g, r0, rows, c0, cols, at int64) error {
 		a, b := x.a32[(x.batchA[g]*x.m+r0)*x.k:], x.b32[x.batchB[g]*x.k*x.n+c0:]
 		out := y[at:]
-		x.mul.multiply(int(rows), int(cols), int(x.k), matrix{a, int(x.k)}, matrix{b, int(x.n)}, matrix{out, int(cols)})
+		multiply32(int(rows), int(cols), int(x.k), matrix{a, int(x.k)}, matrix{b, int(x.n)}, matrix{out, int(cols)})
 		for i := range rows {
 			row := out[i*cols : (i+1)*cols]
 			if x.bias != nil {
@@ -499,41 +495,17 @@ func (x *matmul) Range(lo int64, y, b []float64) error {
 		return refuse(TooLarge, count(x.a.Shape())+count(x.b.Shape()), maxHeld)
 	}
 	return x.each(lo, int64(len(y)), func(g, r0, rows, c0, cols, at int64) error {
-		some := max(rowBlock/max(x.k, 1), 1) // rows and columns that are widened at once
-		for c := int64(0); c < cols; c += 2 * some {
-			width := min(2*some, cols-c)
-			x.widenColumns(x.batchB[g], c0+c, width)
-			for r := int64(0); r < rows; r += some {
-				height := min(some, rows-r)
-				size := int(height * x.k)
-				x.aw, x.aa = grow(x.aw, size), grow(x.aa, size)
-				widened(x.a32[(x.batchA[g]*x.m+r0+r)*x.k:][:size], x.aw, x.aa)
-				to := at + r*cols + c
-				gemm64(int(height), int(width), int(x.k), x.aw, int(x.k), x.bw, int(width), y[to:], int(cols), x.bad)
-				if b != nil {
-					gemm64(int(height), int(width), int(x.k), x.aa, int(x.k), x.ba, int(width), b[to:], int(cols), false)
-				}
-			}
+		var size []float64
+		if b != nil {
+			size = b[at:]
 		}
+		first, second := x.a32[(x.batchA[g]*x.m+r0)*x.k:], x.b32[x.batchB[g]*x.k*x.n+c0:]
+		multiply64(int(rows), int(cols), int(x.k), matrix{first, int(x.k)}, matrix{second, int(x.n)}, y[at:], size, int(cols))
 		for i := range rows * cols {
 			x.finish(c0+i%cols, &y[at+i], b, at+i)
 		}
 		return nil
 	})
-}
-
-// widenColumns makes columns [c, c+n) of a matrix of the second operand wide, and
-// their absolute values. The last ones stay.
-func (x *matmul) widenColumns(batch, c, n int64) {
-	id := [3]int64{batch, c, n}
-	if x.wide == id && x.bw != nil {
-		return
-	}
-	x.bw, x.ba, x.wide = grow(x.bw, int(x.k*n)), grow(x.ba, int(x.k*n)), id
-	for l := range x.k {
-		from := x.b32[(batch*x.k+l)*x.n+c:][:n]
-		widened(from, x.bw[l*n:(l+1)*n], x.ba[l*n:(l+1)*n])
-	}
 }
 
 // finish adds the bias to a sum and turns the size of it into a bound.

@@ -4,7 +4,22 @@
 
 package oracle
 
-// tile6x16 adds a·b to c: a is k columns of 6 numbers, b is k rows of 16, and c 6 rows of 16, without gaps.
+// float32Tile16 adds a·b to c: a is k columns of 6 numbers and b k rows of 16, without gaps, and c 6 rows of 16, ld numbers apart.
 //
 //go:noescape
-func tile6x16(k int, a *float32, b *float32, c *float32)
+func float32Tile16(k int, a *float32, b *float32, c *float32, ld int)
+
+// float64Tile8 adds a·b to c: a is k columns of 6 numbers and b k rows of 8, without gaps, and c 6 rows of 8, ld numbers apart.
+//
+//go:noescape
+func float64Tile8(k int, a *float64, b *float64, c *float64, ld int)
+
+// float32Tile32 adds a·b to c: a is k columns of 6 numbers and b k rows of 32, without gaps, and c 6 rows of 32, ld numbers apart.
+//
+//go:noescape
+func float32Tile32(k int, a *float32, b *float32, c *float32, ld int)
+
+// float64Tile16 adds a·b to c: a is k columns of 6 numbers and b k rows of 16, without gaps, and c 6 rows of 16, ld numbers apart.
+//
+//go:noescape
+func float64Tile16(k int, a *float64, b *float64, c *float64, ld int)

@@ -1,9 +1,12 @@
 package oracle
 
 import (
+	"bytes"
 	"iter"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 
 	"precision/compare/pattern"
 	"precision/dump"
@@ -230,14 +233,14 @@ func alternatives(v Values) []alternative {
 			if v.held && v.groups == 1 {
 				w := *v
 				w.w32 = swappedBlocks(v.w32, int(v.o), int(v.cg), int(v.places))
-				w.at, w.wideAt = [2]int64{-1, -1}, [2]int64{-1, -1}
+				w.at = [2]int64{-1, -1}
 				return &w
 			}
 		case *matmul:
 			if v.held {
 				w := *v
 				rows := len(v.b32) / max(int(v.n), 1)
-				w.b32, w.bw, w.ba = swappedBlocks(v.b32, rows, int(v.n), 1), nil, nil
+				w.b32 = swappedBlocks(v.b32, rows, int(v.n), 1)
 				return &w
 			}
 		}
@@ -401,6 +404,9 @@ func (j Job) held(t task, r *dump.Reader, in *dump.Tensor, desc *graph.TensorDes
 	if out.Type != in.Type || out.Format != in.Format || out.SubFormat != in.SubFormat {
 		return 0, 0
 	}
+	if sameBytes(r, in, made, out) {
+		return 0, 0
+	}
 	a := someOf(r, in, desc)
 	differ = unlike(a, someOf(made, out, desc))
 	if differ == 0 || writtenOver(r, in, a, desc) {
@@ -408,6 +414,30 @@ func (j Job) held(t task, r *dump.Reader, in *dump.Tensor, desc *graph.TensorDes
 	}
 	return differ, len(a)
 }
+
+// sameBytes tells whether two tensors are stored as the same bytes, which takes no more than reading them.
+func sameBytes(r *dump.Reader, t *dump.Tensor, s *dump.Reader, u *dump.Tensor) bool {
+	if t.Size != u.Size || !slices.Equal(t.Shape, u.Shape) || !slices.Equal(t.OriginShape, u.OriginShape) || t.Err != nil || u.Err != nil {
+		return false
+	}
+	kept := raws.Get().(*[2][]byte)
+	defer raws.Put(kept)
+	for at := uint64(0); at < t.Size; at += tile {
+		n := min(tile, t.Size-at)
+		a, b := grow(kept[0], int(n)), grow(kept[1], int(n))
+		kept[0], kept[1] = a, b
+		if i, _ := r.ReadAt(a, t.Offset+int64(at)); i < len(a) {
+			return false
+		}
+		if i, _ := s.ReadAt(b, u.Offset+int64(at)); i < len(b) || !bytes.Equal(a, b) {
+			return false
+		}
+	}
+	return true
+}
+
+// raws are what [sameBytes] reads into.
+var raws = sync.Pool{New: func() any { return new([2][]byte) }}
 
 // writtenOver tells whether the operator put an output in the place of an input, which was
 // recorded after that; some are elements of the input.
@@ -441,6 +471,7 @@ func someOf(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) []float64 {
 	if err != nil || count(o.shape) != o.view.Len() {
 		return nil
 	}
+	defer o.release()
 	n := o.view.Len()
 	idx := make([]int64, min(n, mostHeld))
 	for i := range idx {
