@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
@@ -200,6 +201,22 @@ func (w *window) paper() string {
 		w.t.Fatal(err)
 	}
 	return strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl").Replace(strings.Join(strings.Fields(string(all)), ""))
+}
+
+// again opens the page again, and returns the milliseconds of the processor that its thread takes until it can be used.
+func (w *window) again() float64 {
+	w.t.Helper()
+	var list []*performance.Metric
+	address := value[string](w, `location.href.split('#')[0]`)
+	w.run(chromedp.Navigate("about:blank"), performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks), chromedp.Navigate(address), chromedp.WaitReady("body[data-ready]", chromedp.ByQuery),
+		chromedp.ActionFunc(func(ctx context.Context) (err error) { list, err = performance.GetMetrics().Do(ctx); return err }))
+	for _, m := range list {
+		if m.Name == "TaskDuration" {
+			return 1000 * m.Value
+		}
+	}
+	w.t.Fatalf("no time of tasks among %v", list)
+	return 0
 }
 
 // profile makes a folder for what a browser keeps. Its child processes write there for a
