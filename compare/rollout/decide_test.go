@@ -116,3 +116,28 @@ func TestKept(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherModel has weights most of which have nothing to do with each other: one fact, and none of the engines' where these agree.
+func TestOtherModel(t *testing.T) {
+	for name, x := range map[string]struct {
+		kind   weights.Kind
+		factor float64
+		causes int
+		want   verdict.Verdict
+	}{
+		"agree":     {weights.Unlike, 0.5, 1, verdict.Inconclusive},
+		"differ":    {weights.Unlike, 5, 1, verdict.Bad},
+		"the same":  {weights.Same, 0.5, 0, verdict.Good},
+		"exchanged": {weights.Elsewhere, 0.5, 6, verdict.Suspect},
+	} {
+		r := &Result{Stages: &stage.Report{Shares: true, Answers: 10, Found: 0.01, Expected: 0.02, Factor: x.factor, Covered: 1}, Figs: &Figures{Tokens: 10, MeanAbs: 0.01, MaxAbs: 1}, Weights: &weights.Report{}}
+		for range 6 {
+			r.Weights.Tensors = append(r.Weights.Tensors, weights.Tensor{Kind: x.kind})
+		}
+		r.judgeWeights()
+		r.decide()
+		if len(r.Causes) != x.causes || r.Verdict != x.want || x.kind == weights.Unlike && r.Causes[0].Key != otherModel {
+			t.Errorf("%s: %v, %+v", name, r.Verdict, r.Causes)
+		}
+	}
+}

@@ -94,6 +94,9 @@ type Note struct {
 	Args []any
 }
 
+// otherModel is the key of a cause: weights of another model.
+const otherModel = "all.unlike"
+
 // fewTokens is how many tokens a verdict needs at least.
 const fewTokens = 4
 
@@ -214,6 +217,11 @@ func (r *Result) judgeWeights() {
 			r.cause(Cause{Kind: Weights, Name: "*", Key: key, Args: []any{len(list), common, 100 * sum / float64(len(list)), list[0].Name}})
 			bad = slices.DeleteFunc(bad, func(t *weights.Tensor) bool { return t.Kind == kind })
 		}
+	}
+	// Where most weights have nothing to do with each other, this is one fact.
+	if list := of(bad, weights.Unlike); len(list) > 4 && 2*len(list) > common {
+		r.cause(Cause{Kind: Weights, Name: "*", Key: otherModel, Args: []any{len(list), common, list[0].Name}})
+		bad = slices.DeleteFunc(bad, func(t *weights.Tensor) bool { return t.Kind == weights.Unlike })
 	}
 	for _, t := range bad {
 		c := Cause{Kind: Weights, Name: t.Name, Key: string(t.Kind)}

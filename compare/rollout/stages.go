@@ -234,6 +234,9 @@ func (r *Result) decide() {
 		r.Verdict, r.Why = verdict.Inconclusive, "unknown"
 	case r.Figs.Tokens < fewTokens:
 		r.Verdict, r.Why = verdict.Inconclusive, "few"
+	case slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Key == otherModel }):
+		// With other weights nothing is within rounding: these are not what the rollout computed with.
+		r.Verdict, r.Why = verdict.Inconclusive, "model"
 	case faults > 0:
 		r.Verdict, r.Why = verdict.Suspect, "within"
 	case r.Figs.MaxAbs == 0:

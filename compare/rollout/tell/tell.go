@@ -78,11 +78,11 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 		why = lang.T("rollout.why.damaged", r.Stages.Factor, r.Stages.Damaged)
 	case "rounding":
 		why = lang.T("rollout.why.rounding", r.Stages.Found, r.Stages.Expected)
-		if r.Stages.Found > r.Stages.Factor*r.Stages.Expected {
+		if exchanged(r.Stages).Differ > 0 {
 			why = lang.T("rollout.why.experts", r.Stages.Factor*r.Stages.Expected, r.Stages.Expected)
 		}
 	case "covered":
-		why = lang.T("rollout.why.covered", 100*r.Stages.Covered)
+		why = lang.T("rollout.why.covered", 100*max(r.Stages.Covered, 0))
 	case "few":
 		why = lang.T("rollout.why.few", r.Figs.Tokens)
 	default:

@@ -3,6 +3,7 @@ package tell
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -108,7 +109,11 @@ func TestEarned(t *testing.T) {
 	for key, mark := range map[string]string{"why.within": "Precision", "why.wide": "r.Shares", "note.wide": "r.Shares", "why.unexplained": "r.Shares", "why.rounding": "r.Shares", "why.covered": "r.Covered", "logp.expected": "r.Sum", "stages": "r.Tokens",
 		"cause.cache": "nothing", "cause.precision": "Precision", "cause.formula": "Formula", "cause.harmless": "nothing", "cause.weights": "nothing", "cause.variant": "x.variant", "cause.rounding": "Rounding",
 		"note.bare": "r.Notes", "note.finite": "r.Notes", "note.embedding": "r.Notes", "note.checkpoints": "r.Notes", "note.positions": "r.Notes", "note.tokens": "r.Notes", "note.network": "r.Notes", "note.stages": "r.Notes", "note.large": "r.Notes", "note.stage": "r.Notes", "note.left": "r.Tokens"} {
-		elsewhere["rollout."+key] = [3]string{made, "TestFaults", mark}
+		test := "TestFaults"
+		if slices.Contains([]string{"Precision", "Formula", "nothing"}, mark) {
+			test = "faults" // its table
+		}
+		elsewhere["rollout."+key] = [3]string{made, test, mark}
 	}
 	for _, v := range []string{"eps", "plus", "weightless", "factor", "interleaved", "theta", "theta.interleaved", "theta.bfloat16", "shift", "angles", "scale", "mask", "window", "nowindow", "tiled", "softcap", "nosoftcap", "cache", "act", "nobias",
 		"weights.plain", "weights.renorm", "temperature", "notemperature", "lost"} {
@@ -124,9 +129,11 @@ func TestEarned(t *testing.T) {
 	}
 	elsewhere["rollout.note.stage.none"] = [3]string{"../decide_test.go", "TestNotJudged", "stage.none"}
 	elsewhere["rollout.cause.rounding.type"] = [3]string{"../decide_test.go", "TestKept", "rounding.type"}
-	for key, test := range map[string]string{"router.margins": "TestRouting", "cause.ties.rows": "TestRouting", "cause.against": "TestFaults", "why.experts": "TestRouting"} {
-		elsewhere["rollout."+key] = [3]string{made, test, map[string]string{"TestRouting": "Routing", "TestFaults": "against the scores"}[test]}
+	for key, test := range map[string]string{"router.margins": "TestRouting", "cause.ties.rows": "TestRouting", "cause.against": "faults", "why.experts": "TestRouting"} {
+		elsewhere["rollout."+key] = [3]string{made, test, map[string]string{"TestRouting": "Routing", "faults": "against the scores"}[test]}
 	}
+	elsewhere["rollout.cause.all.unlike"] = [3]string{"../decide_test.go", "TestOtherModel", "otherModel"}
+	elsewhere["rollout.why.model"] = [3]string{"../decide_test.go", "TestOtherModel", "Inconclusive"}
 	elsewhere["rollout.cause.unseen"] = [3]string{made, "TestUnseen", "Unseen"}
 	elsewhere["rollout.note.dropped"] = [3]string{made, "TestFewTokens", "r.Dropped"}
 	for _, key := range []string{"tokens", "front.train", "front.rollout"} {
