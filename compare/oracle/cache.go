@@ -117,6 +117,7 @@ func cacheForms() {
 		}
 		return []Reading{{Out: out}}
 	}})
+	define("scattered_cache", function{forward: forms["scatter_cache"].forward}) // which returns it
 	define("gather_cache", function{mends: []string{"key", "value"}, forward: gatherCache})
 	define("npu_scatter_nd_update", function{forward: formulaFor(func(k *invocation) Values {
 		x, idx := k.pair("input", "indices")

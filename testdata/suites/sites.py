@@ -34,7 +34,7 @@ def sites(folder):
             for node in ast.walk(tree):
                 m = re.fullmatch(r"(?:torch_npu|torch\.ops\.npu)\.(_?npu_\w+)(\.\w+)?", dotted(node.func)) if isinstance(node, ast.Call) else None
                 if m:
-                    yield m[1], [k.arg for k in node.keywords], len(node.args), "%s:%d" % (os.path.relpath(path, folder), node.lineno)
+                    yield m[1], [k.arg for k in node.keywords if not (isinstance(k.value, ast.Constant) and k.value.value is None)], len(node.args), "%s:%d" % (os.path.relpath(path, folder), node.lineno)
 
 
 calls, found, missing, asked = signatures(), collections.Counter(), collections.defaultdict(list), 0

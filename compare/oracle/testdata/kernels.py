@@ -291,6 +291,7 @@ both = {"key": key, "value": value, "key_cache": before[0], "value_cache": befor
 wrote = {"key_cache": left[0], "value_cache": left[1]}
 case("_npu_reshape_and_cache", [], {**both, "slot_indices": slots}, after=("npu_reader", wrote))
 case("npu_scatter_pa_kv_cache", [], {**both, "slot_mapping": slots, "cache_mode": "Norm"}, after=("npu_reader", wrote))
+case("npu_scatter_pa_cache", [key, slots], {"key_cache": before[0]}, left[0])
 nz = [bf(normal(4, 2, 4, 16)) for _ in range(2)]
 left = [c.copy() for c in nz]
 for c, x in zip(left, (key, value)):
