@@ -131,6 +131,9 @@ func rank(s msprobe.Section) int {
 // tensor tells whether the leaf has elements.
 func (l *leaf) tensor() bool { return l.Kind == msprobe.Tensor || l.Kind == msprobe.Array }
 
+// nothing tells of a result that its recording has a place for and nothing else.
+func (l *leaf) nothing() bool { return l.Kind == msprobe.Tensor && l.Type == "" && l.Shape == nil }
+
 // sort is what kind of numbers a tensor holds.
 func (l *leaf) sort() byte {
 	switch {

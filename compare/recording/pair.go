@@ -31,7 +31,12 @@ func pairsOf(a, b *call) []leafPair {
 	for i := range b.leaves {
 		l := &b.leaves[i]
 		if k, ok := at[l.place]; ok {
-			list[k].right = l
+			switch mine := list[k].left; {
+			case mine.nothing() == l.nothing():
+				list[k].right = l
+			case mine.nothing():
+				list[k] = leafPair{right: l}
+			}
 			continue
 		}
 		list = append(list, leafPair{right: l})
@@ -220,6 +225,9 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	}
 	if len(u.left.parts)+len(u.right.parts) > 0 && r.Hashed && !r.HashSame {
 		r.Hashed = false // what is fused may get its tensors in another order of axes
+	}
+	if r.Same == r.Both && r.Left.Half() && r.Right.Half() {
+		r.Same, r.Both = 0, 0 // what is left of two recordings agrees, which is nothing
 	}
 	if r.Both == 0 && !r.Hashed && (x.left.DataName == "" || x.right.DataName == "") {
 		leftNaN, leftInf := r.Left.NotFinite()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -485,6 +486,18 @@ func TestTextForNumber(t *testing.T) {
 		odd := written(t, entry("Torch.exp", 0, []string{clean(2)}, strings.Replace(clean(3), `"Max": 3.000000000e+00`, `"Max": `+none, 1)))
 		if j := judged(t, odd, odd); len(j.Damaged) == 0 || len(j.Trips(verdict.Gate{Strict: true})) == 0 {
 			t.Errorf("%s for a number: %s, damaged %v", none, j.Verdict, j.Damaged)
+		}
+	}
+	// A result of which neither side tells anything was to be compared, and was not.
+	untold := written(t, entry("Torch.exp", 0, []string{clean(2)}, clean(3)), entry("Torch.relu", 1, []string{clean(3)}, "{}"))
+	if j := judged(t, untold, untold); j.Coverage.Expected != 2 || j.Coverage.Compared != 1 || len(j.Damaged) > 0 || len(j.Trips(verdict.Gate{Strict: true})) == 0 {
+		t.Errorf("{} on both sides: %+v, damaged %v", j.Coverage, j.Damaged)
+	}
+	for _, lost := range []string{"Max", "Min"} { // recorders know both extremes or none
+		half := written(t, entry("Torch.exp", 0, []string{clean(2)}, clean(3)),
+			entry("Torch.relu", 1, []string{clean(3)}, regexp.MustCompile(`"`+lost+`": [^,}]*`).ReplaceAllString(clean(4), `"`+lost+`": null`)))
+		if j := judged(t, half, half); j.Coverage.Expected != 2 || j.Coverage.Compared != 1 || len(j.Trips(verdict.Gate{Strict: true})) == 0 {
+			t.Errorf("null for %s on both sides: %+v", lost, j.Coverage)
 		}
 	}
 	// The same entry twice contradicts itself.

@@ -118,6 +118,11 @@ func (s *Said) Print(shape []int64) int64 {
 // Has tells whether statistics are known.
 func (s *Said) Has(bits int32) bool { return s.Known&bits == bits }
 
+// Half tells that one of the extremes is known and the other is not, which recorders know together.
+func (s *Said) Half() bool {
+	return s.Known&(KnownMax|KnownMin) != 0 && !s.Has(KnownMax|KnownMin)
+}
+
 // NotFinite tells whether elements are NaN or infinite: by the extremes that are known, and by a mean or a norm
 // that is no number, as a device's maximum may pass over NaN.
 func (s *Said) NotFinite() (nan, inf bool) {

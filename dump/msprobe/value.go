@@ -58,11 +58,18 @@ func (r *reader) value(depth int) {
 		})
 	case b == '{':
 		if !r.leaf() {
+			empty := true
 			r.object(func(key []byte) {
+				empty = false
 				back := r.enter(append(r.point(), valid(key)...))
 				r.value(depth + 1)
 				r.path = r.path[:back]
 			})
+			if empty && r.section == Output && r.ok() { // a result of which nothing is told
+				if v := r.add(); v != nil {
+					v.Kind = Tensor
+				}
+			}
 		}
 	default:
 		n := r.number()
