@@ -11,7 +11,7 @@ var sameAs = map[string]string{
 	"AccumulateNV2": "AddN", "ApplyAdam": "ApplyAdamD", "ArgMaxV2": "ArgMax", "ArgMinV2": "ArgMin", "AvgPoolV2": "AvgPool",
 	"BatchMatMulV3": "BatchMatMulV2", "BroadcastTo": "BroadcastToD", "CastD": "Cast", "ClipByValueV2": "ClipByValue", "ConcatV2D": "ConcatD",
 	"DepthwiseConv2DNative": "DepthwiseConv2D", "ExpandD": "BroadcastToD", "ExpandDimsV2": "ExpandDims", "FastGeluV2": "FastGelu",
-	"Flatten": "Reshape", "FlattenV2": "Reshape", "Gather": "GatherV2D", "Inv": "Reciprocal", "InvGrad": "ReciprocalGrad",
+	"Flatten": "Reshape", "FlattenV2": "Reshape", "Gather": "GatherV2D", "ResourceGather": "GatherV2D", "Inv": "Reciprocal", "InvGrad": "ReciprocalGrad",
 	"LayerNormV4": "LayerNormV3", "LogSoftmax": "LogSoftmaxV2", "MatMul": "MatMulV2", "MatMulV3": "MatMulV2", "MaxPoolV2": "MaxPool",
 	"MaxPoolV3": "MaxPool", "MemcpyAsync": "Identity", "PadV2D": "PadV2", "PadV3": "PadV2", "PadV3D": "PadV2", "PadD": "PadV2", "PreventGradient": "Identity",
 	"ReluV2": "Relu", "SelectV2": "Select", "SliceDV2": "SliceD", "Softmax": "SoftmaxV2", "SqueezeV2": "Squeeze", "SqueezeV3": "Squeeze",
