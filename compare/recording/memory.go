@@ -253,6 +253,8 @@ func (p *part) findOtherGradients() {
 		a, b := p.left.find(forwardOf(u.left)), p.right.find(forwardOf(u.right))
 		u.otherGradient = a != nil && b != nil && a.passes() != b.passes()
 		u.otherStep = u.left.handsOut() != u.right.handsOut()
+		in, out := u.left.leaf("input.0", 0), u.right.leaf("input.0", 0)
+		u.sameStart = in != nil && out != nil && sameType(in, out)
 	}
 }
 
@@ -266,15 +268,16 @@ func (c *call) handsOut() (n int) {
 	return n
 }
 
-// lastStep tells of a pair that it is a gradient that one side alone hands out, which belongs to another last step of a kernel.
-// What both have is compared: a gradient that is lost acquits no other.
-func (x *leafPair) lastStep() bool {
+// lastStep tells of a pair that it is a gradient that one side alone hands out, which belongs to another last step of a kernel, or one
+// of another type on each side though the same type went in, as of a step in float32 of a call in bfloat16. What else
+// both have is compared: a gradient that is lost acquits no other.
+func (x *leafPair) lastStep(u *unit) bool {
 	for _, l := range []*leaf{x.left, x.right} {
 		if l != nil && (l.role != result.Output || !l.tensor()) {
 			return false
 		}
 	}
-	return x.left == nil || x.right == nil
+	return x.left == nil || x.right == nil || u.sameStart && x.left.DType != "" && x.right.DType != "" && !sameType(x.left, x.right)
 }
 
 // passes is [msprobe.Call.Passes].

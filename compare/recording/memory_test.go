@@ -279,6 +279,33 @@ func TestOtherGradient(t *testing.T) {
 	}
 }
 
+// TestOtherStepInAnotherType: a gradient of another type on each side though the same went in is that of another step, where the number
+// of gradients is another, too.
+func TestOtherStepInAnotherType(t *testing.T) {
+	of := func(typ string, v float64) string { return strings.Replace(sized(v, 0), "float32", typ, 1) }
+	side := func(in string, out ...string) string {
+		x := of("bfloat16", 2)
+		return written(t, entry("Functional.scaled_dot_product_attention", 0, []string{x, x, x}, of("bfloat16", 4)),
+			`"Functional.scaled_dot_product_attention.0.backward": {"input": [`+in+`], "output": [`+strings.Join(out, ", ")+`]}`)
+	}
+	bf := of("bfloat16", 8)
+	golden := side(bf, of("bfloat16", 0.5), of("bfloat16", 0.25), of("bfloat16", 0.125))
+	for name, c := range map[string]struct {
+		left string
+		root bool
+	}{
+		"a step in float32":   {side(bf, of("float32", 8)), false},
+		"one in its own type": {side(bf, bf), true},
+		"all gradients":       {side(bf, of("float32", 8), of("bfloat16", 0.25), of("bfloat16", 0.125)), true},
+		"of another type":     {side(of("float32", 8), of("float32", 8)), true},
+	} {
+		j := judged(t, c.left, golden)
+		if got := len(rootNames(j)) > 0; got != c.root {
+			t.Errorf("%s: %s, roots %v", name, j.Verdict, rootNames(j))
+		}
+	}
+}
+
 // TestImpossible: statistics that cannot be true beside each other are damage where those of the other tensors can, or where no
 // recorder could have written them, and so is one that is not there, or null beside others that tell that there was a number.
 func TestImpossible(t *testing.T) {

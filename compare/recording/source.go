@@ -54,6 +54,8 @@ type unit struct {
 	otherGradient bool
 	// otherStep tells that they hand out gradients of other steps of their function (memory.go).
 	otherStep bool
+	// sameStart tells that what goes into them is of one type.
+	sameStart bool
 }
 
 // Options say what belongs together beside what the calls themselves tell.

@@ -648,3 +648,34 @@ func TestNoneOfOneSide(t *testing.T) {
 		}
 	}
 }
+
+// TestAddedGradients: a gradient that is a sum of others that nearly cancel differs as far as these are rounded, and one of which a
+// summand is wrong inherits from what made that.
+func TestAddedGradients(t *testing.T) {
+	back := func(api string, number int, in string, out ...string) string {
+		return fmt.Sprintf(`"%s.%d.backward": {"input": [%s], "output": [%s]}`, api, number, in, strings.Join(out, ", "))
+	}
+	// A linear layer whose result two differences take; the gradients that they hand back, and their sum.
+	side := func(first, second, sum, off float64) string {
+		given, made := sized(1.5, 0), sized(2.5, off)
+		return written(t, entry("Functional.linear", 0, []string{given, sized(1.25, 0)}, made),
+			entry("Tensor.__sub__", 0, []string{sized(3.5, 0), made}, sized(4.5, off)), entry("Functional.gelu", 0, []string{sized(4.5, off)}, sized(4.75, off)),
+			entry("Tensor.__sub__", 1, []string{sized(5.5, 0), made}, sized(6.5, off)), entry("Functional.gelu", 1, []string{sized(6.5, off)}, sized(6.75, off)),
+			back("Functional.gelu", 1, sized(0.0625, off), sized(0.03125, off)), back("Tensor.__sub__", 1, sized(0.03125, off), sized(0.03125, off), sized(second, off)),
+			back("Functional.gelu", 0, sized(0.0875, off), sized(0.04125, off)), back("Tensor.__sub__", 0, sized(0.04125, off), sized(0.04125, off), sized(first, off)),
+			back("Functional.linear", 0, sized(sum, 0), sized(sum*0.5, 0)))
+	}
+	for name, c := range map[string]struct {
+		left, golden string
+		root         string
+	}{
+		"they cancel":        {side(0.0412, 0.0412, 2e-9, 2e-7), side(0.0412, 0.0412, 5e-10, 0), ""},
+		"they do not":        {side(0.0412, 0.0302, 0.02, 2e-7), side(0.0412, 0.0302, 0.05, 0), "Functional.linear.0.backward"},
+		"a summand is lost":  {side(0.0412, 0, 0.0412, 0), side(0.0412, 0.0102, 0.0514, 0), "Tensor.__sub__.1.backward"},
+		"a summand is wrong": {side(0.0412, 0.0902, 0.13, 2e-7), side(0.0412, 0.0302, 0.07, 0), "Tensor.__sub__.1.backward"},
+	} {
+		if got := strings.Join(rootNames(judged(t, c.left, c.golden)), " "); got != c.root {
+			t.Errorf("%s: roots %s, expected %s", name, got, c.root)
+		}
+	}
+}

@@ -686,6 +686,10 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			// The checksum is no evidence, and does not prove either that what the statistics hide is the same.
 			a.stirred = a.stirred || w.noise || w.lonely
 		}
+		if told == different && len(in.roots) == 0 {
+			in.roots = w.handedRoots(op)
+			a.from = merge(a.from, in.roots)
+		}
 		w.inputs[result.Port{Op: op.Op.Name, Index: r.Slot}] = &in
 		switch soft := r.Has(result.SortsDiffer); {
 		case told != different || len(in.roots) > 0:

@@ -252,15 +252,17 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	if back := w.unheard(op); back != nil {
 		size /= max(1, w.gradientSummands(back, r)/normOf(r))
 	}
+	if sum := w.handedBack(op, r); sum > normOf(r) {
+		size *= normOf(r) / sum
+	}
 	if at := backwards(op); at == 1 { // sums of gradients: the error of one is that of all behind it
 		return size > mostLeap[0]*max(w.level, u)
 	}
 	return size > mostLeap[0]*max(w.strays, u) && size > 3*(w.level+u) // what came before, and one more rounding
 }
 
-// unheard is the backward call of a function that takes what a call gives, if nothing of what that hands on was
-// compared: what goes into the backward call of the giver is that; else nil.
-func (w *recordedWalk) unheard(op *Operator) *Operator {
+// takersOf are the functions that take what the forward call of a backward one gives, by name and number.
+func (w *recordedWalk) takersOf(op *Operator) []string {
 	name, backward := strings.CutSuffix(op.Op.Name, ".backward")
 	if !backward {
 		return nil
@@ -276,13 +278,55 @@ func (w *recordedWalk) unheard(op *Operator) *Operator {
 			}
 		}
 	}
-	for _, taker := range w.takers[name+".forward"] {
+	return w.takers[name+".forward"]
+}
+
+// unheard is the backward call of a function that takes what a call gives, if nothing of what that hands on was
+// compared: what goes into the backward call of the giver is that; else nil.
+func (w *recordedWalk) unheard(op *Operator) *Operator {
+	for _, taker := range w.takersOf(op) {
 		back := w.named(taker + ".backward")
 		if back != nil && len(back.Outputs) > 0 && !slices.ContainsFunc(back.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) != untold }) {
 			return back
 		}
 	}
 	return nil
+}
+
+// handedBack is the norm of the gradients that are added up to what goes into a backward call, as large as they may be: those that
+// the calls hand back that take what its forward call gives; 0 where there is none to add.
+func (w *recordedWalk) handedBack(op *Operator, r *result.Row) (sum float64) {
+	takers := w.takersOf(op)
+	if len(takers) < 2 {
+		return 0
+	}
+	for _, taker := range takers {
+		back, most := w.named(taker+".backward"), 0.0
+		if back == nil {
+			return 0
+		}
+		for k := range back.Outputs {
+			if out := w.row(&back.Outputs[k]); slices.Equal(out.Right.Shape, r.Right.Shape) && normOf(out) <= math.MaxFloat64 {
+				most = max(most, normOf(out))
+			}
+		}
+		sum += most
+	}
+	return sum
+}
+
+// handedRoots are the roots of the gradients that are added up to what goes into a backward call.
+func (w *recordedWalk) handedRoots(op *Operator) (roots []int) {
+	takers := w.takersOf(op)
+	if len(takers) < 2 {
+		return nil
+	}
+	for _, taker := range takers {
+		if k, ok := w.place[taker+".backward"]; ok && k < w.place[op.Op.Name] && w.off(&w.operators[k]) {
+			roots = merge(roots, w.trails[k].roots)
+		}
+	}
+	return roots
 }
 
 // laid is how far the tensor is apart that an input of a backward call is the gradient of, 0 where that is not known: what chose or
