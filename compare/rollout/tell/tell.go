@@ -262,15 +262,16 @@ type Hint struct {
 
 // options are the names that verl, vLLM and Megatron document for what makes a stage another function, by stage, variant, or the kind of a cause. A line
 // begins with whose it is; values are those of the trainer's configuration.
+// A + is for what verl has no entry of its own for.
 var options = map[string][]string{
 	"norm":      {"Megatron: --norm-epsilon", "vLLM: --hf-overrides '{\"rms_norm_eps\": …}'"},
 	"rope":      {"Megatron: --rotary-base, --rotary-percent, --rotary-interleaved", "vLLM: --hf-overrides '{\"rope_parameters\": …}'"},
-	"attn":      {"verl: actor_rollout_ref.model.override_config.attn_implementation", "Megatron: --attention-backend", "vLLM: --attention-backend"},
+	"attn":      {"verl: +actor_rollout_ref.model.override_config.attn_implementation=…", "Megatron: --attention-backend", "vLLM: --attention-backend"},
 	"window":    {"Megatron: --window-size", "vLLM: --hf-overrides '{\"sliding_window\": …}', --disable-sliding-window"},
-	"cache":     {"vLLM: --kv-cache-dtype auto", "verl: actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=auto"},
+	"cache":     {"vLLM: --kv-cache-dtype auto", "verl: +actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=auto"},
 	"lm_head":   {"verl: actor_rollout_ref.rollout.dtype, actor_rollout_ref.actor.fsdp_config.dtype", "vLLM: --dtype"},
 	"logp":      {"verl: actor_rollout_ref.rollout.temperature", "vLLM: --logprobs-mode processed_logprobs"},
-	"router":    {"Megatron: --moe-router-dtype fp32", "verl: actor_rollout_ref.actor.megatron.override_transformer_config.moe_router_dtype=fp32"},
+	"router":    {"Megatron: --moe-router-dtype fp32", "verl: +actor_rollout_ref.actor.megatron.override_transformer_config.moe_router_dtype=fp32"},
 	"choice":    {"verl: actor_rollout_ref.actor.megatron.router_replay.mode=R3", "verl: actor_rollout_ref.rollout.enable_rollout_routing_replay=True"},
 	"weights":   {"verl: actor_rollout_ref.rollout.load_format, actor_rollout_ref.rollout.quantization", "vLLM: --quantization"},
 	"tokens":    {"verl: actor_rollout_ref.rollout.calculate_log_probs=True", "vLLM: --no-enable-prefix-caching"},
