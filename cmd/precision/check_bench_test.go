@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -24,32 +23,34 @@ func checkDump(b *testing.B) string {
 	return dir
 }
 
-// BenchmarkCheck checks a network, and gives the time as a multiple of what
-// comparing the same dumps takes in the same run.
+// BenchmarkCheck checks a network, and gives processor time and memory of the whole program, the time also as a multiple of what
+// comparing the same dumps takes in turn with it: of the medians.
 func BenchmarkCheck(b *testing.B) {
 	dir := checkDump(b)
 	side := []string{"-lt", filepath.Join(dir, "npu", "debug_0", "dump"), "-g", filepath.Join(dir, "graph.txt"), "-out", b.TempDir()}
-	timed := func(args ...string) time.Duration {
-		var out, errs bytes.Buffer
-		began := time.Now()
-		if code := execute(context.Background(), env{stdout: &out, stderr: &errs}, append(args, side...)); code != exitOK {
-			b.Fatalf("%v: exit %d: %s", args, code, &errs)
-		}
-		return time.Since(began)
-	}
-	for _, how := range [][]string{{"check"}, {"check", "-full"}} {
-		name := "sampled"
-		if len(how) > 1 {
-			name = "full"
-		}
+	p := under()
+	for name, how := range map[string][]string{"sampled": {"check"}, "full": {"check", "-full"}} {
 		b.Run(name, func(b *testing.B) {
-			var check, compare time.Duration
-			for b.Loop() {
-				compare += timed("compare", "-rt", filepath.Join(dir, "golden"))
-				check += timed(how...)
+			var compare, check []time.Duration
+			most := int64(0)
+			cost := func(args ...string) time.Duration {
+				memory, cpu, err := p.Cost(append(args, side...)...)
+				if err != nil {
+					b.Fatal(err)
+				}
+				most = max(most, memory)
+				return cpu
 			}
-			b.ReportMetric(float64(check.Milliseconds())/float64(b.N), "ms/check")
-			b.ReportMetric(float64(check)/float64(compare), "x-compare")
+			for b.Loop() {
+				compare = append(compare, cost("compare", "-rt", filepath.Join(dir, "golden")))
+				check = append(check, cost(how...))
+			}
+			slices.Sort(compare)
+			slices.Sort(check)
+			middle := len(check) / 2
+			b.ReportMetric(float64(check[middle].Milliseconds()), "CPU-ms/check")
+			b.ReportMetric(float64(check[middle])/float64(compare[middle]), "x-compare-CPU")
+			b.ReportMetric(float64(most>>20), "MB")
 		})
 	}
 }
