@@ -92,7 +92,7 @@ func PageOf(ctx context.Context, lang msg.Lang, path string) (string, error) {
 			return "", err
 		}
 		err = writeWhole(beside, func(w io.Writer) error {
-			return page.Write(w, findings, all.Coverage, page.Options{Lang: lang, Left: path})
+			return page.Write(w, findings, all.Coverage, page.Options{Lang: lang, Left: path, Saved: true})
 		})
 		if err != nil {
 			return "", err

@@ -2,6 +2,8 @@ package browser
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,6 +37,27 @@ func makeJob(t testing.TB, ranks, steps int) string {
 		t.Fatal(err)
 	}
 	return "file://" + filepath.Join(dir, "out", job.PageFile)
+}
+
+// TestJobServed opens a part in place where the page is served, as precision view does.
+func TestJobServed(t *testing.T) {
+	dir := filepath.Dir(strings.TrimPrefix(makeJob(t, 3, 2), "file://"))
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	w := view(t, server.URL+"/"+job.PageFile, 1400, 1000)
+	w.run(chromedp.Click(`#matrix [aria-label^="step 1, rank 1"]`, chromedp.ByQuery))
+	w.settle()
+	shown := w.targets("iframe")
+	if len(shown) != 1 {
+		t.Fatalf("%d pages of parts are shown", len(shown))
+	}
+	ctx, stop := chromedp.NewContext(w.ctx, chromedp.WithTargetID(shown[0]))
+	defer stop()
+	var text string
+	if err := chromedp.Run(ctx, chromedp.WaitReady("body[data-ready]", chromedp.ByQuery), chromedp.Evaluate(`document.getElementById('cards').innerText`, &text)); err != nil || !strings.Contains(text, "net/mul") {
+		t.Errorf("the page of the part has the card %q, %v", text, err)
+	}
+	w.quiet()
 }
 
 // TestJob goes from the job to the rank that is wrong, whose page opens in place, to its operator and back.

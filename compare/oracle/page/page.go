@@ -23,6 +23,8 @@ type Options struct {
 	Lang msg.Lang
 	// Left and Graph are what was checked, for people.
 	Left, Graph string
+	// Saved: the findings were read from JSON, which does not tell the types of tensors.
+	Saved bool
 }
 
 // data is what the script reads: one column for each thing that is known of outputs, and what is said of them.
@@ -89,7 +91,11 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 		out.Op, out.Type, out.Rank, out.Index = append(out.Op, report.Clean(f.Op)), append(out.Type, report.Clean(f.Type)), append(out.Rank, f.Rank), append(out.Index, f.Index)
 		out.Ratio, out.Worst = append(out.Ratio, html.Number(f.Ratio)), append(out.Worst, f.Worst)
 		out.Expected, out.Found, out.Bound = append(out.Expected, html.Number(f.Expected)), append(out.Found, html.Number(f.Found)), append(out.Bound, html.Number(f.Bound))
-		out.Largest, out.DType, out.Shape = append(out.Largest, html.Number(f.Largest)), append(out.DType, f.DType.String()), append(out.Shape, f.Shape)
+		dtype := f.DType.String()
+		if o.Saved {
+			dtype = ""
+		}
+		out.Largest, out.DType, out.Shape = append(out.Largest, html.Number(f.Largest)), append(out.DType, dtype), append(out.Shape, f.Shape)
 		out.Elements, out.Looked, out.Beyond = append(out.Elements, f.Elements), append(out.Looked, f.Looked), append(out.Beyond, f.Beyond)
 		key := say(msg.English, f.Reasons) // the same in one language is the same in all
 		place, known := places[key]
