@@ -99,3 +99,19 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestOrderOfNaN: of an order with NaN in it nothing is known, wherever a device puts it; of one without, everything.
+func TestOrderOfNaN(t *testing.T) {
+	for text, want := range map[string]Verdict{
+		"Torch.sort(float32[3]{2 nan 1}) = float32[3]{1 2 nan}, int64[3]{2 0 1}": OK, // as the framework does
+		"Torch.sort(float32[3]{2 nan 1}) = float32[3]{nan 1 2}, int64[3]{1 2 0}": Unknown,
+		"Torch.sort(float32[3]{2 3 1}) = float32[3]{1 2 3}, int64[3]{2 0 1}":     OK,
+		"Torch.sort(float32[3]{2 3 1}) = float32[3]{3 1 2}, int64[3]{1 2 0}":     Wrong,
+	} {
+		for _, f := range Made(t, text) {
+			if f.Verdict != want {
+				t.Errorf("%s: output %d is %s, expected %s", text, f.Index, f.Verdict, want)
+			}
+		}
+	}
+}

@@ -384,6 +384,12 @@ func ordered(k *invocation) []Reading {
 			panic(refuse(BadArgument, "k", n, "at most "+itoa(int(x.shape[axis]))))
 		}
 	}
+	doubt := func(x []float64) float64 { // where NaN goes is each device's own affair, and it moves the others
+		if slices.ContainsFunc(x, math.IsNaN) {
+			return math.Inf(1)
+		}
+		return 0
+	}
 	less := func(a, b float64) bool { return a < b || math.IsNaN(b) && !math.IsNaN(a) }
 	places := func(x []float64) []int {
 		idx := inOrder(len(x))
@@ -398,16 +404,18 @@ func ordered(k *invocation) []Reading {
 	order := k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
 		idx := places(x)
 		same := func(p, q int) bool { return x[p] == x[q] || math.IsNaN(x[p]) && math.IsNaN(x[q]) }
+		open := doubt(x)
 		for i, p := range idx {
-			y[i], b[i] = float64(p), 0
+			y[i], b[i] = float64(p), open
 			if i > 0 && same(idx[i-1], p) || i+1 < len(idx) && same(idx[i+1], p) {
 				b[i] = math.Inf(1)
 			}
 		}
 	})
 	values := k.alongAxes(x, []int{axis}, func(_ int64, x, e, y, b []float64) {
+		open := doubt(x)
 		for i, p := range places(x) {
-			y[i], b[i] = x[p], 0
+			y[i], b[i] = x[p], open
 		}
 	})
 	if k.name == "argsort" {
