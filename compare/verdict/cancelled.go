@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -13,44 +14,53 @@ import (
 // softmax is zero in exact arithmetic: what is computed is what rounding left, another number on every machine, and an
 // optimiser that divides gradients by their size makes whole steps of it. Such a sum is no root, though no limit is met,
 // where its terms agree as well as rounding lets numbers agree and what is left is no further off than their errors add up to.
+// Of what follows nothing is known: both sides have noise there, and a fault would look the same.
 
 // cancelled takes back the roots that are such sums, with what follows from these alone.
 func (j *judge) cancelled(out *Judged) {
-	var sums []int
+	is := make([]bool, len(out.Roots))
 	var rows []int
+	first := ""
 	for k := range out.Roots {
 		if op := &j.operators[out.Roots[k].Operator]; j.cancels(op) {
-			sums = append(sums, k)
+			is[k] = true
 			rows = append(rows, op.Outputs[0].Row)
+			first = cmp.Or(first, op.Op.Name)
 		}
 	}
-	if len(sums) == 0 {
+	if len(rows) == 0 {
 		return
 	}
 	follow := 0
-	excuse := func(op *Operator) {
-		op.State, op.From = StateGood, nil
-		for i := range op.Outputs {
-			if t := &op.Outputs[i]; t.Verdict.Compared() {
-				t.Verdict, t.Causes = Good, nil
-			}
-		}
-	}
 	for i := range j.operators {
 		op := &j.operators[i]
-		only := len(op.From) > 0 && !slices.ContainsFunc(op.From, func(k int) bool { return !slices.Contains(sums, k) })
-		if only && (op.State == StateInherited || op.State == StateSuspect) {
-			excuse(op)
-			follow++
+		only := len(op.From) > 0 && !slices.ContainsFunc(op.From, func(k int) bool { return !is[k] })
+		if !only || op.State != StateInherited && op.State != StateSuspect {
+			continue
+		}
+		word, _ := op.said()
+		op.State, op.From = StateUncompared, nil
+		for k := range op.Outputs {
+			t := &op.Outputs[k]
+			switch {
+			case t.Verdict == Good, t.Verdict.Compared() && word == saidFollows:
+				op.State = StateGood
+				t.Verdict, t.Causes = Good, nil
+			case t.Verdict.Compared():
+				t.Verdict, t.Depends = Uncompared, true
+			}
+		}
+		follow++
+	}
+	for k, sum := range is {
+		if op := &j.operators[out.Roots[k].Operator]; sum {
+			op.State, op.From, op.Outputs[0].Verdict, op.Outputs[0].Causes = StateGood, nil, Good, nil
 		}
 	}
-	for _, k := range sums {
-		excuse(&j.operators[out.Roots[k].Operator])
-	}
-	first := j.operators[out.Roots[sums[0]].Operator].Op.Name
-	j.keepRoots(out, func(r *Root) bool { return j.operators[r.Operator].State != StateGood })
-	out.Premises = append(out.Premises, Premise{Kind: PremiseCompared, Tensors: len(sums), Share: 1, Rows: rows,
-		Reason: result.Because(result.Cancelled, strconv.Itoa(len(sums)), first, strconv.Itoa(follow))})
+	at := 0
+	j.keepRoots(out, func(*Root) bool { at++; return !is[at-1] })
+	out.Premises = append(out.Premises, Premise{Kind: PremiseCompared, Tensors: len(rows), Share: 1, Rows: rows,
+		Reason: result.Because(result.Cancelled, strconv.Itoa(len(rows)), first, strconv.Itoa(follow))})
 }
 
 // cancels tells whether an operator is a sum that is off by no more than the rounding of its terms.
@@ -60,7 +70,10 @@ func (j *judge) cancels(op *Operator) bool {
 	}
 	t := &op.Outputs[0]
 	o, ok := operandOf(&j.table.Rows[t.Row])
-	if said := t.said(); !ok || said != saidNothing && said != saidFollows || slices.ContainsFunc(t.Causes, func(c Cause) bool { return c.Kind.Jump() || c.Kind == Law }) {
+	other := func(c Cause) bool {
+		return c.Kind != Cosine && c.Kind != Distance && c.Kind != Scalar && c.Kind != Zeros
+	}
+	if said := t.said(); !ok || said != saidNothing && said != saidFollows || slices.ContainsFunc(t.Causes, other) {
 		return false
 	}
 	rows, known := j.feeding(op)
@@ -68,7 +81,7 @@ func (j *judge) cancels(op *Operator) bool {
 		return false
 	}
 	// An error of each term, and of the sum on its way, as often up as down.
-	var most float64
+	var most, apart float64
 	for _, at := range rows {
 		r := &j.table.Rows[at]
 		term, ok := operandOf(r)
@@ -78,9 +91,13 @@ func (j *judge) cancels(op *Operator) bool {
 		}
 		n := max(1, term.count/max(1, o.count))
 		most = math.Hypot(most, math.Sqrt(n)*(term.err.rms+rounding*term.rms))
+		apart = math.Hypot(apart, math.Sqrt(n)*term.rms)
 	}
-	return o.err.rms <= cancelledMargin*most
+	return o.err.rms <= cancelledMargin*most && o.rms <= apart/leastCancelled
 }
+
+// leastCancelled is how many times smaller than a sum of terms that have nothing to do with each other one is that cancels.
+const leastCancelled = 8
 
 // cancelledMargin is how many times what errors add up to as a rule a sum may be off: three deviations.
 const cancelledMargin = 3

@@ -176,10 +176,17 @@ func (j *judge) keepRoots(out *Judged, keep func(r *Root) bool) {
 		}
 		op.From = from
 	}
+	j.inherit(out)
+}
+
+// inherit counts what inherits from every root.
+func (j *judge) inherit(out *Judged) {
 	for k := range out.Roots {
 		out.Roots[k].Inherited = 0
-		for i := range j.operators {
-			if op := &j.operators[i]; op.State == StateInherited && slices.Contains(op.From, k) {
+	}
+	for i := range j.operators {
+		if op := &j.operators[i]; op.State == StateInherited {
+			for _, k := range op.From {
 				out.Roots[k].Inherited++
 			}
 		}

@@ -415,16 +415,9 @@ func (j *judge) dropIdle(out *Judged) {
 // follow counts what inherits from every root, and finds the outputs of the
 // network its error arrives at.
 func (j *judge) follow(out *Judged) {
-	for k := range out.Roots {
-		out.Roots[k].Inherited = 0
-	}
+	j.inherit(out)
 	for i := range j.operators {
 		op := &j.operators[i]
-		if op.State == StateInherited {
-			for _, k := range op.From {
-				out.Roots[k].Inherited++
-			}
-		}
 		if !op.Op.Final || op.State == StateGood {
 			continue
 		}
