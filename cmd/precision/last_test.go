@@ -51,6 +51,7 @@ func TestLast(t *testing.T) {
 		{[]string{"why", "*"}, exitNoMatch, "", "21 operators fit \"*\""},
 		{[]string{"report"}, exitOK, "Conv2D block2/conv, output 0", "last result: "},
 		{[]string{"check"}, exitOK, "block2/conv:output:0", "last result: "},
+		{[]string{"report"}, exitUsage, "", "precision browse " + filepath.Join(state, "result-")}, // a check is no table
 		{[]string{"why", "block2/conv"}, exitOK, "block2/conv:output:0 (Conv2D", "testdata"},
 	} {
 		status, stdout, stderr := run(c.args...)

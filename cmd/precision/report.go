@@ -7,8 +7,12 @@ import (
 	"io"
 	"strings"
 
+	"precision/compare/job"
+	"precision/compare/oracle"
 	"precision/compare/report"
 	"precision/compare/verdict"
+	"precision/internal/plainfile"
+	"precision/internal/sh"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -48,6 +52,9 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	}
 	if f.number < 0 {
 		return exitUsage, explain.Say("err.number", f.number)
+	}
+	if schema := run.SchemaOf(files[0]); schema == oracle.Schema || schema == job.Schema || plainfile.IsFolder(files[0]) {
+		return exitUsage, explain.Say("err.report.table", files[0], sh.Word(files[0]))
 	}
 	r := run.Report{Path: files[0], Judging: f.judge.judging(e)}
 	r.Lang = e.language()
