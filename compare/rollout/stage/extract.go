@@ -21,6 +21,8 @@ type field struct {
 	m    *matrix
 	t    dtype.Type
 	call string
+	// assumed tells what no engine recorded: that it follows a rule.
+	assumed bool
 }
 
 // between are the calls of a pass behind one site and ahead of another.

@@ -417,7 +417,7 @@ func (j *judge) collect() {
 				if r, ok := j.rec[s][i-1]["r"]; ok && r.m.w > 0 && j.rec[s][i] == nil {
 					// An engine that keeps its choice to itself takes the highest of its scores.
 					j.hold(r.m)
-					j.rec[s][i] = map[string]field{"i": {m: top(j.net.scores(c.layer, r.m), j.topk), t: dtype.Int64}}
+					j.rec[s][i] = map[string]field{"i": {m: top(j.net.scores(c.layer, r.m), j.topk), t: dtype.Int64, assumed: true}}
 				}
 			}
 		}
@@ -471,7 +471,12 @@ func (j *judge) chain(s int, cuts []int) []state {
 				return j.run(at, at, before)["h"]
 			}
 			if st["h"] = make(); st["h"] != nil {
-				st["h"].load = func() []float64 { return make().v }
+				st["h"].load = func() []float64 {
+					if m := make(); m != nil {
+						return m.v
+					}
+					return nil // what it is made of cannot be read any more
+				}
 				j.keep(st["h"])
 			}
 		}

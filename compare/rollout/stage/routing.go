@@ -138,8 +138,8 @@ func (j *judge) routing(i int, s *Stage) {
 	j.rep.Routing = append(j.rep.Routing, q)
 	most := choices * float64(q.Tokens)
 	switch a, b := float64(q.Against[0]), float64(q.Against[1]); {
-	case a > most && b > most:
-		s.Finding = Unknown // by groups, or another rule
+	case a > most && (b > most || j.rec[1][i]["i"].assumed), b > most && j.rec[0][i]["i"].assumed:
+		s.Finding = Unknown // by groups, or another rule, which may be that of a side that nobody saw choose
 	case a > most:
 		s.Finding, s.Side = Formula, "train"
 	case b > most:
