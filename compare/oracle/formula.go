@@ -336,7 +336,17 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 		return run(at)
 	})
 	if !f.Exact && integers(k.Call) {
-		return elementsOf(wrapping(step, k.outType()), nil, true, in)
+		whole := formulaKernel(func(x []num) num {
+			for i, v := range x {
+				at[f.Operands[i]] = v
+			}
+			y := run(at)
+			if math.IsInf(y.y, 0) && slices.ContainsFunc(x, func(v num) bool { return v.y == 0 }) {
+				return num{} // 0 to the power of -1: of whole numbers there is no Inf
+			}
+			return y
+		})
+		return elementsOf(wrapping(whole, k.outType()), nil, true, in)
 	}
 	var f32 func(x [][]float32, y []float32)
 	if f.Exact { // what rounds nothing gives numbers of the type it got
