@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"precision/compare/job"
@@ -53,7 +54,11 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	if f.number < 0 {
 		return exitUsage, explain.Say("err.number", f.number)
 	}
-	if schema := run.SchemaOf(files[0]); schema == oracle.Schema || schema == job.Schema || plainfile.IsFolder(files[0]) {
+	result := files[0]
+	if plainfile.IsFolder(result) {
+		result = filepath.Join(result, job.ResultFile)
+	}
+	if schema := run.SchemaOf(result); schema == oracle.Schema || schema == job.Schema {
 		return exitUsage, explain.Say("err.report.table", files[0], sh.Word(files[0]))
 	}
 	r := run.Report{Path: files[0], Judging: f.judge.judging(e)}
