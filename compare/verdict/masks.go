@@ -43,7 +43,8 @@ func (w *recordedWalk) maskedAlone(r *result.Row) bool {
 // becomes -inf in a coarser one, -1e30. Numbers above -[mostMask] are no such masks: beside them -inf is an overflow.
 func sunk(r *result.Row) bool {
 	masks := func(s *result.Said) bool {
-		return s.Has(result.KnownMin|result.KnownMax) && math.Abs(s.Stats.Max) <= math.MaxFloat64 && s.Stats.Min <= -mostMask && swamps(s.Stats.Min, s.Stats.Max)
+		nan, _ := s.NotFinite() // a mean that is no number comes of no mask
+		return !nan && s.Has(result.KnownMin|result.KnownMax) && math.Abs(s.Stats.Max) <= math.MaxFloat64 && s.Stats.Min <= -mostMask && swamps(s.Stats.Min, s.Stats.Max)
 	}
 	a, b := r.Recorded.Left, r.Recorded.Right
 	return a.Stats.Min != b.Stats.Min && masks(a) && masks(b)
