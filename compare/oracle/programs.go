@@ -1227,8 +1227,6 @@ func (t *tape) quantileOf(list []float64, place float64, how string) float64 {
 	case "higher":
 	case "nearest":
 		hi = int(math.RoundToEven(at))
-	default:
-		panic(refuse(BadArgument, "interpolation", how, "linear"))
 	case "midpoint", "linear":
 		w := at - float64(lo)
 		if how == "midpoint" {
@@ -1239,6 +1237,8 @@ func (t *tape) quantileOf(list []float64, place float64, how string) float64 {
 		low, _ := t.tied(list, list[lo])
 		high, _ := t.tied(list, list[hi])
 		return t.do("a,b,w)=a+w*(b-a)", low, high, p)
+	default:
+		panic(refuse(BadArgument, "interpolation", how, "linear"))
 	}
 	one, _ := t.tied(list, list[hi])
 	return one
