@@ -100,6 +100,9 @@ func (w *CSV) all(rows []result.Row, keep func(*result.Row) bool) error {
 	return w.Flush()
 }
 
+// reasonTitle is the last column.
+const reasonTitle = "CompareFailReason"
+
 // Header lists the column names in order.
 func Header(c result.Columns) []string {
 	h := []string{"Index"}
@@ -129,7 +132,7 @@ func Header(c result.Columns) []string {
 	for _, v := range c.Values {
 		h = append(h, v.Name())
 	}
-	return append(h, "CompareFailReason")
+	return append(h, reasonTitle)
 }
 
 // Cells are the texts of a row, in the order of [Header].

@@ -175,7 +175,7 @@ func findFields(titles []string) (fields, error) {
 	f := fields{
 		index: find("Index"), sequence: find("OpSequence"), typ: find("OpType"),
 		left: find("NPUDump", "LeftOp"), right: find("GroundTruth", "RightOp"),
-		tensor: find("TensorIndex"), shape: find("Shape"), overflow: find("OverFlow"), reason: find("CompareFailReason"),
+		tensor: find("TensorIndex"), shape: find("Shape"), overflow: find("OverFlow"), reason: find(reasonTitle),
 		leftType: -1, rightType: -1,
 	}
 	for i, h := range titles { // of each side, behind its operators
@@ -196,8 +196,9 @@ func findFields(titles []string) (fields, error) {
 	return f, nil
 }
 
-// lostTitle finds an unknown title that stands where one of the metrics is missing between its neighbours. Anywhere
-// else an unknown title is a column of somebody's own.
+// lostTitle finds an unknown title that stands where one of the metrics is missing between its neighbours, or behind
+// the last of them where that of the reasons is missing, which ends every table. Anywhere else an unknown title is a
+// column of somebody's own.
 func lostTitle(titles []string) (found, expected string) {
 	at := func(i int) int { // -1 for what is none
 		if i < 0 || i >= len(titles) {
@@ -209,6 +210,9 @@ func lostTitle(titles []string) (found, expected string) {
 		if before := at(i - 1); at(i) < 0 && before >= 0 && at(i+1) == before+2 {
 			return title, metricTitles[before+1]
 		}
+	}
+	if last := len(titles) - 1; !slices.Contains(titles, reasonTitle) && at(last) < 0 && at(last-1) >= 0 {
+		return titles[last], reasonTitle
 	}
 	return "", ""
 }

@@ -246,6 +246,10 @@ func TestTornTitles(t *testing.T) {
 			t.Errorf("%s: %v, %v, %v", title, table.Meta.Damaged, warnings, err)
 		}
 	}
+	const last = "Index,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,Compareeason\n0,a,a,a:output:0,1.000000,\n"
+	if table, _, err := ReadCSV(strings.NewReader(last), "x.csv"); err != nil || len(table.Meta.Damaged) != 1 {
+		t.Errorf("half the title of the reasons: damaged %v, %v", table.Meta.Damaged, err)
+	}
 	const own = "Index,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,Mine,MaxAbsoluteError,CompareFailReason\n0,a,a,a:output:0,1.000000,x,0.1,\n"
 	if table, warnings, err := ReadCSV(strings.NewReader(own), "x.csv"); err != nil || len(table.Meta.Damaged)+len(warnings) > 0 {
 		t.Errorf("a column of its own: %v, %v", warnings, err)
