@@ -164,7 +164,7 @@ func (c *checker) check(f *Finding, readings []Reading) {
 		f.fail(err, c.file)
 		return
 	}
-	c.fill(f, j)
+	f.fill(j)
 	if j.coarse > 0 && j.beyond == 0 {
 		f.Verdict = Unknown
 		f.Reasons = append(f.Reasons, because(Coarse, j.coarse, j.looked))
@@ -231,7 +231,7 @@ func (c *checker) independent(r Reading) bool {
 }
 
 // fill copies the worst element.
-func (c *checker) fill(f *Finding, j *judge) {
+func (f *Finding) fill(j *judge) {
 	f.Looked, f.Beyond, f.Ratio = j.looked, j.beyond, j.ratio
 	f.Largest = j.largest
 	if j.worst >= 0 {

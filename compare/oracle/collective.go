@@ -2,195 +2,125 @@ package oracle
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/graph"
 )
 
 func isCollective(t string) bool { return strings.HasPrefix(t, "Hcom") }
 
-// collective checks an operator that several devices ran together. HcomAllReduce:
-// y is the reduction of the inputs of all ranks, equal to the last bit on all of
-// them. B = g(R-1)·Σ|x_r| for a sum, and v·(R-1)·Σ|x_r| where every partial sum
-// may be rounded to a narrow type. Prototype: hcom_ops.h.
-func (j Job) collective(t task, r *dump.Reader, s Settings) []Finding {
+// occasion is an operator at a step, and what the devices that ran it together recorded of it: their places in Job.Devices in
+// the order of their ranks, and what was found of them all.
+type occasion struct {
+	devices []int
+	found   *meeting
+	err     error
+}
+
+// collective judges an operator that several devices ran together. They meet once, and each takes the findings of its own
+// outputs.
+func (j Job) collective(ctx context.Context, t task, r *dump.Reader) []Finding {
 	findings := make([]Finding, len(r.Outputs))
 	for i := range findings {
 		findings[i] = blank(t.op, r, i)
+		findings[i].Elements = r.Outputs[i].Elements()
 	}
-	if t.op.Type != "HcomAllReduce" {
+	type at struct {
+		op   *graph.Op
+		step int
+	}
+	met, _ := j.met.LoadOrStore(at{t.op, j.Devices[t.device].Step}, sync.OnceValue(func() occasion { return j.occasion(ctx, t) }))
+	o := met.(func() occasion)()
+	m := o.found
+	if o.err != nil {
+		return failed(findings, o.err, "")
+	}
+	var ranks []int
+	for _, d := range o.devices {
+		ranks = append(ranks, j.Devices[d].Rank)
+	}
+	switch m.Why {
+	case "":
+	case WhyBadDump:
+		return refused(findings, because(BadDump, strings.Join(m.Args[1:], "")))
+	case WhyOneRank:
+		return refused(findings, because(OneRank, len(ranks)))
+	case WhyType:
 		return refused(findings, because(NoOperator, t.op.Type))
-	}
-	calls, mine, closers, err := j.group(t, r, s)
-	defer func() {
-		for _, c := range closers {
-			c.Close()
+	case WhyInPlace:
+		return refused(findings, because(InPlace, 0))
+	case WhyShapes:
+		var shapes [][]int64
+		for i := range r.Inputs {
+			shapes = append(shapes, r.Inputs[i].OriginShape)
 		}
-	}()
-	if err != nil {
-		return failed(findings, err, "")
+		return refused(findings, because(ShapesDiffer, shapeText(shapes...)))
+	default:
+		return refused(findings, because(MoreRanks, ranksText(ranks)))
 	}
-	if len(calls) < 2 {
-		return refused(findings, because(OneRank, len(calls)))
-	}
+	mine := slices.Index(o.devices, t.device)
 	for i := range findings {
-		checkAllReduce(&findings[i], calls, mine, i, s)
+		f, found := &findings[i], m.outcomes[i][mine]
+		f.fill(found.judge)
+		if f.Verdict = OK; found.judged == 0 {
+			f.Verdict, f.Reasons = Unknown, append(f.Reasons, because(NotJudged, found.looked))
+		}
+		for _, x := range m.Faults {
+			if x.Rank != mine || x.Output != i {
+				continue
+			}
+			f.Verdict = Wrong
+			if x.Elements > 0 {
+				f.Reasons = append(f.Reasons, because(Beyond, x.Elements, x.Of))
+			}
+			other := max(0, x.Other)
+			switch x.Kind {
+			case MetOwnInput:
+				f.Reasons = append(f.Reasons, because(OwnInput))
+			case MetLeftOut:
+				f.Reasons = append(f.Reasons, because(LeftOut, ranks[other]))
+			case MetTwice:
+				f.Reasons = append(f.Reasons, because(CountedTwice, ranks[other]))
+			case MetMean, MetSum:
+				f.Reasons = append(f.Reasons, because(OtherReduction, x.Kind))
+			case MetSwapped:
+				f.Reasons = append(f.Reasons, because(OtherPiece, ranks[other]))
+			case MetDiffers:
+				f.Reasons = append(f.Reasons, because(RankDiffers, found.apart))
+			}
+		}
 	}
 	return findings
 }
 
-// group opens the same operator of all devices of the step.
-func (j Job) group(t task, r *dump.Reader, s Settings) (calls []*Call, mine int, closers []*dump.Reader, err error) {
-	me := j.Devices[t.device]
+// occasion has the devices of a step meet.
+func (j Job) occasion(ctx context.Context, t task) (o occasion) {
+	var members []Member
 	for d, device := range j.Devices {
-		if device.Step != me.Step {
-			continue
-		}
-		reader := r
-		if d == t.device {
-			mine = len(calls)
-		} else {
-			rec := device.Folder.Op(t.op.Name)
-			if rec == nil {
-				return nil, 0, closers, refuse(NoInput, "rank "+itoa(device.Rank))
-			}
-			if reader, err = rec.Newest().Open(); err != nil {
-				return nil, 0, closers, refuse(BadDump, err)
-			}
-			closers = append(closers, reader)
-		}
-		c, _, err := newCall(t.op, reader, s.Env)
-		if err != nil {
-			return nil, 0, closers, err
-		}
-		calls = append(calls, c)
-	}
-	return calls, mine, closers, nil
-}
-
-func checkAllReduce(f *Finding, calls []*Call, mine, i int, s Settings) {
-	me := calls[mine]
-	if i >= len(me.outs) || me.outs[i] == nil || i >= len(me.slots) {
-		f.Reasons = append(f.Reasons, because(BadTensor, "output "+itoa(i), "not read"))
-		return
-	}
-	var in []Values
-	for _, c := range calls {
-		if i >= len(c.slots) || c.slots[i] == nil || i >= len(c.outs) || c.outs[i] == nil {
-			f.Reasons = append(f.Reasons, because(NoInput, itoa(i)))
-			return
-		}
-		in = append(in, c.slots[i])
-	}
-	v, err := reduceRanks(me, in)
-	if err != nil {
-		f.fail(err, "")
-		return
-	}
-	c := checker{call: me, index: 0, rec: me.outs[i], full: s.Full}
-	c.check(f, []Reading{{Out: []Values{v}}})
-	c.againstOthers(f, calls, mine, i)
-}
-
-func reduceRanks(c *Call, in []Values) (Values, error) {
-	n := float64(len(in))
-	v := precisionFor(c.outs[0].typ).v
-	unit := max(gamma(n, u32), v*(n-1))
-	reduction := c.attrs.Get("reduction").Text()
-	return attempt(func() Values {
-		return elementsOf(func(x, e [][]float64, y, b []float64) {
-			for i := range y {
-				size := 0.0
-				y[i] = x[0][i]
-				for _, rank := range x {
-					size += abs(rank[i])
-				}
-				for _, rank := range x[1:] {
-					switch reduction {
-					case "max":
-						y[i] = math.Max(y[i], rank[i])
-					case "min":
-						y[i] = math.Min(y[i], rank[i])
-					case "prod":
-						y[i] *= rank[i]
-					default:
-						y[i] += rank[i]
-					}
-				}
-				if b == nil {
-					continue
-				}
-				switch reduction {
-				case "max", "min":
-					b[i] = 0
-				case "prod":
-					b[i] = unit * abs(y[i])
-				default:
-					b[i] = unit * size
-				}
-			}
-		}, nil, false, in)
-	})
-}
-
-// againstOthers holds the output against that of the other ranks: it must be
-// the same to the last bit. A rank that differs from all others, which agree,
-// is wrong; where its output is its own input, that is said.
-func (c *checker) againstOthers(f *Finding, calls []*Call, mine, i int) {
-	n := c.rec.view.Len()
-	differs := func(a, b *operand) int64 {
-		if a.view.Len() != b.view.Len() {
-			return n
-		}
-		x, y := make([]float64, min(n, slab)), make([]float64, min(n, slab))
-		count := int64(0)
-		for lo := int64(0); lo < n; lo += slab {
-			k := min(slab, n-lo)
-			if a.Range(lo, x[:k], nil) != nil || b.Range(lo, y[:k], nil) != nil {
-				return 0
-			}
-			for p := range k {
-				if x[p] != y[p] && !(math.IsNaN(x[p]) && math.IsNaN(y[p])) {
-					count++
-				}
-			}
-		}
-		return count
-	}
-	from, agree := int64(0), 0
-	for r, call := range calls {
-		if r == mine {
-			continue
-		}
-		if d := differs(c.rec, call.outs[i]); d > 0 {
-			from = max(from, d)
-		} else {
-			agree++
+		if device.Step == j.Devices[t.device].Step {
+			o.devices = append(o.devices, d)
 		}
 	}
-	if from == 0 {
-		return
+	slices.SortStableFunc(o.devices, func(a, b int) int { return cmp.Compare(j.Devices[a].Rank, j.Devices[b].Rank) })
+	for place, d := range o.devices {
+		rec := j.Devices[d].Folder.Op(t.op.Name)
+		if rec == nil {
+			o.err = refuse(NoInput, "rank "+itoa(j.Devices[d].Rank))
+			return o
+		}
+		members = append(members, Member{Rank: place, Op: t.op, Type: t.op.Type, Entry: rec.Newest()})
 	}
-	own := differs(c.rec, calls[mine].slots[i]) == 0
-	switch {
-	case f.Verdict == Unknown && len(f.Reasons) > 0 && f.Reasons[0].Kind == InPlace:
-		return
-	case own || agree == 0 && len(calls) > 2 || f.Verdict == Wrong:
-		f.Verdict = Wrong
-	case f.Verdict == OK:
-		f.Verdict = Suspect
-	}
-	f.Reasons = append(f.Reasons, because(RankDiffers, from))
-	if own {
-		f.Reasons = append(f.Reasons, because(OwnInput))
-	}
+	o.found, o.err = meetingOf(ctx, members)
+	return o
 }
 
 // Replicas: what ranks of a data parallel job have alike, and what they must not. Their weights are the same, and

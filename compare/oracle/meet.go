@@ -91,6 +91,12 @@ func IsTransfer(typ string) bool { return typ == "HcomSend" || typ == "HcomRecei
 // inputs of its group give, whatever the order of sums. Members have different ranks. Memory depends on a
 // few slabs of a tensor, not on the number of ranks. Prototypes: hcom_ops.h.
 func CheckMeeting(ctx context.Context, members []Member) (Meeting, error) {
+	m, err := meetingOf(ctx, members)
+	return m.Meeting, err
+}
+
+// meetingOf does what [CheckMeeting] says, and keeps what became of each output.
+func meetingOf(ctx context.Context, members []Member) (*meeting, error) {
 	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Compare(a.Rank, b.Rank) })
 	m := &meeting{ctx: ctx, keep: len(members) <= mostOpen}
 	for i := range members {
@@ -99,12 +105,12 @@ func CheckMeeting(ctx context.Context, members []Member) (Meeting, error) {
 	defer m.close()
 	err := m.check()
 	if err != nil && ctx.Err() != nil {
-		return m.Meeting, context.Cause(ctx)
+		return m, context.Cause(ctx)
 	}
 	if err != nil {
 		m.unknown(WhyBadDump, itoa(m.rank), err.Error())
 	}
-	return m.Meeting, nil
+	return m, nil
 }
 
 // mostOpen is how many recordings are open at once; of more ranks each is opened when it
@@ -120,6 +126,8 @@ type meeting struct {
 	rank int // that was looked at last
 	kind string
 	root int // of a broadcast, where no graph names it
+	// outcomes are those of each output, by the places of ends.
+	outcomes [][]*outcome
 }
 
 // end is the recording of a rank.
@@ -287,6 +295,7 @@ func (m *meeting) check() error {
 		return nil
 	}
 	for t := range tensors {
+		m.outcomes = append(m.outcomes, make([]*outcome, len(m.ends)))
 		if err := m.tensor(t, typ); err != nil || m.Why != "" {
 			return err
 		}
@@ -598,7 +607,8 @@ func (m *meeting) findRoot(group []int, t int, n int64) error {
 // outcome is what became of the output of a member.
 type outcome struct {
 	*judge
-	sum uint32 // of all elements
+	sum   uint32 // of all elements
+	apart int64  // elements that are not those of most members, where all should have the same
 }
 
 // portion is a run of elements of outputs and what they are made of.
@@ -804,18 +814,19 @@ func (m *meeting) group(group []int, t int, p precisionOf, found bool) error {
 		return err
 	}
 	var wrong []int
-	sums := map[uint32]int{}
+	var sums []uint32
 	for k, o := range list {
+		m.outcomes[t][group[k]] = o
 		if o.beyond > 0 {
 			wrong = append(wrong, k)
 		}
-		sums[o.sum]++
+		sums = append(sums, o.sum)
 	}
 	if len(wrong) == 0 {
-		if m.alike() && len(sums) > 1 {
-			m.apart(group, t, list, sums)
+		if m.alike() {
+			err = m.apart(group, t, list, sums)
 		}
-		return nil
+		return err
 	}
 	if m.inPlace(group, t) {
 		m.unknown(WhyInPlace)
@@ -827,7 +838,7 @@ func (m *meeting) group(group []int, t int, p precisionOf, found bool) error {
 	}
 	explained := slices.ContainsFunc(faults, func(f MetFault) bool { return f.Kind != MetBeyond })
 	if !explained && len(wrong) == len(group) && found {
-		if m.alike() && len(sums) == 1 {
+		if m.alike() && len(slices.Compact(sums)) == 1 {
 			m.unknown(WhyAgree)
 			return nil
 		}
@@ -846,19 +857,24 @@ func (m *meeting) alike() bool {
 }
 
 // apart blames the members whose outputs are within the bound and not those of the others.
-func (m *meeting) apart(group []int, t int, list []*outcome, sums map[uint32]int) {
-	most := list[0].sum
-	for _, o := range list { // in order of ranks, so that ties fall the same way
-		if sums[o.sum] > sums[most] {
-			most = o.sum
+func (m *meeting) apart(group []int, t int, list []*outcome, sums []uint32) error {
+	most := common(sums)
+	for k, sum := range sums {
+		if sum == most {
+			continue
+		}
+		m.Verdict = Wrong
+		m.Faults = append(m.Faults, MetFault{Kind: MetDiffers, Rank: m.ends[group[k]].Rank, Output: t, Other: -1, Expected: nan, Found: nan, Bound: nan})
+		if err := m.with(group[k], true, t, false, func(a *operand) error {
+			return m.with(group[slices.Index(sums, most)], true, t, false, func(b *operand) error {
+				list[k].apart = differing(a, b)
+				return nil
+			})
+		}); err != nil {
+			return err
 		}
 	}
-	m.Verdict = Wrong
-	for k, o := range list {
-		if o.sum != most {
-			m.Faults = append(m.Faults, MetFault{Kind: MetDiffers, Rank: m.ends[group[k]].Rank, Output: t, Other: -1, Expected: nan, Found: nan, Bound: nan})
-		}
-	}
+	return nil
 }
 
 // inPlace tells whether a recorded input has the address of its output: it may be the result

@@ -105,7 +105,38 @@ func (x meet) check(t *testing.T) Meeting {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if x.attrs != "" {
+		x.checkAsJob(t, dir, members)
+	}
 	return m
+}
+
+// checkAsJob has a check of all ranks say the same of each as their meeting, as far as one step tells.
+func (x meet) checkAsJob(t *testing.T, dir string, members []Member) {
+	t.Helper()
+	job := Job{Graph: &graph.Model{Graphs: []*graph.Graph{{Ops: []*graph.Op{members[0].Op}}}}}
+	for i := range members {
+		members[i].Before, members[i].Op = nil, members[0].Op
+		folder, err := dump.Scan(filepath.Join(dir, fmt.Sprint("1_", i)), dump.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job.Devices = append(job.Devices, Device{Folder: folder, Rank: i, Step: 1})
+	}
+	m, err := CheckMeeting(t.Context(), slices.Clone(members))
+	found, wrong := job.Run(t.Context())
+	if err != nil || wrong != nil || len(found) != len(members) {
+		t.Fatal(err, wrong, len(found))
+	}
+	for _, f := range found {
+		want := m.Verdict
+		if want == Wrong && !slices.ContainsFunc(m.Faults, func(x MetFault) bool { return x.Rank == f.Rank }) {
+			want = OK
+		}
+		if f.Verdict != want || want != OK && len(f.Reasons) == 0 {
+			t.Errorf("%s %s: a check calls rank %d %v %v, the meeting is %v: %+v", x.typ, x.attrs, f.Rank, f.Verdict, f.Reasons, want, m)
+		}
+	}
 }
 
 // values are multiples of 1/4, none of them 0: sums and products of few are exact.

@@ -258,38 +258,39 @@ func (m *gathering) alike(out []Finding, judges []*ranked) {
 	if m.api != "all_reduce" {
 		return
 	}
-	sums := map[uint32]int{}
-	first := uint32(0)
+	var sums []uint32
 	for i, j := range judges {
 		if j == nil || m.outs[i].index > 0 || out[i].Verdict != OK {
 			return
 		}
-		if i == 0 {
-			first = j.sum
-		}
-		sums[j.sum]++
+		sums = append(sums, j.sum)
 	}
-	if len(sums) < 2 {
-		return
-	}
-	most := first
-	for _, j := range judges {
-		if sums[j.sum] > sums[most] {
-			most = j.sum
-		}
-	}
-	for i, j := range judges {
-		if j.sum != most {
+	most := common(sums)
+	for i, sum := range sums {
+		if sum != most {
 			out[i].Verdict = Wrong
-			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.said(&m.outs[i]), ranksText(m.ranks)), because(RankDiffers, m.apart(i, most, judges)))
+			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.said(&m.outs[i]), ranksText(m.ranks)),
+				because(RankDiffers, differing(m.outs[i].arg.op, m.outs[slices.Index(sums, most)].arg.op)))
 		}
 	}
 }
 
-// apart counts the elements of an output that are not those of the one most ranks have.
-func (m *gathering) apart(i int, most uint32, judges []*ranked) (count int64) {
-	k := slices.IndexFunc(judges, func(j *ranked) bool { return j.sum == most })
-	a, b := m.outs[i].arg.op, m.outs[k].arg.op
+// common is the checksum that most outputs have, of as many the first.
+func common(sums []uint32) (most uint32) {
+	count := map[uint32]int{}
+	for _, sum := range sums {
+		count[sum]++
+	}
+	for _, sum := range sums {
+		if count[sum] > count[most] {
+			most = sum
+		}
+	}
+	return most
+}
+
+// differing counts the elements of an output that are not those of another of the same size; as far as they can be read.
+func differing(a, b *operand) (count int64) {
 	x, y := make([]float64, slab), make([]float64, slab)
 	for lo := int64(0); lo < a.view.Len(); lo += slab {
 		n := min(int64(slab), a.view.Len()-lo)

@@ -70,6 +70,8 @@ type Job struct {
 	Progress func(done, total int)
 	// Only, if set, chooses operators by their names in the graph.
 	Only func(op string) bool
+
+	met *sync.Map // operators that devices ran together: [Job.collective]
 }
 
 // task is one operator on one device.
@@ -84,10 +86,11 @@ type task struct {
 // They do not depend on the number of workers. On an error, that of the context,
 // what was found so far is returned along with it.
 func (j Job) Run(ctx context.Context) ([]Finding, error) {
+	j.met = &sync.Map{}
 	tasks := j.tasks()
 	settings := Settings{Full: j.Full, Env: EnvironmentOf(j.Graph), Golden: j.Golden}
 	findings := checked(ctx, len(tasks), j.Workers, j.Progress, func(i int, budget *budget) []Finding {
-		return j.check(tasks[i], settings, budget)
+		return j.check(ctx, tasks[i], settings, budget)
 	})
 	return findings, ctx.Err()
 }
@@ -128,7 +131,7 @@ func (j Job) tasks() []task {
 var skipped = map[string]bool{"Const": true, "Constant": true, "Variable": true, "NetOutput": true, "Data": true, "PlaceHolder": true, "End": true}
 
 // check does one task. A defect of this package is one operator's unknown.
-func (j Job) check(t task, s Settings, b *budget) (out []Finding) {
+func (j Job) check(ctx context.Context, t task, s Settings, b *budget) (out []Finding) {
 	device := j.Devices[t.device]
 	place := func(f []Finding) []Finding {
 		for i := range f {
@@ -181,7 +184,7 @@ func (j Job) check(t task, s Settings, b *budget) (out []Finding) {
 	need := b.take(size)
 	defer b.give(need)
 	if isCollective(t.op.Type) {
-		return place(j.collective(t, r, s))
+		return place(j.collective(ctx, t, r))
 	}
 	s.Earlier = j.earlier(t)
 	out = CheckOp(t.op, r, s)
