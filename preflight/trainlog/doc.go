@@ -137,7 +137,7 @@ func Read(ctx context.Context, from io.Reader, given []Expression) (*Log, error)
 			for part := range strings.FieldsFuncSeq(string(line), func(c rune) bool { return c == '\r' || c == '\b' || c == '\n' }) {
 				if len(given) > 0 {
 					r.expressions(part, given)
-				} else if !r.settings.take(part) {
+				} else if !r.settings.take(part, r.log.Torn != "") {
 					r.line(part)
 				}
 			}
@@ -273,9 +273,7 @@ func (r *reading) finish() {
 		}
 	}
 	r.log.Counted = !r.named
-	if r.settings.taken {
-		r.log.Settings = r.settings.list
-	}
+	r.log.Settings = slices.DeleteFunc(r.settings.list, func(s Setting) bool { return !r.settings.taken && !ofEngine(s) })
 	r.byEpoch()
 }
 

@@ -23,6 +23,9 @@ const (
 	// mostSettings bounds how many are kept, mostBlock the text of a configuration.
 	mostSettings = 10_000
 	mostBlock    = 1 << 20
+	// mostName bounds a name in angle brackets, mostDepth what stands in what.
+	mostName  = 200
+	mostDepth = 200
 )
 
 var (
@@ -32,7 +35,12 @@ var (
 	blockBegin = lazy.Regexp(`^-{3,}\s*(?:\w+ )?arguments -{3,}$`)
 	blockEnd   = lazy.Regexp(`^-{3,}\s*end of (?:\w+ )?arguments -{3,}$`)
 	blockLine  = lazy.Regexp(`^\s*([\w./-]+) \.{2,} ?(.*)$`)
-	placeName  = lazy.Regexp(`(?i)(?:^|[._])(?:(?:local_|global_|node_)?rank|port|.*_port|.*addr(?:ess)?|host(?:name)?|.*(?:dir|path|file|folder|url)|save|load|(?:experiment|project|run|group)_name|.*timestamp|hydra)$`)
+	// What is printed as Python prints an object: OpenRLHF's arguments, NeMo-RL's configuration.
+	objectName = lazy.Regexp(`^(?:Namespace|MasterConfig)\(\w+=`)
+	// What an engine says that it runs with, whatever it was asked for: vLLM's fields, SGLang's object.
+	engineLine = lazy.Regexp(`(?:LLM engine \(v[^()]*\) with config: |\bserver_args=ServerArgs\()(\w+=.*)$`)
+	keyword    = lazy.Regexp(`^\w+=`)
+	placeName  = lazy.Regexp(`(?i)^engine\.(?:model|tokenizer|served_model_name)$|(?:^|[._])(?:(?:local_|global_|node_)?rank|port|.*_port|.*addr(?:ess)?|host(?:name)?|.*(?:dir|path|file|folder|url)|save|load|(?:experiment|project|run|group)_name|.*timestamp|hydra)$`)
 )
 
 // settings reads the blocks of settings of a log.
@@ -41,12 +49,21 @@ type settings struct {
 	block  bool            // inside Megatron's
 	text   strings.Builder // a dictionary as Python prints it, from its beginning on
 	taken  bool            // one was read
+	engine bool            // and one of an engine
 	failed bool
 }
 
-// take takes a line if it belongs to a block.
-func (s *settings) take(line string) bool {
-	if len(line) > 0 && line[0] != '-' && line[0] != '(' && line[0] != '[' && line[0] != '{' && !s.block && s.text.Len() == 0 {
+// take takes a line if it belongs to a block. Of one that is torn nothing is taken that would fill a block by itself.
+func (s *settings) take(line string, torn bool) bool {
+	if strings.Contains(line, " LLM engine (v") || strings.Contains(line, "server_args=ServerArgs(") {
+		if m := engineLine().FindStringSubmatch(line); m != nil {
+			if !s.engine && !torn { // others are replicas
+				s.engine = s.object("engine", strings.TrimSuffix(strings.TrimSpace(m[1]), ")")+")")
+			}
+			return true
+		}
+	}
+	if len(line) > 0 && line[0] != '-' && line[0] != '(' && line[0] != '[' && line[0] != '{' && line[0] != 'N' && line[0] != 'M' && !s.block && s.text.Len() == 0 {
 		return false
 	}
 	line = strings.TrimRight(line, " \t\r")
@@ -63,6 +80,11 @@ func (s *settings) take(line string) bool {
 			s.block, s.taken = false, true
 		} else if m := blockLine().FindStringSubmatch(line); m != nil {
 			s.add(m[1], m[2])
+		}
+		return true
+	case objectName().MatchString(line):
+		if _, fields, _ := strings.Cut(line, "("); !s.taken {
+			s.taken = s.object("", fields)
 		}
 		return true
 	case s.taken:
@@ -83,16 +105,27 @@ func (s *settings) add(name, value string) {
 	}
 }
 
+// object reads the fields of a printed object up to its bracket; one that is cut off tells nothing.
+func (s *settings) object(name, fields string) bool {
+	n := len(s.list)
+	p := &python{text: fields}
+	if p.fields(name, s.add); p.bad || p.short {
+		s.list = s.list[:n]
+		return false
+	}
+	return true
+}
+
 // dictionary reads the dictionary if its last line has come.
 func (s *settings) dictionary() {
-	text := s.text.String()
+	text, n := s.text.String(), len(s.list)
 	p := &python{text: text}
 	p.value("", s.add)
 	switch {
 	case p.bad || len(text) > mostBlock:
-		s.failed, s.list = true, nil
+		s.failed, s.list = true, s.list[:n]
 	case p.short:
-		s.list = nil
+		s.list = s.list[:n]
 		return
 	default:
 		s.taken = true
@@ -100,11 +133,40 @@ func (s *settings) dictionary() {
 	s.text.Reset()
 }
 
-// python reads a literal of Python: dictionaries, lists, texts, numbers and names.
+// python reads what Python prints: dictionaries, lists, texts, numbers, names and objects.
 type python struct {
 	text       string
-	at         int
+	at, depth  int
 	bad, short bool
+}
+
+// fields reads NAME=VALUE up to a bracket, and values without a name; it tells whether any had one.
+func (p *python) fields(name string, add func(name, value string)) (named bool) {
+	for p.more(')') {
+		key := keyword().FindString(p.text[p.at:])
+		if key == "" {
+			p.value("", nil)
+			continue
+		}
+		named = true
+		p.at += len(key)
+		p.entry(name, key[:len(key)-1], ",)]}\n", add)
+	}
+	return named
+}
+
+// entry reads the value of a key; a bare one ends at any of some letters.
+func (p *python) entry(name, key, ends string, add func(name, value string)) {
+	if name != "" {
+		key = name + "." + key
+	}
+	value := p.until(key, ends, add)
+	if n := len(value); n > 1 && (value[0] == '\'' || value[0] == '"') {
+		value = value[1 : n-1]
+	}
+	if add != nil && value != "" {
+		add(key, value)
+	}
 }
 
 func (p *python) blank() byte {
@@ -120,7 +182,14 @@ func (p *python) blank() byte {
 
 // value reads a value, whose settings have names that begin with name, and gives its text.
 func (p *python) value(name string, add func(name, value string)) string {
+	return p.until(name, ",:]})\n", add)
+}
+
+func (p *python) until(name, ends string, add func(name, value string)) string {
 	from := p.at
+	p.depth++
+	defer func() { p.depth-- }()
+	p.bad = p.bad || p.depth > mostDepth
 	switch c := p.blank(); {
 	case p.short:
 		return ""
@@ -133,17 +202,7 @@ func (p *python) value(name string, add func(name, value string)) string {
 				return ""
 			}
 			p.at++
-			full := key
-			if name != "" {
-				full = name + "." + key
-			}
-			value := p.value(full, add)
-			if n := len(value); n > 1 && (value[0] == '\'' || value[0] == '"') {
-				value = value[1 : n-1]
-			}
-			if add != nil && value != "" {
-				add(full, value)
-			}
+			p.entry(name, key, ",:]})\n", add)
 		}
 		return ""
 	case c == '[' || c == '(':
@@ -167,7 +226,18 @@ func (p *python) value(name string, add func(name, value string)) string {
 		return p.text[start:p.at]
 	}
 	start := p.at
-	for p.at < len(p.text) && strings.IndexByte(",:]})\n", p.text[p.at]) < 0 {
+	for p.at < len(p.text) && strings.IndexByte(ends, p.text[p.at]) < 0 {
+		switch p.text[p.at] {
+		case '<': // <LoadFormat.AUTO: 'auto'>
+			n := strings.IndexByte(p.text[p.at:min(p.at+mostName, len(p.text))], '>')
+			p.at += max(n, 0)
+		case '(':
+			p.at++
+			if p.fields(name, add) {
+				return ""
+			}
+			continue
+		}
 		p.at++
 	}
 	p.bad = p.bad || p.at == start
@@ -191,10 +261,15 @@ func (p *python) more(end byte) bool {
 	return !p.short
 }
 
-// changed are the settings that differ, in the order of the first log.
+// ofEngine tells whether an engine said it of itself.
+func ofEngine(s Setting) bool { return strings.HasPrefix(s.Name, "engine.") }
+
+// changed are the settings that differ, in the order of the first log. Where only one of the logs has a block, its settings tell nothing.
 func changed(a, b *Log) (list []Changed) {
-	if len(a.Settings) == 0 || len(b.Settings) == 0 {
-		return nil
+	both := map[bool]bool{}
+	for _, engine := range []bool{false, true} {
+		of := func(s Setting) bool { return ofEngine(s) == engine }
+		both[engine] = slices.ContainsFunc(a.Settings, of) && slices.ContainsFunc(b.Settings, of)
 	}
 	other := map[string]string{}
 	for _, s := range b.Settings {
@@ -203,12 +278,12 @@ func changed(a, b *Log) (list []Changed) {
 	seen := map[string]bool{}
 	for _, s := range a.Settings {
 		value, ok := other[s.Name]
-		if seen[s.Name] = true; !ok || value != s.Value {
+		if seen[s.Name] = true; both[ofEngine(s)] && (!ok || value != s.Value) {
 			list = append(list, Changed{s.Name, s.Value, value, true, ok, place(s.Name)})
 		}
 	}
 	for _, s := range b.Settings {
-		if !seen[s.Name] {
+		if both[ofEngine(s)] && !seen[s.Name] {
 			list = append(list, Changed{s.Name, "", s.Value, false, true, place(s.Name)})
 		}
 	}

@@ -30,12 +30,30 @@ func verl(lr, temperature, dtype, port string) string {
 		mark + " 'server': {'master_port': " + port + "}}\n"
 }
 
+// openrlhf is the arguments as OpenRLHF prints them, nemo the configuration of NeMo-RL, engine what vLLM says of itself and sglang what SGLang does.
+func openrlhf(lr, temperature, dtype, port string) string {
+	return "Namespace(actor=Namespace(optim='adam', betas=(0.9, 0.95), lr=" + lr + "), zero=<Stage.TWO: 2>, param_dtype='" + dtype + "', ckpt=Namespace(path='a(b'), rollout=Namespace(temperature=" + temperature + ", n=8), master_port=" + port + ")\n"
+}
+
+func nemo(lr, temperature, dtype, port string) string {
+	return "Final config:\nMasterConfig(policy={'optimizer': {'kwargs': {'lr': " + lr + "}}, 'dtype': '" + dtype + "', 'generation': GenerationConfig(temperature=" + temperature + ", stop=[1, 2])}, cluster=ClusterConfig(nodes=1, port=" + port + "))\n"
+}
+
+func vllm(lr, temperature, dtype, port string) string {
+	line := "(EngineCore pid=PID) INFO 07-25 13:41:51 [core.py:114] Initializing a V1 LLM engine (v0.25.1) with config: model='/m/7', speculative_config=SpeculativeConfig(method='mtp', lr=" + lr + "), tokenizer_mode=auto, dtype=torch." + dtype + ", load_format=<LoadFormat.AUTO: 'auto'>, device_config=cuda:1, compilation_config={\"level\":3,\"sizes\":[1,2]}, temperature=" + temperature + ", master_port=" + port + "\n"
+	return strings.ReplaceAll(line, "PID", "7") + strings.ReplaceAll(line, "PID", "8")
+}
+
+func sglang(lr, temperature, dtype, port string) string {
+	return "(SGLangEngine pid=99) [2026-04-28 05:39:43] server_args=ServerArgs(model_path='m', lr=" + lr + ", dtype='" + dtype + "', sampling=Params(temperature=" + temperature + "), tp_size=1, port=" + port + ")\n"
+}
+
 func TestSettings(t *testing.T) {
 	steps := ""
 	for i := range 30 {
 		steps += fmt.Sprintf("step %d loss %.4f lr 1e-05\n", i, 2-float64(i)/40)
 	}
-	for name, block := range map[string]func(lr, temperature, dtype, port string) string{"megatron": megatron, "verl": verl} {
+	for name, block := range map[string]func(lr, temperature, dtype, port string) string{"megatron": megatron, "verl": verl, "openrlhf": openrlhf, "nemo": nemo, "vllm": vllm, "sglang": sglang} {
 		log := func(lr, temperature, dtype, port string) *Log {
 			l, err := Read(context.Background(), strings.NewReader(block(lr, temperature, dtype, port)+steps), nil)
 			if err != nil {
@@ -53,15 +71,15 @@ func TestSettings(t *testing.T) {
 		d := Diff(a, log("1e-06", "0.7", "float16", "4001"), DefaultOptions)
 		got := ""
 		for _, s := range d.Settings {
-			got += fmt.Sprintf("%s %s %s\n", s.Name[strings.LastIndexAny(s.Name, "._")+1:], s.A, s.B)
+			got += fmt.Sprintf("%s %s %s\n", s.Name[strings.LastIndexAny(s.Name, "._")+1:], strings.TrimPrefix(s.A, "torch."), strings.TrimPrefix(s.B, "torch."))
 		}
 		want := "lr 1e-05 1e-06\ndtype bfloat16 float16\ntemperature 1.0 0.7\nport 3000 4001\n"
 		if got != want || d.Set() != 3 || !d.Differs() {
 			t.Errorf("%s: got\n%swant\n%s", name, got, want)
 		}
 		// A block that is cut off tells nothing.
-		cut := strings.Join(strings.SplitAfter(block("1", "2", "3", "4"), "\n")[:4], "")
-		l, err := Read(context.Background(), strings.NewReader(cut), nil)
+		cut := block("1", "2", "3", "4")
+		l, err := Read(context.Background(), strings.NewReader(cut[:len(cut)*2/5]), nil)
 		if err != nil || len(l.Settings) > 0 {
 			t.Errorf("%s: %v, %+v", name, err, l.Settings)
 		}
