@@ -8,12 +8,15 @@ import "precision/compare/result"
 func (j *judge) lookBehind(ops []Operator, index map[string]int) {
 	for i := range j.table.Rows {
 		r := &j.table.Rows[i]
+		if !r.Compared || r.Role != result.Input {
+			continue
+		}
 		port := r.Facts.Producer
 		if at, ok := index[r.Op]; ok && port.Op == "" && r.Slot >= 0 && r.Slot < len(ops[at].Op.Inputs) {
 			port = ops[at].Op.Inputs[r.Slot]
 		}
 		at, ok := index[port.Op]
-		if !r.Compared || r.Role != result.Input || !ok || port.Index < 0 || !computes(ops[at].Op) || port.Op == r.Op {
+		if !ok || port.Index < 0 || !ops[at].computes() || port.Op == r.Op {
 			continue
 		}
 		op := &ops[at]

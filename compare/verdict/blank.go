@@ -13,9 +13,10 @@ import (
 // others, as masks and the gradients of what is not used, are as good as any.
 func (j *judge) blanks() {
 	blank, all := 0, 0
-	for _, op := range j.operators {
+	for i := range j.operators {
+		op := &j.operators[i]
 		for k := range op.Outputs {
-			if t := &op.Outputs[k]; computes(op.Op) && t.Verdict.Compared() {
+			if t := &op.Outputs[k]; op.computes() && t.Verdict.Compared() {
 				n, empty := vacant(&j.table.Rows[t.Row])
 				if n != 1 { // a single element is always one number; of 0 the count is not known
 					all++

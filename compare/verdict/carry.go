@@ -47,7 +47,7 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 				continue // what is equal bit by bit brings nothing
 			}
 			o, ok := operandOf(row)
-			s.sure = t.Verdict != Good || !ok || catalogue.Is(op.Op.Type, catalogue.Steep) || hands(op.Op.Type)
+			s.sure = t.Verdict != Good || !ok || op.row.Traits&catalogue.Steep != 0 || hands(op.row)
 			s.rel, s.abs = max(o.relative(), o.relativeMax()/8), o.err.rms
 			if ok && !s.sure && s.rel <= quietUnits*max(unit(coarserOf(row)), 1.0/(1<<24)) {
 				continue

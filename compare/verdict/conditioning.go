@@ -74,17 +74,17 @@ var classes = map[string]func(argument float64) class{
 func always(c class) func(float64) class { return func(float64) class { return c } }
 
 // hands tells whether elements come out as they went in, but for the sign.
-func hands(typ string) bool { return catalogue.Is(typ, catalogue.Moves|catalogue.Selects) }
+func hands(row *catalogue.Row) bool { return row.Traits&(catalogue.Moves|catalogue.Selects) != 0 }
 
 // classOf is the class of an operator type, for the output of a row.
-func (j *judge) classOf(typ string, row *result.Row) class {
-	if catalogue.Is(typ, catalogue.Rounds) && counted(row.Left.DType) && !j.counts(row) {
+func (j *judge) classOf(kind *catalogue.Row, row *result.Row) class {
+	if kind.Traits&catalogue.Rounds != 0 && counted(row.Left.DType) && !j.counts(row) {
 		return quantised
 	}
-	if word, argument := catalogue.Call(catalogue.Of(typ).Error); word != "" {
+	if word, argument := catalogue.Call(kind.Error); word != "" {
 		return classes[word](argument)
 	}
-	if hands(typ) {
+	if hands(kind) {
 		return moved
 	}
 	return handed

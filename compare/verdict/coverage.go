@@ -16,13 +16,18 @@ func computes(op *result.Operator) bool {
 	return !op.Constant && !op.Feed && !catalogue.Is(op.Type, catalogue.Constant|catalogue.Feed)
 }
 
+// computes tells it of an operator that is judged.
+func (o *Operator) computes() bool {
+	return !o.Op.Constant && !o.Op.Feed && o.row.Traits&(catalogue.Constant|catalogue.Feed) == 0
+}
+
 // coverage counts the outputs of compute operators: those that a graph gives them or that
 // either side recorded, whether or not they could be compared.
 func (j *judge) coverage() Coverage {
 	c := Coverage{Missing: map[result.Class]int{}}
 	for i := range j.operators {
 		op := &j.operators[i]
-		if !computes(op.Op) {
+		if !op.computes() {
 			for _, t := range op.Outputs {
 				if t.Verdict.Compared() {
 					c.Constants++
@@ -33,7 +38,7 @@ func (j *judge) coverage() Coverage {
 		j.expect(op, &c)
 		for _, t := range op.Inputs { // weights that were compared
 			p := j.table.Rows[t.Row].Facts.Producer
-			if from := j.named(p.Op); t.Verdict.Compared() && from != nil && !computes(from.Op) {
+			if from := j.named(p.Op); t.Verdict.Compared() && from != nil && !from.computes() {
 				c.Constants++
 			}
 		}
@@ -50,9 +55,8 @@ func (j *judge) ungiven(c *Coverage) {
 	}
 	compared := map[result.Port]bool{} // by what was recorded of a network input
 	var list []result.Port
-	see := func(p result.Port, t *Tensor) {
-		from := j.named(p.Op)
-		if from == nil || from.Op.Constant || !from.Op.Feed && !catalogue.Is(from.Op.Type, catalogue.Feed) {
+	see := func(from *Operator, p result.Port, t *Tensor) {
+		if from == nil || from.Op.Constant || !from.Op.Feed && from.row.Traits&catalogue.Feed == 0 {
 			return
 		}
 		if j.table.Rows[t.Row].Why() == result.NoGolden && !slices.Contains(list, p) && !j.waived(from, p.Index) {
@@ -63,11 +67,11 @@ func (j *judge) ungiven(c *Coverage) {
 	for i := range j.operators {
 		op := &j.operators[i]
 		for k := range op.Outputs {
-			see(result.Port{Op: op.Op.Name, Index: op.Outputs[k].Slot}, &op.Outputs[k])
+			see(op, result.Port{Op: op.Op.Name, Index: op.Outputs[k].Slot}, &op.Outputs[k])
 		}
 		for t, from := range j.feeds(op) {
 			if t != nil {
-				see(from, t)
+				see(j.named(from.Op), from, t)
 			}
 		}
 	}

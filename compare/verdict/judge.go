@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // Options of [Judge].
@@ -164,16 +165,23 @@ func (j *judge) gather() {
 			continue
 		}
 		index[op.Name] = len(ops)
-		ops = append(ops, Operator{Op: op})
+		ops = append(ops, Operator{Op: op, row: catalogue.Of(op.Type)})
 	}
 	var room lists
+	is := func(at int, name string) bool { return at < len(ops) && ops[at].Op.Name == name }
+	at := 0
 	for i := range j.table.Rows {
 		r := &j.table.Rows[i]
-		at, ok := index[r.Op]
-		if !ok {
+		if is(at, r.Op) {
+			// as the row before
+		} else if at++; is(at, r.Op) {
+			// in the order of the operators
+		} else if known, ok := index[r.Op]; ok {
+			at = known
+		} else {
 			at = len(ops)
 			index[r.Op] = at
-			ops = append(ops, Operator{Op: &result.Operator{Name: r.Op, Type: r.Type, Index: r.Index, Order: r.Facts.Order}})
+			ops = append(ops, Operator{Op: &result.Operator{Name: r.Op, Type: r.Type, Index: r.Index, Order: r.Facts.Order}, row: catalogue.Of(r.Type)})
 		}
 		op := &ops[at]
 		t := Tensor{Row: i, Slot: r.Slot}
@@ -194,14 +202,18 @@ func (j *judge) gather() {
 	if !j.table.Meta.Recorded {
 		j.lookBehind(ops, index)
 	}
-	slices.SortStableFunc(ops, func(a, b Operator) int {
+	executed := func(a, b Operator) int {
 		return cmp.Or(cmp.Compare(a.Op.Order, b.Op.Order), cmp.Compare(a.Op.Index, b.Op.Index))
-	})
-	j.operators = ops
-	j.place = index // the places are others now
+	}
+	if !slices.IsSortedFunc(ops, executed) {
+		slices.SortStableFunc(ops, executed)
+		for i := range ops {
+			index[ops[i].Op.Name] = i
+		}
+	}
+	j.operators, j.place = ops, index
 	for i := range ops {
 		op := &ops[i]
-		j.place[op.Op.Name] = i
 		bySlot := func(a, b Tensor) int { return cmp.Compare(a.Slot, b.Slot) }
 		slices.SortStableFunc(op.Outputs, bySlot)
 		slices.SortStableFunc(op.Inputs, bySlot)
@@ -272,7 +284,7 @@ func (j *judge) judgeTensors(op *Operator) {
 	}
 	for i := range op.Outputs {
 		op.Outputs[i] = j.tensor(op, op.Outputs[i], equal)
-		if hands(op.Op.Type) {
+		if hands(op.row) {
 			for k := range op.Inputs {
 				j.passSaturation(&op.Outputs[i], &op.Inputs[k])
 			}

@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/pattern"
 	"precision/compare/result"
+	catalogue "precision/op"
 )
 
 // Verdict is what the judge says of a tensor, and of a whole table.
@@ -130,6 +131,7 @@ type Operator struct {
 	// Sensitive is the factor by which it enlarges inherited errors where an
 	// oracle measured it; 0 if it did not.
 	Sensitive float64
+	row       *catalogue.Row // of its type
 }
 
 // Root is where an error begins.

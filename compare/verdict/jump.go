@@ -68,7 +68,7 @@ func operandFrom(r *result.Row, m measure) (o operand, ok bool) {
 // predicted.
 func (j *judge) jump(op *Operator, out *Tensor) Jump {
 	row := &j.table.Rows[out.Row]
-	if !row.Compared {
+	if !row.Compared || len(op.Inputs)+len(op.Op.Inputs) == 0 {
 		return Jump{}
 	}
 	read := operandOf
@@ -80,7 +80,7 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		return Jump{}
 	}
 	u := unit(coarserOf(row))
-	if catalogue.Is(op.Op.Type, catalogue.Product) && !counted(row.Left.DType) { // sums of integers are exact
+	if op.row.Traits&catalogue.Product != 0 && !counted(row.Left.DType) { // sums of integers are exact
 		u = max(u, cubeUnit)
 	}
 	rows, known := j.feeding(op)
@@ -107,7 +107,7 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		in = append(in, x)
 		u = max(u, unit(coarserOf(&j.table.Rows[r])))
 	}
-	predict := j.classOf(op.Op.Type, row)
+	predict := j.classOf(op.row, row)
 	if through {
 		for k := range in {
 			in[k].level()
@@ -193,7 +193,7 @@ func (j *judge) quantisedFrom(op *Operator) (rows []int, ok bool) {
 				rows = append(rows, t.Row)
 			case from == nil:
 				known = known && p.Op == ""
-			case !computes(from.Op) || seen[p.Op]:
+			case !from.computes() || seen[p.Op]:
 			case p.Index >= 0 && from.output(p.Index) != nil && from.output(p.Index).Verdict.Compared():
 				rows = append(rows, from.output(p.Index).Row)
 			case from.Op.Skipped:
@@ -273,7 +273,7 @@ func (j *judge) jumps() {
 			case t.Verdict != Good || t.Jump.Distance <= 0:
 			case t.Jump.Through:
 				levels = append(levels, t.Jump.Distance)
-			case !hands(op.Op.Type):
+			case !hands(op.row):
 				ordinary = append(ordinary, t.Jump.Distance)
 			}
 		}
@@ -282,13 +282,17 @@ func (j *judge) jumps() {
 	for i := range j.operators {
 		op := &j.operators[i]
 		noise := usual
-		if hands(op.Op.Type) {
+		if hands(op.row) {
 			noise = 1 // nothing is computed, so nothing is noisy
 		}
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
 			if t.said() == saidFollows && !t.Jump.Through {
 				continue // both sides were recomputed: it is what their inputs make of it
+			}
+			if t.Jump.Distance <= 1 && t.Jump.Largest <= 1 && t.Law <= 1 {
+				t.Jump.Beyond = false
+				continue // no limit is less
 			}
 			noise := noise
 			if t.Jump.Through {

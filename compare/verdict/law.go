@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"precision/compare/metric"
-	catalogue "precision/op"
 )
 
 // Laws: what an output's own numbers must be, whatever the inputs hold
@@ -27,7 +26,7 @@ var laws = map[string]law{"elements": keepsElements, "ones": keepsOnes, "mean": 
 // broken measures how far an operator is from its law. ok is false where it has
 // none, or not everything it needs was compared.
 func (j *judge) broken(op *Operator) (units float64, output int, ok bool) {
-	check := laws[catalogue.Of(op.Op.Type).Law]
+	check := laws[op.row.Law]
 	if check == nil || len(op.Outputs) == 0 || len(op.Op.Framework) > 1 {
 		return 0, 0, false // fused kernels compute more than their type says
 	}

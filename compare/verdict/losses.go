@@ -128,7 +128,7 @@ func (j *judge) outputs() NetworkOutputs {
 func (j *judge) made(at result.Port) (result.Port, bool) {
 	for range len(j.operators) {
 		op := j.named(at.Op)
-		if op == nil || !computes(op.Op) {
+		if op == nil || !op.computes() {
 			return at, false
 		}
 		t := op.output(at.Index)

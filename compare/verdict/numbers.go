@@ -27,13 +27,13 @@ func (j *judge) findNumbers() {
 	index := map[result.Port]bool{} // used as an index, maybe behind what moves it
 	for i := len(j.operators) - 1; i >= 0; i-- {
 		op := &j.operators[i]
-		row := catalogue.Of(op.Op.Type)
+		row := op.row
 		for _, slot := range row.Indices {
 			if slot < len(op.Op.Inputs) {
 				index[op.Op.Inputs[slot]] = true
 			}
 		}
-		if hands(op.Op.Type) && row.Indices == nil || row.Traits&(catalogue.Rounds|catalogue.Reshapes) != 0 {
+		if hands(row) && row.Indices == nil || row.Traits&(catalogue.Rounds|catalogue.Reshapes) != 0 {
 			for k := range op.Outputs {
 				if len(op.Op.Inputs) > 0 && index[result.Port{Op: op.Op.Name, Index: op.Outputs[k].Slot}] {
 					index[op.Op.Inputs[0]] = true
@@ -44,8 +44,7 @@ func (j *judge) findNumbers() {
 	j.numbers = map[result.Port]bool{}
 	for i := range j.operators {
 		op := &j.operators[i]
-		typ := op.Op.Type
-		row := catalogue.Of(typ)
+		row := op.row
 		made := row.Traits&(catalogue.Quantises|catalogue.Product) != 0
 		for slot, p := range op.Op.Inputs {
 			made = made || !row.TakesPlaces(slot) && j.numbers[p]

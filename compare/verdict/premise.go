@@ -164,14 +164,13 @@ func (a *apart) few() bool { return a.off && (a.share < 0.5 || a.of == 1 || a.la
 func (j *judge) sources() []*source {
 	var list []*source
 	index := map[result.Port]*source{}
-	of := func(p result.Port) *source {
-		from := j.named(p.Op)
-		if from == nil || computes(from.Op) && !catalogue.Is(from.Op.Type, catalogue.Random) {
+	of := func(from *Operator, p result.Port) *source {
+		if from == nil || from.computes() && from.row.Traits&catalogue.Random == 0 {
 			return nil
 		}
 		s := index[p]
 		if s == nil {
-			s = &source{port: p, weight: from.Op.Constant || catalogue.Is(from.Op.Type, catalogue.Constant), row: -1, root: -1}
+			s = &source{port: p, weight: from.Op.Constant || from.row.Traits&catalogue.Constant != 0, row: -1, root: -1}
 			index[p] = s
 			list = append(list, s)
 		}
@@ -195,13 +194,13 @@ func (j *judge) sources() []*source {
 		op := &j.operators[i]
 		for k := range op.Outputs {
 			if t := &op.Outputs[k]; !t.Seen {
-				if s := of(result.Port{Op: op.Op.Name, Index: t.Slot}); s != nil {
+				if s := of(op, result.Port{Op: op.Op.Name, Index: t.Slot}); s != nil {
 					show(s, t.Row)
 				}
 			}
 		}
 		for t, p := range j.feeds(op) {
-			s := of(p)
+			s := of(j.named(p.Op), p)
 			if s == nil {
 				continue
 			}
@@ -598,7 +597,7 @@ func (j *judge) weighable(p *premised) (places []int) {
 		if len(places) == mostWeighed {
 			break
 		}
-		if op.State == StateUncompared || catalogue.Is(op.Op.Type, catalogue.Random) {
+		if op.State == StateUncompared || op.row.Traits&catalogue.Random != 0 {
 			continue
 		}
 		fresh := false
@@ -636,7 +635,7 @@ func (j *judge) weightsOf(p *premised, i int, seen map[int]bool) (list []*source
 		}
 	}
 	for _, from := range j.operators[i].Op.Inputs {
-		if at, ok := j.place[from.Op]; ok && !seen[at] && computes(j.operators[at].Op) && j.operators[at].State == StateUncompared {
+		if at, ok := j.place[from.Op]; ok && !seen[at] && j.operators[at].computes() && j.operators[at].State == StateUncompared {
 			list = append(list, j.weightsOf(p, at, seen)...)
 		}
 	}

@@ -226,6 +226,9 @@ func (p *Profile) limit(cause Kind, s subject) (limit float64, ok bool) {
 // ToleranceFor is what elements of a dtype may be off by, for the metrics to
 // count those that are not; the zero Tolerance if the profile does not ask.
 func (p *Profile) ToleranceFor(op, typ string, t dtype.Type) metric.Tolerance {
+	if p.rules[Tolerance] == nil {
+		return metric.Tolerance{}
+	}
 	for _, role := range []result.Role{result.Output, result.Input} {
 		if r := p.rule(Tolerance, subject{op, typ, t, role}); r != nil && !r.Off {
 			return metric.Tolerance{Abs: r.Abs, Rel: r.Rel}

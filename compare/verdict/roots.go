@@ -23,7 +23,7 @@ func (j *judge) roots(out *Judged, p *premised) {
 		given, is := j.givenRoot(out, p, i)
 		from = merge(slices.Clone(from), given)
 		origins[i] = from
-		if is || len(p.users[i]) > 0 && !computes(op.Op) {
+		if is || len(p.users[i]) > 0 && !op.computes() {
 			continue // named for what it takes; what no kernel computes is named where it is taken
 		}
 		if op.State == StateUncompared && op.Op.Final {
@@ -185,7 +185,7 @@ func (j *judge) explains(w *walked, producer *Operator, index int, seen map[stri
 		w.blamed = append(w.blamed, j.place[producer.Op.Name])
 		return true
 	}
-	if !computes(producer.Op) {
+	if !producer.computes() {
 		return true // what was given is not known, or differs as such
 	}
 	if seen[producer.Op.Name] {
