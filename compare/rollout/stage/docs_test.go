@@ -3,6 +3,7 @@ package stage_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,10 +44,15 @@ func TestDocs(t *testing.T) {
 		}
 		for lang, want := range map[msg.Lang]string{msg.English: row[1], msg.Chinese: chinese[i+1][1]} {
 			said := lang.T("rollout.verdict." + r.Verdict.String())
-			if len(r.Causes) > 0 && r.Causes[0].Fault() {
-				said = tell.Sentence(lang, &r.Causes[0])
+			if i := slices.IndexFunc(r.Causes, func(c rollout.Cause) bool { return c.Kind != rollout.Rounding }); i >= 0 {
+				c := &r.Causes[i]
+				if c.Fault() {
+					said = tell.Sentence(lang, c)
+				} else {
+					said += map[msg.Lang]string{msg.English: ": ", msg.Chinese: "："}[lang] + tell.Sentence(lang, c)
+				}
 			}
-			if said != want {
+			if said = strings.ReplaceAll(said, "|", `\|`); said != want {
 				t.Errorf("%s: %s\nthe page: %s", row[0], said, want)
 			}
 		}

@@ -203,6 +203,10 @@ type madePair struct {
 	// without names weights that the rollout's checkpoint lacks, and others what it computes with in place of those of the trainer.
 	without string
 	others  func(name string, m *weights.Matrix)
+	// shown has the rollout record what attention reads; each text has a pass of its own then.
+	shown bool
+	// logs changes the log-probs that are given.
+	logs func(q *Request)
 	// tokens bounds how many are looked at.
 	tokens int
 	// dir is where the recordings go, a new folder if empty.
@@ -231,7 +235,7 @@ func MadeFault(t *testing.T, name string) *Request {
 	if name == "another token" {
 		return (&madePair{ids: func(texts [][]int64) { texts[1][1] = 2 }}).write(t)
 	}
-	for _, x := range faults() {
+	for _, x := range slices.Concat(faults(), elsewhere()) {
 		if x.name == name {
 			return x.pair.write(t)
 		}
@@ -327,6 +331,7 @@ func (p *madePair) write(t *testing.T) *Request {
 	if p.ids != nil {
 		p.ids(texts)
 	}
+	p.single = p.single || p.shown
 	a, b := engine(texts, set), engine(madeTexts, held)
 	for _, c := range b.cuts {
 		if p.change != nil {
@@ -347,6 +352,9 @@ func (p *madePair) write(t *testing.T) *Request {
 			at := s*8 + k - n.lo
 			q.TrainLog[at], q.RolloutLog[at], q.Answers[at] = x[len(x)-1]["l"].v[k], y[len(y)-1]["l"].v[k], madeTexts[s][k-n.lo+1]
 		}
+	}
+	if p.logs != nil {
+		p.logs(q)
 	}
 	return q
 }
@@ -500,6 +508,19 @@ func (p *madePair) engine(t *testing.T, n *net, list []state, dir string) {
 				r.call(pre+"self_attn.qkv_proj.QKVParallelLinear.forward.0", []any{packed(bf, before["n"])}, []any{packed(bf, st["q"], st["k"], st["v"])})
 			case "rope":
 				r.call(pre+"self_attn.rotary_emb.RotaryEmbedding.forward.0", []any{r.tensor(pos, dtype.Int64, len(keys)), packed(bf, before["q"]), packed(bf, before["k"])}, []any{packed(bf, st["q"]), packed(bf, st["k"])})
+			case "attn":
+				if p.shown {
+					heads := func(m *matrix, h int) any {
+						var v []float64
+						for at := range h {
+							for _, k := range keys {
+								v = append(v, m.row(k)[at*madeDim:(at+1)*madeDim]...)
+							}
+						}
+						return r.tensor(v, bf, 1, h, len(keys), madeDim)
+					}
+					r.call(fmt.Sprintf("Functional.scaled_dot_product_attention.%d.forward", c.layer), []any{heads(before["q"], 4), heads(before["k"], 2), heads(before["v"], 2)}, []any{heads(st["a"], 4)})
+				}
 			case "o_proj":
 				r.call(pre+"self_attn.o_proj.RowParallelLinear.forward.0", []any{packed(bf, before["a"])}, []any{packed(bf, st["o"])})
 			case "gate_up":
@@ -567,6 +588,31 @@ func faults() []fault {
 		}}, Formula, "choice", ""},
 		{"nothing, float16", madePair{half: true}, "", "", ""},
 		{"scale, float16", madePair{half: true, change: at("attn", func(o *options) { o.scale = 0.25 })}, Formula, "attn", "scale"},
+		{"nothing, attention shown", madePair{shown: true}, "", "", ""},
+		{"a slot of the cache", madePair{shown: true, after: func(c *cut, st state) {
+			if c.stage == "cache" {
+				for _, f := range []string{"k", "v"} {
+					m := newMatrix(st[f].n, st[f].w)
+					copy(m.v, st[f].v)
+					copy(m.row(2), m.row(1))
+					st[f] = m
+				}
+			}
+		}}, Cache, "cache", ""},
+		{"positions three further", madePair{after: func(c *cut, st state) {
+			if c.stage == "rope" {
+				for _, f := range []string{"q", "k"} {
+					for at := 0; at < len(st[f].v); at += madeDim {
+						for j := range madeDim / 2 {
+							sin, cos := math.Sincos(3 * math.Pow(1e4, -2*float64(j)/madeDim))
+							u, v := &st[f].v[at+j], &st[f].v[at+j+madeDim/2]
+							*u, *v = *u*cos-*v*sin, *v*cos+*u*sin
+						}
+					}
+				}
+			}
+		}}, Harmless, "rope", ""},
+		{"output layer in bfloat16, float16", madePair{half: true, types: map[string]dtype.Type{"lm_head": dtype.BFloat16}}, Precision, "lm_head", ""},
 		{"router in bfloat16, float16", madePair{half: true, moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
 		{"epsilon", madePair{change: at("norm", func(o *options) { o.eps = 1e-3 })}, Formula, "norm", "eps"},
 		{"one plus weight", madePair{change: at("norm", func(o *options) { o.plusOne = true })}, Formula, "norm", "plus"},
@@ -594,6 +640,46 @@ func faults() []fault {
 		{"router in bfloat16", madePair{moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
 		{"not divided by the sum", madePair{moe: true, change: at("gate_weights", func(o *options) { o.renorm = false })}, Formula, "gate_weights", "weights.plain"},
 		{"no soft cap", madePair{base: at("logp", func(o *options) { o.temp = 0 }), change: at("logp", func(o *options) { o.softcap = 1 })}, Formula, "logp", ""},
+	}
+}
+
+// elsewhere are pairs whose fault is not a stage's.
+func elsewhere() []fault {
+	changed := func(part string, change func(i int, x, most float64) float64) madePair { // most is the largest of the row
+		return madePair{without: "nothing", others: func(name string, m *weights.Matrix) {
+			if !strings.Contains(name, part) {
+				return
+			}
+			for row := range slices.Chunk(m.V, int(m.Shape[len(m.Shape)-1])) {
+				most := max(slices.Max(row), -slices.Min(row))
+				for i, x := range row {
+					row[i] = change(i, x, most)
+				}
+			}
+		}}
+	}
+	down := prefix(1) + "mlp.down_proj"
+	ties := func(c *cut, st state) {
+		if c.stage == "router" {
+			for i := range st["r"].n {
+				copy(st["r"].row(i), []float64{2, 1, 1, 0})
+			}
+		}
+	}
+	return []fault{
+		{name: "a weight of another step", pair: changed(down, func(i int, x, _ float64) float64 { return x + 1e-4*float64(1-i%2*2) })},
+		{name: "a weight that is 2 % off", pair: changed(down, func(i int, x, _ float64) float64 { return x * (1 + 0.02*math.Sin(float64(i))) })},
+		{name: "a weight in 4 bits", pair: changed(down, func(_ int, x, most float64) float64 { return math.Round(x/most*7) * most / 7 })},
+		{name: "a weight that was never loaded", pair: changed("model.norm", func(int, float64, float64) float64 { return 1 })},
+		{name: "equal scores of experts", pair: madePair{moe: true, before: ties, after: func(c *cut, st state) {
+			if c.stage == "choice" {
+				for i := range st["i"].n {
+					copy(st["i"].row(i), []float64{0, 2})
+				}
+			}
+		}}},
+		{name: "log-probs a token late", pair: madePair{logs: func(q *Request) { copy(q.RolloutLog[9:16], slices.Clone(q.RolloutLog[8:15])) }}},
+		{name: "a log-prob that is no number", pair: madePair{logs: func(q *Request) { q.TrainLog[3] = math.NaN() }}},
 	}
 }
 
