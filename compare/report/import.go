@@ -24,6 +24,9 @@ import (
 // mostWarnings is how many lines that cannot be used are told of.
 const mostWarnings = 10
 
+// mostForeign is how many lines with an unknown element type are remembered.
+const mostForeign = 1000
+
 // OpenCSV reads a result table from a file; see [ReadCSV]. The table's time is
 // that of the file.
 func OpenCSV(path string) (*result.Table, []error, error) {
@@ -54,7 +57,7 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 	}
 	r := csv.NewReader(text)
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
-	in := &importer{fields: noTitles, table: &result.Table{}}
+	in := &importer{fields: noTitles, table: &result.Table{}, common: map[common]stated{}}
 	var warnings []error
 	rows, bad, titles, recorded := 0, 0, false, false
 	broken := func(line int, at int64, err error) {
@@ -78,15 +81,21 @@ func ReadCSV(from io.Reader, path string) (*result.Table, []error, error) {
 			if in.fields, err = findFields(row); err != nil {
 				return nil, warnings, fmt.Errorf("%s: line %d: %w", path, line, err)
 			}
-			titles, recorded, in.columns = true, slices.Contains(row, recordedHeader[0]), len(row)
+			titles, recorded, in.columns, in.common = true, slices.Contains(row, recordedHeader[0]), len(row), map[common]stated{}
 			if found, expected := lostTitle(row); expected != "" {
 				broken(line, at, fmt.Errorf("found the title %q, expected %q", found, expected))
 			}
 			continue
 		}
 		rows++
+		in.line, in.at, in.prefixed = line, at, recorded
 		if err := in.row(row); err != nil {
 			broken(line, at, err)
+		}
+	}
+	for _, f := range in.foreign {
+		if in.types {
+			broken(f.line, f.at, fmt.Errorf("found the element type %q, expected one as in other lines", f.text))
 		}
 	}
 	if bad > mostWarnings {
@@ -228,10 +237,62 @@ var metricTitles = func() (list []string) {
 // importer makes a table of lines.
 type importer struct {
 	fields
-	columns int // of titles, 0 without them
-	table   *result.Table
-	tensors int
-	metrics [metric.Count]bool
+	columns  int // of titles, 0 without them
+	line     int
+	at       int64
+	prefixed bool // the step and rank of a call stand before it, but not before what was recorded
+	table    *result.Table
+	tensors  int
+	metrics  [metric.Count]bool
+	common   map[common]stated
+	// types tells that an element type was known, foreign are the lines with others.
+	types   bool
+	foreign []stated
+}
+
+// common is what rows of an index or of an operator have in common, and stated the line that tells it first.
+type (
+	common struct {
+		index    int // -1 for what an operator has
+		op, what string
+	}
+	stated struct {
+		text string
+		line int
+		at   int64
+	}
+)
+
+// fits tells whether what a row says of its operators is what its tensor says, and what other rows of
+// its index and its operator do.
+func (in *importer) fits(r *result.Row, index, tensor string) error {
+	dump := r.Left.Names
+	if tensor != "" && dump != "" && dump != "*" {
+		among := func(list, one string) bool {
+			list, one = strings.ReplaceAll(list, " ", ","), strings.ReplaceAll(one, " ", ",")
+			return strings.Contains(","+list+",", ","+one+",")
+		}
+		if !among(dump, r.Op) && !(in.prefixed && strings.HasSuffix(r.Op, "/"+dump)) {
+			return fmt.Errorf("found the tensor %q, expected one of %q", tensor, dump)
+		}
+	}
+	var same []common
+	if _, err := strconv.Atoi(index); err == nil {
+		same = []common{{index: r.Index, what: "operator"}, {index: r.Index, what: "golden operator"}}
+	}
+	if tensor != "" {
+		same = append(same, common{-1, r.Op, "operator type"})
+	}
+	for _, of := range same {
+		text := map[string]string{"operator": dump, "golden operator": r.Right.Names, "operator type": r.Type}[of.what]
+		was, known := in.common[of]
+		if !known {
+			in.common[of] = stated{text, in.line, in.at}
+		} else if was.text != text {
+			return fmt.Errorf("found the %s %q, expected %q as in line %d", of.what, text, was.text, was.line)
+		}
+	}
+	return nil
 }
 
 // row adds a line.
@@ -274,18 +335,20 @@ func (in *importer) entry(cells []string) error {
 	}
 	r.Facts.Order = int(r.Sequence)
 	r.Reasons = ParseReasons(get(in.reason))
-	if name := get(in.tensor); name != "NaN" && name != "*" && name != "" {
+	name := get(in.tensor)
+	if name != "NaN" && name != "*" && name != "" {
 		op, role, slot, err := result.ParseTensor(name)
 		if err != nil {
 			return err
 		}
 		r.Op, r.Role, r.Slot = strings.Clone(clean.Original(op)), role, slot
-		if dump := r.Left.Names; dump != "" && dump != "*" && !strings.ContainsAny(dump, ", ") && !strings.HasSuffix(dump, r.Op) && !strings.HasSuffix(r.Op, dump) {
-			return fmt.Errorf("found the tensor %q, expected one of %q", name, dump)
-		}
 		in.tensors++
 	} else {
+		name = ""
 		r.Op, _, _ = strings.Cut(r.Left.Names, ",")
+	}
+	if err := in.fits(&r, get(in.index), name); err != nil {
+		return err
 	}
 	if r.Shape = parseShape(get(in.shape)); r.Shape == nil && strings.HasPrefix(get(in.shape), "[") {
 		return fmt.Errorf("found the shape %q, expected a list of dims", get(in.shape))
@@ -302,19 +365,68 @@ func (in *importer) entry(cells []string) error {
 			r.Compared, r.Measured().Values[m] = true, v
 		}
 	}
-	if t, ok := dtype.Parse(get(in.leftType)); ok && r.Shape != nil {
-		r.Left.DType, r.Left.Shape = t, r.Shape
-	}
-	if t, ok := dtype.Parse(get(in.rightType)); ok && r.Shape != nil {
-		r.Right.DType, r.Right.Shape = t, r.Shape
-	}
+	in.typed(get(in.leftType), &r, &r.Left)
+	in.typed(get(in.rightType), &r, &r.Right)
 	r.Facts.Scalar = r.Shape != nil && nd.Single(r.Shape)
 	if r.Compared && r.Shape != nil {
 		r.Measured().N = elements(r.Shape)
 	}
+	if err := follows(&r, get(in.values[metric.StandardDeviation])); err != nil {
+		return err
+	}
 	blame(&r, get(in.values[metric.StandardDeviation]))
 	in.table.Rows = append(in.table.Rows, r)
 	return nil
+}
+
+// typed reads the element type of a side. Another tool may have other words for all of them; a word among those of
+// [dtype.Type] is a damaged one.
+func (in *importer) typed(text string, r *result.Row, side *result.Operand) {
+	t, ok := dtype.Parse(text)
+	switch {
+	case ok:
+		in.types = true
+		if r.Shape != nil {
+			side.DType, side.Shape = t, r.Shape
+		}
+	case text != "" && text != "NaN" && len(in.foreign) < mostForeign:
+		in.foreign = append(in.foreign, stated{strings.Clone(text), in.line, in.at})
+	}
+}
+
+// follows tells whether the metrics of a row can be of one tensor: no mean error is larger than the square mean, and
+// that not larger than the largest error; nor are the means of the sides further apart than the mean error.
+func follows(r *result.Row, deviation string) error {
+	// What is printed in so many decimals, of sums of float32, may be off by that.
+	const share, decimals, meanDecimals = 2e-3, 2e-6, 2e-3
+	value := func(m metric.Metric) (float64, bool) {
+		v := r.Result().Values[m]
+		return v.Float(), v.OK() && !math.IsNaN(v.Float()) && !math.IsInf(v.Float(), 0)
+	}
+	for _, x := range [...][2]metric.Metric{{metric.MeanAbsoluteError, metric.RootMeanSquareError}, {metric.RootMeanSquareError, metric.MaxAbsoluteError},
+		{metric.MeanAbsoluteError, metric.MaxAbsoluteError}, {metric.MeanRelativeError, metric.MaxRelativeError}} {
+		less, known := value(x[0])
+		more, both := value(x[1])
+		if known && both && !(less <= more*(1+share)+decimals) {
+			return fmt.Errorf("found %s %g, expected at most %s, %g", x[0], less, x[1], more)
+		}
+	}
+	left, right, ok := means(deviation)
+	mean, known := value(metric.MeanAbsoluteError)
+	if apart := math.Abs(left - right); ok && known && apart > mean*(1+share)+meanDecimals+share*max(math.Abs(left), math.Abs(right)) {
+		return fmt.Errorf("found means %g apart, expected at most %s, %g", apart, metric.MeanAbsoluteError, mean)
+	}
+	return nil
+}
+
+// means are those of both sides in a cell StandardDeviation, where they are finite.
+func means(deviation string) (left, right float64, ok bool) {
+	a, b, _ := strings.Cut(deviation, "),(")
+	a, _, one := strings.Cut(strings.TrimPrefix(a, "("), ";")
+	b, _, two := strings.Cut(b, ";")
+	left, err := strconv.ParseFloat(a, 64)
+	right, err2 := strconv.ParseFloat(b, 64)
+	return left, right, one && two && err == nil && err2 == nil && !math.IsInf(left, 0) && !math.IsInf(right, 0) && !math.IsNaN(left-right)
 }
 
 // blame tells on which side the NaN or Inf of a tensor are, from its cell

@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func TestReadWhatIsWritten(t *testing.T) {
 	cols := result.Columns{LeftAddress: true, Sequence: true, Overflow: true,
 		Values: result.ColumnsOf([]metric.Metric{metric.CosineSimilarity, metric.StandardDeviation})}
 	row := result.Row{Index: 3, Sequence: 9, Type: "Conv2D", Op: "a:b", Role: result.Input, Slot: 2, Shape: []int64{1, 3}, Overflow: "NO", Compared: true,
-		Left: result.Operand{Names: "x,y"}, Right: result.Operand{Names: "*"}, Reasons: []result.Reason{result.Because(result.StorageOrder, "(3, 1)", "(1, 3)")}}
+		Left: result.Operand{Names: "x,a:b"}, Right: result.Operand{Names: "*"}, Reasons: []result.Reason{result.Because(result.StorageOrder, "(3, 1)", "(1, 3)")}}
 	row.Measured().Values[metric.CosineSimilarity], _ = metric.ParseValue("0.500000")
 	row.Measured().Values[metric.StandardDeviation], _ = metric.ParseValue("(0.100;1.000),(0.000;2.000)")
 	whole := result.Row{Index: 4, Sequence: 10, Type: "Add", Op: "s", Role: result.Whole, Slot: -1, Left: result.Operand{Names: "s"}, Right: result.Operand{Names: "t"},
@@ -234,6 +235,54 @@ func TestTornLines(t *testing.T) {
 		if err != nil || (len(warnings) == 0) != whole || len(table.Rows) == 2 != whole {
 			t.Errorf("%s: %d rows, %v, %v", line, len(table.Rows), warnings, err)
 		}
+	}
+}
+
+// TestTornNumbers: a number that lost digits is one that the others of its row exclude.
+func TestTornNumbers(t *testing.T) {
+	const titles = "Index,NPUDump,GroundTruth,TensorIndex,CosineSimilarity,MaxAbsoluteError,StandardDeviation,MeanAbsoluteError,RootMeanSquareError,MaxRelativeError,MeanRelativeError\n"
+	for line, says := range map[string]string{
+		`0.999000,0.300000,"(-0.076;1.146),(-0.066;1.146)",0.020000,0.030000,inf,0.100000`:   "",
+		`0.999000,nan,"(nan;nan),(-0.066;1.146)",nan,nan,0.100000,0.100000`:                  "",
+		`0.999000,0.300000,"(-0.076;1.146),(6;1.146)",0.020000,0.030000,0.200000,0.100000`:   "found means 6.076 apart, expected at most MeanAbsoluteError, 0.02",
+		`0.999000,0.3,"(-0.076;1.146),(-0.066;1.146)",0.020000,30000,0.200000,0.100000`:      "found RootMeanSquareError 30000, expected at most MaxAbsoluteError, 0.3",
+		`0.999000,0.300000,"(-0.076;1.146),(-0.066;1.146)",0.020000,0.030000,0.002,0.100000`: "found MeanRelativeError 0.1, expected at most MaxRelativeError, 0.002",
+	} {
+		table, warnings, err := ReadCSV(strings.NewReader(titles+"0,a,a,a:output:0,"+line+"\n1,b,b,b:output:0,1,0,,0,0,0,0\n"), "x.csv")
+		if err != nil || len(table.Rows) == 2 != (says == "") || says != "" && !strings.HasSuffix(fmt.Sprint(warnings), says+"]") {
+			t.Errorf("%s: %v, %v", line, warnings, err)
+		}
+	}
+}
+
+// TestTornNames: what the rows of an operator say of it is the same in all of them; a name, a type or an
+// element type that lost letters is none.
+func TestTornNames(t *testing.T) {
+	const titles = "Index,OpType,NPUDump,DataType,GroundTruth,DataType,TensorIndex,Shape,CosineSimilarity\n"
+	const input, output = "7,Relu,layer1/op7,float16,gold/op7,float32,layer1/op7:input:0,[2],1.000000\n", "7,Relu,layer1/op7,float16,gold/op7,float32,layer1/op7:output:0,[2],1.000000\n"
+	for _, x := range []struct{ was, is, says string }{
+		{"", "", ""},
+		{"7,Relu,layer1", "7,Relu,1", `found the tensor "layer1/op7:output:0", expected one of "1/op7"`},
+		{"gold", "g", `found the golden operator "g/op7", expected "gold/op7" as in line 2`},
+		{"7,", "8,", ""}, // another group may have the same names
+		{"Relu", "Rlu", `found the operator type "Rlu", expected "Relu" as in line 2`},
+		{"float16", "flo16", `found the element type "flo16", expected one as in other lines`},
+	} {
+		table, warnings, err := ReadCSV(strings.NewReader(titles+input+strings.Replace(output, x.was, x.is, 1)), "x.csv")
+		switch {
+		case err != nil:
+			t.Error(err)
+		case x.says == "":
+			if len(warnings)+len(table.Meta.Damaged) > 0 {
+				t.Errorf("%s for %s: %v", x.is, x.was, warnings)
+			}
+		case len(warnings) != 1 || len(table.Meta.Damaged) != 1 || !strings.HasSuffix(warnings[0].Error(), "line 3: "+x.says) || table.Meta.Damaged[0].Offset != int64(len(titles+input)):
+			t.Errorf("%s for %s: %v, %+v, expected %s", x.is, x.was, warnings, table.Meta.Damaged, x.says)
+		}
+	}
+	// Another tool may have other words for all element types.
+	if _, warnings, err := ReadCSV(strings.NewReader(strings.NewReplacer("float16", "half", "float32", "single").Replace(titles+input+output)), "x.csv"); err != nil || len(warnings) > 0 {
+		t.Errorf("other words for types: %v, %v", warnings, err)
 	}
 }
 

@@ -207,18 +207,22 @@ func tableLost(p *patient, path string) (*harm, error) {
 		return nil, nil
 	}
 	d, err := p.one(path, b)
-	if d != nil && p.j.csv { // whole lines, and digits of numbers, are nothing that a csv shows to be missing
+	if d != nil && p.j.csv { // that whole lines and digits of numbers are missing no csv shows
 		now, err := p.read(path)
 		if err != nil {
 			return nil, err
 		}
+		rows := map[string]int{}
+		for line := range bytes.Lines(was) {
+			rows[rowIndex(line)]++
+		}
 		lines := map[string]bool{}
 		for line := range bytes.Lines(was) {
-			lines[string(digits.ReplaceAll(line, nil))] = true
+			lines[bare(line, rows)] = true
 		}
 		d.unseen = true
 		for line := range bytes.Lines(now) {
-			d.unseen = d.unseen && lines[string(digits.ReplaceAll(line, nil))]
+			d.unseen = d.unseen && lines[bare(line, rows)]
 		}
 		if d.unseen {
 			d.closed = ""
@@ -227,7 +231,23 @@ func tableLost(p *patient, path string) (*harm, error) {
 	return d, err
 }
 
-var digits = regexp.MustCompile(`[0-9.;]`)
+func rowIndex(line []byte) string {
+	index, _, _ := bytes.Cut(line, []byte(","))
+	return string(index)
+}
+
+// bare is a line of a csv without what no other cell shows to be damaged: digits, how many dims a shape has, and of an
+// operator with a row alone its type and the golden operator.
+func bare(line []byte, rows map[string]int) string {
+	line = dims.ReplaceAll(line, []byte("[]"))
+	if cells := bytes.Split(line, []byte(",")); len(cells) > 6 && rows[rowIndex(line)] == 1 {
+		cells[1], cells[5] = nil, nil
+		line = bytes.Join(cells, []byte(","))
+	}
+	return string(digits.ReplaceAll(line, nil))
+}
+
+var digits, dims = regexp.MustCompile(`[0-9.;]`), regexp.MustCompile(`\[[0-9,]*\]`)
 
 // lostBlock takes a piece out of the middle of a file.
 func lostBlock(p *patient) bytesTo {
