@@ -29,6 +29,10 @@ type Call struct {
 	// loose asks for a wider precision that the device may have used, in place of the one
 	// it should have.
 	loose looseness
+	// likely asks for what long sums are off by in practice, in place of what they may be; terms is how many the
+	// longest has.
+	likely bool
+	terms  float64
 	// double is set where all numbers are float64: what is computed here is then
 	// as far off as what was recorded.
 	double bool

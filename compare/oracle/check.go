@@ -197,6 +197,9 @@ func (c *checker) check(f *Finding, readings []Reading) {
 	if j.sumsBeyond > 0 {
 		suspect(SumDiffers, j.sumsBeyond, j.sums)
 	}
+	if k := c.unlikely(j); k != nil && k.beyond > 0 {
+		suspect(Unlikely, k.beyond, c.call.terms, k.ratio, k.found, k.value)
+	}
 	if j.saturated > 0 {
 		suspect(Saturated, j.saturated)
 	}
@@ -219,7 +222,7 @@ func (c *checker) check(f *Finding, readings []Reading) {
 // large numbers rounds the same way in every row.
 func (c *checker) independent(r Reading) bool {
 	if isProduct(r.out(c.index)) {
-		return true
+		return c.various()
 	}
 	n := c.rec.view.Len()
 	for _, o := range c.call.operands() {
@@ -228,6 +231,17 @@ func (c *checker) independent(r Reading) bool {
 		}
 	}
 	return true
+}
+
+// various reports whether most of what was recorded differs: products of what is alike are, and round the same way.
+func (c *checker) various() bool {
+	const looked = 64
+	idx, found := thinned(samples(c.rec.shape, nil), looked), make([]float64, looked)
+	if c.rec.At(idx, found, nil) != nil {
+		return false
+	}
+	slices.Sort(found)
+	return len(slices.Compact(found)) > looked/2
 }
 
 // fill copies the worst element.
@@ -273,20 +287,22 @@ func (c *checker) explainedBy(l looseness, j *judge) bool {
 	loose := *c.call
 	loose.loose = l
 	again, err := loose.readings()
-	if err != nil || !c.explains(again, j) {
+	if err != nil {
+		return false
+	}
+	idx := make([]int64, 0, len(j.misses))
+	for _, m := range j.misses {
+		idx = append(idx, m.i)
+	}
+	if k := c.mildest(again, idx); k == nil || k.beyond > 0 {
 		return false
 	}
 	_, k, err := c.best(again)
 	return err == nil && k.beyond == 0 && (k.judged > 0 || math.IsNaN(j.found) || math.IsInf(j.found, 0))
 }
 
-// explains reports whether some reading explains elements that were beyond their
-// bound.
-func (c *checker) explains(readings []Reading, j *judge) bool {
-	idx := make([]int64, 0, len(j.misses))
-	for _, m := range j.misses {
-		idx = append(idx, m.i)
-	}
+// mildest judges some elements by the reading that leaves the fewest of them; nil without one.
+func (c *checker) mildest(readings []Reading, idx []int64) (least *judge) {
 	idx = sortedUnique(idx)
 	for _, r := range readings {
 		v := r.out(c.index)
@@ -294,11 +310,26 @@ func (c *checker) explains(readings []Reading, j *judge) bool {
 			continue
 		}
 		k := newJudge(c.rec.numeric(), isExact(v))
-		if c.at(v, idx, k) == nil && k.beyond == 0 {
-			return true
+		if c.at(v, idx, k) == nil && (least == nil || k.beyond < least.beyond) {
+			least = k
 		}
 	}
-	return false
+	return least
+}
+
+// unlikely judges what lies far out within the bound of long sums, by what these are off by in practice; nil where there is nothing.
+func (c *checker) unlikely(j *judge) *judge {
+	idx := j.apart.places()
+	if len(idx) == 0 {
+		return nil
+	}
+	practice := *c.call
+	practice.likely = true
+	readings, err := practice.readings()
+	if err != nil {
+		return nil
+	}
+	return c.mildest(readings, idx)
 }
 
 // inPlace is the input that has the address of the output, -1 if none has.
@@ -424,6 +455,9 @@ func thinned(idx []int64, n int) []int64 {
 // allows.
 func (c *checker) judge(v Values) (*judge, error) {
 	j := newJudge(c.rec.numeric(), isExact(v))
+	if t := c.call.terms; t > 0 && c.call.narrow == 0 && !c.call.env.HalfFunctions {
+		j.unlikely = gamma(6*math.Sqrt(t), u32) / gamma(t, u32)
+	}
 	n := c.rec.view.Len()
 	work := cost(v) * float64(n)
 	narrow := c.rec.numeric() == dtype.Float16 || c.rec.numeric() == dtype.BFloat16
@@ -433,7 +467,9 @@ func (c *checker) judge(v Values) (*judge, error) {
 		err = c.screen(v, j)
 	case work <= mostMultiplied || c.full && work <= mostFull:
 		if err = c.all(v, j); tooLarge(err) {
+			u := j.unlikely
 			j = newJudge(c.rec.numeric(), isExact(v))
+			j.unlikely = u
 			err = c.sampled(v, j)
 		}
 	default:

@@ -272,11 +272,20 @@ func (v *conv) At(idx []int64, y, b []float64) error {
 	k, p := make([]int64, d), make([]int64, d)
 	xs, ws := make([]int64, 0, v.cg*v.places), make([]int64, 0, v.cg*v.places)
 	var xv, wv []float64
+	var factors [][2]float64
 	for i, id := range idx {
 		img, o := id/(v.o*v.plane), id/v.plane%v.o
 		unravel(id%v.plane, v.out, p)
 		sum, size := 0.0, 0.0
-		xs, ws = xs[:0], ws[:0]
+		term := func(x, w float64) {
+			t := x * w
+			sum += t
+			size += abs(t)
+			if v.likely {
+				factors = append(factors, [2]float64{x, w})
+			}
+		}
+		xs, ws, factors = xs[:0], ws[:0], factors[:0]
 		for place := range v.places {
 			unravel(place, v.kernel, k)
 			s := v.source(p, k)
@@ -288,13 +297,9 @@ func (v *conv) At(idx []int64, y, b []float64) error {
 			for c := range v.cg {
 				switch {
 				case s < 0:
-					t := float64(v.pad) * float64(v.w32[w+c*v.places])
-					sum += t
-					size += abs(t)
+					term(float64(v.pad), float64(v.w32[w+c*v.places]))
 				case v.held:
-					t := float64(v.x32[x+c*v.inPlane]) * float64(v.w32[w+c*v.places])
-					sum += t
-					size += abs(t)
+					term(float64(v.x32[x+c*v.inPlane]), float64(v.w32[w+c*v.places]))
 				default:
 					xs, ws = append(xs, x+c*v.inPlane), append(ws, w+c*v.places)
 				}
@@ -309,16 +314,16 @@ func (v *conv) At(idx []int64, y, b []float64) error {
 				return err
 			}
 			for j, a := range xv {
-				t := a * wv[j]
-				sum += t
-				size += abs(t)
+				term(a, wv[j])
 			}
 		}
 		y[i] = sum
 		if b != nil {
 			b[i] = size
 		}
-		v.finish(o, &y[i], b, int64(i))
+		if v.finish(o, &y[i], b, int64(i)); b != nil && !v.exact {
+			b[i] += v.scatter(factors)
+		}
 	}
 	return nil
 }

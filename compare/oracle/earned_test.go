@@ -102,6 +102,7 @@ func TestEarned(t *testing.T) {
 		{"contrary_test.go", "TestContrary"}:                     {"check-contrary": "Contrary"},
 		{"calls_test.go", "TestStatistics"}:                      {"check-range": "Wrong}", "check-in-range": "Unknown}"},
 		{"judge_test.go", "TestOneSided"}:                        {"check-one-sided": "oneSided"},
+		{"sums_test.go", "TestUnlikely"}:                         {"check-unlikely": "Unlikely"},
 		{"checksum_test.go", "TestRowSums"}:                      {"check-sum": "sumsBeyond"},
 		{"bad_test.go", "TestBadShapes"}:                         {"check-type": "a string"},
 		{"network_test.go", "TestSplit"}:                         {"why.split": "s.Local", "why.sensitive": "Sensitive"},

@@ -35,6 +35,11 @@ type judge struct {
 
 	misses []miss
 
+	// unlikely is the share of the bound beyond which long sums are rarely off, 0 where there are none, and apart what lies
+	// there: how far, and where.
+	unlikely float64
+	apart    extreme
+
 	sums, sumsBeyond int64 // rows that were summed up, and those beyond their bound
 }
 
@@ -132,6 +137,11 @@ func (j *judge) element(i int64, found, y, b float64) {
 	case r <= 1:
 		if !j.exact && j.p.v >= 0x1p-11 && !j.nearest(found, y, b) {
 			j.rounding++
+		}
+		if j.unlikely > 0 && !j.exact {
+			if share := (off - j.p.v*abs(y) - j.p.t) / ((1 + j.p.v) * b); share > j.unlikely {
+				j.apart.add(i, []float64{share})
+			}
 		}
 		j.explained(i, found, y, b, r)
 	case found == 0 && abs(y) < j.p.tiny && !j.p.integer:

@@ -524,9 +524,11 @@ func (x *matmul) At(idx []int64, y, b []float64) error {
 	if err := x.open(); err != nil {
 		return err
 	}
+	var factors [][2]float64
 	for i, id := range idx {
 		g, r, c := id/(x.m*x.n), id/x.n%x.m, id%x.n
 		sum, size := 0.0, 0.0
+		factors = factors[:0]
 		if x.held {
 			row := x.a32[(x.batchA[g]*x.m+r)*x.k:][:x.k]
 			col := x.b32[x.batchB[g]*x.k*x.n+c:]
@@ -534,18 +536,28 @@ func (x *matmul) At(idx []int64, y, b []float64) error {
 				t := float64(v) * float64(col[int64(l)*x.n])
 				sum += t
 				size += abs(t)
+				if x.likely {
+					factors = append(factors, [2]float64{float64(v), float64(col[int64(l)*x.n])})
+				}
 			}
 		} else {
 			var err error
 			if sum, size, err = x.far(g, r, c); err != nil {
 				return err
 			}
+			for l := range x.buf[0] {
+				if x.likely {
+					factors = append(factors, [2]float64{x.buf[0][l], x.buf[1][l]})
+				}
+			}
 		}
 		y[i] = sum
 		if b != nil {
 			b[i] = size
 		}
-		x.finish(c, &y[i], b, int64(i))
+		if x.finish(c, &y[i], b, int64(i)); b != nil && !x.exact {
+			b[i] += x.scatter(factors)
+		}
 	}
 	return nil
 }
@@ -620,7 +632,7 @@ type contraction struct {
 	in    []*dense
 	out   [][]int64 // steps of each operand along the axes of the result
 	along [][]int64 // and along the summed labels
-	unit  float64
+	g     float64   // how far a sum may be off
 	exact bool
 	k     int64
 	s     []int64 // where in the sums
@@ -630,7 +642,7 @@ type contraction struct {
 // repeated.
 func (c *Call) newContraction(labels []string, result string, in ...Values) Values {
 	size := map[rune]int64{}
-	v := &contraction{unit: c.sumUnit(), k: 1, exact: true}
+	v := &contraction{k: 1, exact: true}
 	for i, x := range in {
 		s := x.Shape()
 		refuseIf(len(s) != len([]rune(labels[i])), ShapesDiffer, s)
@@ -678,7 +690,8 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) Valu
 		}
 		v.out, v.along = append(v.out, out), append(v.along, along)
 	}
-	refuseIf(math.IsInf(gamma(float64(v.k)+4, v.unit), 1), NoBound, v.k)
+	v.g = c.summed(float64(v.k) + float64(len(in)))
+	refuseIf(math.IsInf(v.g, 1), NoBound, v.k)
 	v.s = make([]int64, len(v.sums))
 	return &formula{shape: shape, f: v.one, exact: v.exact, cost: 4 * float64(v.k) * float64(len(v.in))}
 }
@@ -728,7 +741,7 @@ func (v *contraction) one(_ int64, p []int64) (y, b float64) {
 	if v.exact {
 		return y, 0
 	}
-	return y, off + gamma(float64(v.k)+float64(len(v.in)), v.unit)*size
+	return y, off + v.g*size
 }
 
 // Under autocast PyTorch rounds the factors of products to float16 or bfloat16 within the

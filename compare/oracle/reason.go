@@ -97,6 +97,7 @@ const (
 	Scaled         result.Kind = "check-scaled"        // factor
 	MoreRanks      result.Kind = "check-more-ranks"    // ranks that were recorded
 	NotConserved   result.Kind = "check-not-conserved" // sum of all outputs, of all inputs
+	Unlikely       result.Kind = "check-unlikely"      // elements, terms of a sum, largest error as a multiple of what is likely, there recorded, recomputed
 	SumDiffers     result.Kind = "check-sum"           // sums beyond the bound, sums: of rows with random signs
 )
 
