@@ -61,7 +61,6 @@ func (f *Folders) Columns() result.Columns {
 // engine pairs the operators of two folders.
 type engine struct {
 	opt   *Folders
-	order []int32               // place in execution order, by the operator's place in the rules
 	byKey map[string]*fusion.Op // by name as dumps spell it, where operators are paired by name
 	// rightOps are the operators of which there are golden arrays.
 	rightOps map[string]bool
@@ -72,14 +71,7 @@ type engine struct {
 
 func newEngine(f *Folders) *engine {
 	e := &engine{opt: f}
-	if f.Rules == nil {
-		return e
-	}
-	e.order = make([]int32, len(f.Rules.Ops))
-	for i, op := range f.Rules.Order() {
-		e.order[op.Place()] = int32(i)
-	}
-	if f.byGraph() {
+	if f.Rules == nil || f.byGraph() {
 		return e
 	}
 	e.byKey = make(map[string]*fusion.Op, len(f.Rules.Ops))
@@ -89,14 +81,6 @@ func newEngine(f *Folders) *engine {
 		}
 	}
 	return e
-}
-
-// orderOf is the place of an operator in execution order.
-func (e *engine) orderOf(op *fusion.Op) int {
-	if at := op.Place(); at >= 0 {
-		return int(e.order[at])
-	}
-	return 0
 }
 
 // Table says what is compared with what, and which operators there are.

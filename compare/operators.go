@@ -95,7 +95,7 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 	final := finals(rules)
 	for _, op := range rules.Ops {
 		o := result.Operator{
-			Name: op.Name, Type: op.Type, Index: op.Group.Index, Order: e.orderOf(op),
+			Name: op.Name, Type: op.Type, Index: op.Group.Index, Order: e.opt.Rules.Turn(op),
 			Constant: catalogue.Is(op.Type, catalogue.Constant), NoKernel: catalogue.Is(op.Type, catalogue.Control),
 			Inner:   len(op.Group.Ops) > 1 && (op.Inner() || op.Group.Relation == fusion.L1Fusion && op != op.Group.Ops[0]),
 			Skipped: op.Filtered || quantiser(op),

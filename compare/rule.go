@@ -132,7 +132,7 @@ func (e *engine) groupRow(g *fusion.Group, op *fusion.Op) result.Row {
 	return result.Row{
 		Index: g.Index, Sequence: op.ID, Type: op.Type, Op: op.Name, Role: result.Whole, Slot: -1,
 		Left: result.Operand{Names: g.NPUNames()}, Right: result.Operand{Names: g.GoldenNames()},
-		Facts: result.Facts{Order: e.orderOf(op)},
+		Facts: result.Facts{Order: e.opt.Rules.Turn(op)},
 	}
 }
 
@@ -148,7 +148,7 @@ func (e *engine) place(row *result.Row, key string) {
 	if op == nil {
 		return
 	}
-	row.Op, row.Sequence, row.Facts.Order = op.Name, op.ID, e.orderOf(op)
+	row.Op, row.Sequence, row.Facts.Order = op.Name, op.ID, e.opt.Rules.Turn(op)
 	if row.Role == result.Input {
 		row.Facts.Producer = e.producer(op, row.Slot)
 	}

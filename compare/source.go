@@ -128,13 +128,11 @@ func (l *emitter) put(i int, found Found) error {
 	if l.failed != nil {
 		return l.failed
 	}
-	l.ready[i] = found
-	for {
-		found, ok := l.ready[l.next]
-		if !ok {
-			return nil
-		}
-		delete(l.ready, l.next)
+	if i != l.next {
+		l.ready[i] = found
+		return nil
+	}
+	for ok := true; ok; {
 		l.next++
 		if found.Err != nil {
 			l.failed = found.Err
@@ -154,5 +152,12 @@ func (l *emitter) put(i int, found Found) error {
 		if l.opt.Progress != nil {
 			l.opt.Progress(l.out.Done, l.out.Groups)
 		}
+		if len(l.ready) == 0 {
+			break
+		}
+		if found, ok = l.ready[l.next]; ok {
+			delete(l.ready, l.next)
+		}
 	}
+	return nil
 }

@@ -33,14 +33,14 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 	var sources []source
 	var rel, abs float64
 	for t, from := range j.feeds(op) {
-		producer := j.named(from.Op)
+		producer := from.by
 		if producer == nil {
 			continue
 		}
 		if t == nil || t.Verdict == Uncompared {
 			t = producer.output(from.Index)
 		}
-		s := source{roots: origins[j.place[from.Op]], sure: true}
+		s := source{roots: origins[producer.at], sure: true}
 		if t != nil && t.Verdict != Uncompared {
 			row := &j.table.Rows[t.Row]
 			if f := &row.Result().Facts; f.Known && f.BitEqual && t.Verdict == Good {

@@ -16,7 +16,7 @@ func (j *judge) contrary() (names []string, all int) {
 			if t == nil || !t.Verdict.Compared() {
 				continue
 			}
-			made := j.source(from)
+			made := j.source(from.Port)
 			if made == nil || made.Row == t.Row || !made.Verdict.Compared() {
 				continue
 			}

@@ -71,7 +71,7 @@ func (j *judge) ungiven(c *Coverage) {
 		}
 		for t, from := range j.feeds(op) {
 			if t != nil {
-				see(j.named(from.Op), from, t)
+				see(from.by, from.Port, t)
 			}
 		}
 	}

@@ -45,6 +45,7 @@ type judge struct {
 	checks    map[result.Port]*result.Check
 	second    map[string]*result.Row // of Options.Second, when it is first asked for
 	place     map[string]int         // of an operator in operators
+	makers    []int32                // of the inputs of all operators, one after the other: the place of who makes it, -1 if not known
 	numbers   map[result.Port]bool   // outputs of integers that are measured, not counted
 }
 
@@ -212,8 +213,21 @@ func (j *judge) gather() {
 		}
 	}
 	j.operators, j.place = ops, index
+	n := 0
+	for i := range ops {
+		n += len(ops[i].Op.Inputs)
+	}
+	j.makers = make([]int32, 0, n)
 	for i := range ops {
 		op := &ops[i]
+		op.at, op.makersAt = int32(i), int32(len(j.makers))
+		for _, from := range op.Op.Inputs {
+			at, ok := j.place[from.Op]
+			if !ok {
+				at = -1
+			}
+			j.makers = append(j.makers, int32(at))
+		}
 		bySlot := func(a, b Tensor) int { return cmp.Compare(a.Slot, b.Slot) }
 		slices.SortStableFunc(op.Outputs, bySlot)
 		slices.SortStableFunc(op.Inputs, bySlot)
@@ -247,22 +261,35 @@ func (j *judge) named(name string) *Operator {
 	return nil
 }
 
+// makersOf are the places of the operators that make the inputs of one as it says, by slot; -1 of those not known.
+func (j *judge) makersOf(op *Operator) []int32 { return j.makers[op.makersAt:][:len(op.Op.Inputs)] }
+
+// feed is what produces an input: the output, empty where nobody says it, and its operator, nil where there is none of that name.
+type feed struct {
+	result.Port
+	by *Operator
+}
+
 // feeds yields, for every input of an operator, its tensor, nil where no row is about it, and
-// what produces it, as the operator says or else the row; an empty port if neither does.
-func (j *judge) feeds(op *Operator) iter.Seq2[*Tensor, result.Port] {
-	return func(yield func(*Tensor, result.Port) bool) {
+// what produces it, as the operator says or else the row.
+func (j *judge) feeds(op *Operator) iter.Seq2[*Tensor, feed] {
+	return func(yield func(*Tensor, feed) bool) {
+		makers := j.makersOf(op)
 		slots := len(op.Op.Inputs)
 		for i := range op.Inputs {
 			slots = max(slots, op.Inputs[i].Slot+1)
 		}
 		for slot := range slots {
 			t := op.input(slot)
-			var from result.Port
-			if slot < len(op.Op.Inputs) {
-				from = op.Op.Inputs[slot]
+			var from feed
+			if slot < len(makers) {
+				if from.Port = op.Op.Inputs[slot]; makers[slot] >= 0 {
+					from.by = &j.operators[makers[slot]]
+				}
 			}
 			if from.Op == "" && t != nil {
-				from = j.table.Rows[t.Row].Facts.Producer
+				from.Port = j.table.Rows[t.Row].Facts.Producer
+				from.by = j.named(from.Op)
 			}
 			if !yield(t, from) {
 				return

@@ -132,6 +132,8 @@ type Operator struct {
 	// oracle measured it; 0 if it did not.
 	Sensitive float64
 	row       *catalogue.Row // of its type
+	at        int32          // its place in Judged.Operators
+	makersAt  int32          // where those of its inputs begin in judge.makers
 }
 
 // Root is where an error begins.

@@ -187,7 +187,7 @@ func (j *judge) quantisedFrom(op *Operator) (rows []int, ok bool) {
 			return
 		}
 		for t, p := range j.feeds(op) {
-			from := j.named(p.Op)
+			from := p.by
 			switch {
 			case t != nil && t.Verdict.Compared():
 				rows = append(rows, t.Row)

@@ -200,7 +200,7 @@ func (j *judge) sources() []*source {
 			}
 		}
 		for t, p := range j.feeds(op) {
-			s := of(j.named(p.Op), p)
+			s := of(p.by, p.Port)
 			if s == nil {
 				continue
 			}
@@ -254,8 +254,8 @@ type premised struct {
 func (j *judge) premises(out *Judged) *premised {
 	p := &premised{given: map[int][]*source{}, told: map[*source]bool{}, behind: make([]bool, len(j.operators)), users: make([][]int, len(j.operators))}
 	for i := range j.operators {
-		for _, from := range j.operators[i].Op.Inputs {
-			if at, ok := j.place[from.Op]; ok {
+		for _, at := range j.makersOf(&j.operators[i]) {
+			if at >= 0 {
 				p.users[at] = append(p.users[at], i)
 			}
 		}
@@ -428,13 +428,12 @@ func (p *premised) all() {
 // reached tells whether an operator lies behind a broken premise, once all before it were
 // asked.
 func (p *premised) reached(j *judge, i int) bool {
-	hit := func(from result.Port) bool {
-		at, ok := j.place[from.Op]
-		return ok && p.behind[at]
-	}
 	op := &j.operators[i]
-	p.behind[i] = p.broken && (p.behind[i] || slices.ContainsFunc(op.Op.Inputs, hit) ||
-		slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return hit(j.table.Rows[t.Row].Facts.Producer) }))
+	p.behind[i] = p.broken && (p.behind[i] || slices.ContainsFunc(j.makersOf(op), func(at int32) bool { return at >= 0 && p.behind[at] }) ||
+		slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
+			at, ok := j.place[j.table.Rows[t.Row].Facts.Producer.Op]
+			return ok && p.behind[at]
+		}))
 	return p.behind[i]
 }
 
@@ -634,8 +633,8 @@ func (j *judge) weightsOf(p *premised, i int, seen map[int]bool) (list []*source
 			list = append(list, s)
 		}
 	}
-	for _, from := range j.operators[i].Op.Inputs {
-		if at, ok := j.place[from.Op]; ok && !seen[at] && j.operators[at].computes() && j.operators[at].State == StateUncompared {
+	for _, maker := range j.makersOf(&j.operators[i]) {
+		if at := int(maker); at >= 0 && !seen[at] && j.operators[at].computes() && j.operators[at].State == StateUncompared {
 			list = append(list, j.weightsOf(p, at, seen)...)
 		}
 	}

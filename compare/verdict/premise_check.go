@@ -103,11 +103,10 @@ func (j *judge) torn() (p Premise, is bool) {
 	for i := range j.operators {
 		op := &j.operators[i]
 		for t, from := range j.feeds(op) {
-			producer := j.named(from.Op)
-			if t == nil || producer == nil || !t.Verdict.Compared() {
+			if t == nil || from.by == nil || !t.Verdict.Compared() {
 				continue
 			}
-			made := producer.output(from.Index)
+			made := from.by.output(from.Index)
 			if made == nil || made.Seen || !made.Verdict.Compared() {
 				continue
 			}

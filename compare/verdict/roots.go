@@ -122,7 +122,7 @@ func (j *judge) walk(op *Operator) walked {
 	var w walked
 	seen := map[string]bool{op.Op.Name: true}
 	for t, from := range j.feeds(op) {
-		j.look(&w, t, from, seen)
+		j.look(&w, t, from.Port, seen)
 	}
 	slices.SortFunc(w.region, func(a, b string) int { return j.place[a] - j.place[b] })
 	return w

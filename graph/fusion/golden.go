@@ -80,7 +80,12 @@ func (r *Rules) Producer(op *Op, i int) (*Op, int, error) {
 		}
 		return nil, 0, &GoldenError{Failure: GoldenBadEntry, Op: op.Name, Index: i, Entry: e.Text, Part: part}
 	}
-	p := r.producer(op.Graph, e.Producer())
+	var p *Op
+	if op.place > 0 {
+		p = r.fed[int(op.fedAt)+i]
+	} else {
+		p = r.producer(op.Graph, e.Producer())
+	}
 	if p == nil {
 		return nil, 0, &GoldenError{Failure: GoldenNoProducer, Op: op.Name, Index: i, Entry: e.Text, Part: e.Producer()}
 	}

@@ -9,7 +9,7 @@ import (
 
 // clone returns a copy whose operators can be changed; groups are not filled.
 func (r *Rules) clone() *Rules {
-	c := newRules(r.Path, r.calls)
+	c := newRules(r.Path, r.calls, len(r.Ops))
 	c.Warnings = slices.Clone(r.Warnings)
 	return c
 }
@@ -18,7 +18,7 @@ func (o *Op) clone() *Op {
 	c := *o
 	c.OriginNames = slices.Clone(o.OriginNames)
 	c.Outputs = slices.Clone(o.Outputs)
-	c.Group, c.place = nil, 0
+	c.Group, c.place, c.fedAt = nil, 0, 0
 	return &c
 }
 

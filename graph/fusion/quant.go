@@ -36,8 +36,8 @@ func quantKind(name string) (quantizer, dequantizer bool) {
 func (r *Rules) filterQuantized() {
 	for _, o := range r.Ops {
 		inside := false
-		for _, e := range o.Inputs {
-			p := r.producer(o.Graph, e.Producer())
+		for i, e := range o.Inputs {
+			p := r.fed[int(o.fedAt)+i]
 			if p == nil || !p.passed || e.Index < 0 || int(e.Index) >= len(p.classes) {
 				continue
 			}

@@ -23,6 +23,9 @@ type Rules struct {
 	byName  map[string]*Op // first of a name
 	inGraph map[opKey]*Op  // operators whose name occurs in several graphs
 	calls   *graph.Calls
+	fed     []*Op // what the inputs of Ops name, one after the other
+	ordered sync.Once
+	turns   []int32 // by place, see Turn
 	// While groups form: what they are found by, and of names that occur twice the groups that have them.
 	byKey   map[groupKey]*Group
 	members map[member]bool
@@ -38,7 +41,10 @@ func (r *Rules) Missing(most int) (list []Absent) {
 		if op.Op == nil {
 			continue
 		}
-		for _, e := range op.Op.Inputs {
+		for i, e := range op.Op.Inputs {
+			if i < len(op.Inputs) && op.Inputs[i].Text == e.Text && r.fed[int(op.fedAt)+i] != nil {
+				continue
+			}
 			name := e.Producer()
 			if e.IsEmpty() || e.Index < graph.ControlIndex || r.byName[name] != nil || seen[name] || len(list) == most {
 				continue
@@ -68,6 +74,7 @@ type Group struct {
 	// Ops are ordered by the first appearance of their original names, then by file order.
 	Ops []*Op
 
+	one   [1]*Op // room for Ops
 	once  sync.Once
 	cells *[2]string // NPU side and golden side, of several operators once they were asked for
 }
@@ -113,6 +120,7 @@ type Op struct {
 	classes []quantClass // per output descriptor, nil where all are normal
 	passed  bool         // filterQuantized came by
 	place   int32        // in Rules.Ops, from 1; 0 for an operator that is not among them
+	fedAt   int32        // where its inputs begin in Rules.fed
 }
 
 // Place returns the operator's place in [Rules.Ops], -1 for one that is not among them.
@@ -136,7 +144,11 @@ func New(m *graph.Model) (*Rules, error) {
 		return nil, &graph.Error{Path: m.Path, Offset: -1, Msg: graph.Messagef("a graph of TensorFlow, expected the graph that GE made of it (ge_proto_*_Build.txt)")}
 	}
 	m.Own() // operators tell their graph
-	r := newRules(m.Path, graph.NewCalls(m))
+	n := 0
+	for _, g := range m.Graphs {
+		n += len(g.Ops)
+	}
+	r := newRules(m.Path, graph.NewCalls(m), n)
 	if m.NoGraphs {
 		return nil, &graph.Error{Path: m.Path, Offset: -1, Msg: graph.Messagef(`no "graph" in the model`)}
 	}
@@ -144,12 +156,12 @@ func New(m *graph.Model) (*Rules, error) {
 		if g.NoOps {
 			return nil, m.FaultAt(g.Line, graph.Messagef(`no "op" in graph %q`, g.Name))
 		}
-		for _, o := range g.Ops {
-			op, err := newOp(m, g, o)
-			if err != nil {
+		ops := make([]Op, len(g.Ops))
+		for i, o := range g.Ops {
+			if err := ops[i].from(m, g, o); err != nil {
 				return nil, err
 			}
-			r.add(op)
+			r.add(&ops[i])
 		}
 		r.fillOrigins()
 	}
@@ -160,16 +172,19 @@ func New(m *graph.Model) (*Rules, error) {
 	return r, nil
 }
 
-func newRules(path string, calls *graph.Calls) *Rules {
-	return &Rules{Path: path, calls: calls, byKey: map[groupKey]*Group{}, byName: map[string]*Op{}, members: map[member]bool{}}
+// newRules are those of so many operators, without any yet.
+func newRules(path string, calls *graph.Calls, ops int) *Rules {
+	return &Rules{Path: path, calls: calls, Ops: make([]*Op, 0, ops), byKey: make(map[groupKey]*Group, ops), byName: make(map[string]*Op, ops),
+		members: map[member]bool{}}
 }
 
-func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
+// from makes op the operator that o of a graph is.
+func (op *Op) from(m *graph.Model, g *graph.Graph, o *graph.Op) error {
 	switch {
 	case o.Name == "":
-		return nil, m.FaultAt(o.Line, graph.Messagef("op without name"))
+		return m.FaultAt(o.Line, graph.Messagef("op without name"))
 	case o.Type == "":
-		return nil, m.FaultAt(o.Line, graph.Messagef("op %q without type", o.Name))
+		return m.FaultAt(o.Line, graph.Messagef("op %q without type", o.Name))
 	}
 	var fault error
 	get := func(a graph.Attrs, key string) *graph.Value {
@@ -197,7 +212,7 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 		}
 		return v
 	}
-	op := &Op{Name: cutSlices(o.Name), Type: o.Type, ID: o.ID, Op: o, Graph: g}
+	*op = Op{Name: cutSlices(o.Name), Type: o.Type, ID: o.ID, Op: o, Graph: g}
 	if v := of(graph.KindList, graph.AttrOriginOps); v != nil {
 		op.HasOrigin = true
 		op.OriginNames = v.Strings()
@@ -234,13 +249,10 @@ func newOp(m *graph.Model, g *graph.Graph, o *graph.Op) (*Op, error) {
 		out.Shape = get(d.Attrs, graph.AttrShape).Ints()
 		op.Outputs = append(op.Outputs, out)
 	}
-	if fault != nil {
-		return nil, fault
-	}
-	if !op.HasOrigin {
+	if fault == nil && !op.HasOrigin {
 		op.fillOrigin(op.Name)
 	}
-	return op, nil
+	return fault
 }
 
 // fxTensor takes the name of a tensor of FX apart, mm-aten.mm.default.OUTPUT.0, as the files of one are named.
@@ -361,6 +373,7 @@ func (r *Rules) add(op *Op) {
 	g := r.byKey[key]
 	if g == nil {
 		g = &Group{Index: len(r.Groups)}
+		g.Ops = g.one[:0]
 		r.byKey[key] = g
 		r.Groups = append(r.Groups, g)
 	}
@@ -402,11 +415,19 @@ func (r *Rules) sort() {
 	})
 }
 
-// finish sets relations, places and the order of operators inside groups, to which no operator comes any more.
+// finish sets relations, places, what inputs name, and the order of operators inside groups, to which no operator comes any more.
 func (r *Rules) finish() {
 	r.byKey, r.members = nil, nil
+	n := 0
 	for i, o := range r.Ops {
-		o.place = int32(i + 1)
+		o.place, o.fedAt = int32(i+1), int32(n)
+		n += len(o.Inputs)
+	}
+	r.fed = make([]*Op, 0, n)
+	for _, o := range r.Ops {
+		for _, e := range o.Inputs {
+			r.fed = append(r.fed, r.producer(o.Graph, e.Producer()))
+		}
 	}
 	for _, g := range r.Groups {
 		if len(g.Ops) > 1 {

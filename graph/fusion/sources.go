@@ -16,16 +16,21 @@ const maxSources = 1024
 // fed with, an operator such as PartitionedCall, If or While for what the graphs it calls return. There are several behind
 // branches, those of the first branch first, and where a graph is called from several places. The error is a *[GoldenError].
 func (r *Rules) Sources(op *Op, i int) ([]Source, error) {
+	var room [1]Source // of the caller, as this is inlined: mostly that is all
+	return r.sources(op, i, room[:0])
+}
+
+func (r *Rules) sources(op *Op, i int, list []Source) ([]Source, error) {
 	p, k, err := r.Producer(op, i)
 	if err != nil {
 		return nil, err
 	}
-	if first := (Source{p, k}); r.behind(first) == nil {
-		return []Source{first}, nil
+	s := Source{p, k}
+	if r.behind(s) == nil {
+		return append(list, s), nil
 	}
-	var list []Source
 	seen := map[Source]bool{}
-	todo := []Source{{p, k}}
+	todo := []Source{s}
 	for len(todo) > 0 && len(seen) < maxSources {
 		s := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -74,10 +79,19 @@ func (r *Rules) behind(s Source) (list []Source) {
 // Called tells whether op is in a graph that other operators call.
 func (r *Rules) Called(op *Op) bool { return r.caller(op.Graph) != nil }
 
-// Order returns the operators in an order in which elements can flow: by id, as [Rules.Ops] are, but none before what its
+// Turn is the operator's place in an order in which elements can flow: by id, as [Rules.Ops] are, but none before what its
 // inputs come from, also across called graphs. Where operators feed each other in a circle, the first by id comes first.
-func (r *Rules) Order() []*Op {
-	order := make([]*Op, 0, len(r.Ops))
+func (r *Rules) Turn(op *Op) int {
+	if op.place == 0 {
+		return 0
+	}
+	r.ordered.Do(r.order)
+	return int(r.turns[op.place-1])
+}
+
+func (r *Rules) order() {
+	r.turns = make([]int32, len(r.Ops))
+	turn := int32(0)
 	const (
 		open = 1
 		done = 2
@@ -115,9 +129,9 @@ func (r *Rules) Order() []*Op {
 				continue
 			}
 			state[stack[top]] = done
-			order = append(order, r.Ops[stack[top]])
+			r.turns[stack[top]] = turn
+			turn++
 			stack, sources = stack[:top], sources[:top]
 		}
 	}
-	return order
 }

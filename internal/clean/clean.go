@@ -58,7 +58,14 @@ func Text(s string) string {
 }
 
 // Line is for what must stay on one line: as [Text], but without lines and tabs.
-func Line(s string) string { return shown(s, Steers) }
+func Line(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c >= 0x7f {
+			return shown(s, Steers)
+		}
+	}
+	return s
+}
 
 func shown(s string, steers func(rune) bool) string {
 	for i, r := range s {
