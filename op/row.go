@@ -119,7 +119,10 @@ func numbers(list string) (out []int, err error) {
 
 // Call splits a value such as summed(0.25) into its word and its argument, 0 without one.
 func Call(value string) (word string, argument float64) {
-	word, rest, _ := strings.Cut(value, "(")
+	word, rest, called := strings.Cut(value, "(")
+	if !called {
+		return word, 0
+	}
 	argument, _ = strconv.ParseFloat(strings.TrimSuffix(rest, ")"), 64)
 	return word, argument
 }

@@ -47,6 +47,8 @@ type judge struct {
 	place     map[string]int         // of an operator in operators
 	makers    []int32                // of the inputs of all operators, one after the other: the place of who makes it, -1 if not known
 	numbers   map[result.Port]bool   // outputs of integers that are measured, not counted
+	in        []operand              // room for what goes into an operator
+	out       operand                // and for what comes out
 }
 
 // spoken is a table of recordings whose rows say something of both sides, and be it nothing: the table itself, or

@@ -75,8 +75,9 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 	if _, partly := chosenOf(row); partly {
 		read = othersOf
 	}
-	o, ok := read(row)
-	if !ok || o.err.max == 0 || j.counts(row) {
+	o := &j.out
+	var ok bool
+	if *o, ok = read(row); !ok || o.err.max == 0 || j.counts(row) {
 		return Jump{}
 	}
 	u := unit(coarserOf(row))
@@ -98,7 +99,7 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 	if !known {
 		return Jump{}
 	}
-	in := make([]operand, 0, len(rows))
+	in := j.in[:0]
 	for _, r := range rows {
 		x, ok := read(&j.table.Rows[r])
 		if !ok {
@@ -107,6 +108,7 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		in = append(in, x)
 		u = max(u, unit(coarserOf(&j.table.Rows[r])))
 	}
+	j.in = in
 	predict := j.classOf(op.row, row)
 	if through {
 		for k := range in {
@@ -114,7 +116,7 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		}
 		predict = handed
 	}
-	p := predict(in, &o)
+	p := predict(in, o)
 	if !p.tame {
 		return Jump{}
 	}

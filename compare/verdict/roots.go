@@ -16,13 +16,18 @@ func (j *judge) roots(out *Judged, p *premised) {
 		return
 	}
 	origins := make([][]int, len(j.operators)) // roots whose error each operator carries
+	some := false                              // operator does
 	for i := range j.operators {
 		op := &j.operators[i]
-		from := j.carried(op, origins)
+		var from []int
+		if some {
+			from = j.carried(op, origins)
+		}
 		behind := p.reached(j, i)
 		given, is := j.givenRoot(out, p, i)
 		from = merge(slices.Clone(from), given)
 		origins[i] = from
+		some = some || len(from) > 0
 		if is || len(p.users[i]) > 0 && !op.computes() {
 			continue // named for what it takes; what no kernel computes is named where it is taken
 		}
@@ -45,7 +50,7 @@ func (j *judge) roots(out *Judged, p *premised) {
 			p.behind[i], is = true, false
 		}
 		if is {
-			origins[i] = []int{len(out.Roots)}
+			origins[i], some = []int{len(out.Roots)}, true
 			out.Roots = append(out.Roots, root)
 			continue
 		}
