@@ -549,6 +549,11 @@ func (j *judge) unseenWeights(p *premised) (list []*source, why result.Reason, o
 		if w := j.walk(op); w.amiss || w.unknown || len(w.region) > 0 {
 			continue
 		}
+		if op.State != StateGood && !slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+			return t.Jump.Distance == 0 || slices.ContainsFunc(t.Causes, func(c Cause) bool { return c.Kind.Jump() })
+		}) {
+			continue // the error of another one arrives there, within the limits
+		}
 		all = all && op.State != StateGood
 		list = append(list, weight)
 		types[op.Op.Type] = true

@@ -207,3 +207,12 @@ func TestOtherInput(t *testing.T) {
 		}
 	}
 }
+
+// TestOneWeight: an error that gets within the limits on its way to another operator that takes a weight does not
+// make that weight differ, too: it is not the weights that differ, but one.
+func TestOneWeight(t *testing.T) {
+	answer, j := compared(t, computed.Options{Arch: "mobilenet", Seed: 91827364, Fault: "weight"})
+	if want := answer.Faults[0].Op; j.Verdict != verdict.Bad || len(j.Premises) > 0 || !slices.Equal(roots(j), []string{want}) {
+		t.Errorf("%s, roots %v, premises %v; expected bad, %s", j.Verdict, roots(j), j.Premises, want)
+	}
+}
