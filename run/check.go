@@ -5,9 +5,11 @@ import (
 	"io"
 
 	"precision/compare"
+	"precision/compare/look"
 	"precision/compare/oracle"
 	"precision/compare/oracle/page"
 	"precision/compare/oracle/tell"
+	"precision/compare/report"
 	"precision/compare/report/parquet"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -42,6 +44,8 @@ type Check struct {
 	State string
 	Lang  msg.Lang
 
+	// again checks some operators again, and keeps their elements.
+	again   func(only func(name string) bool) ([]oracle.Finding, error)
 	calls   []msprobe.Recording
 	kernels []mindspore.Recording
 }
@@ -101,6 +105,11 @@ func (c *Check) recordings(ctx context.Context, done *Checked, tell Listener) (e
 	job := oracle.RecordingJob{Recordings: c.calls, Kernels: c.kernels, Full: c.Full, Workers: c.Workers, Only: c.Only, Progress: tell.progress(Checking)}
 	var bad []result.Damage
 	done.Findings, bad, err = job.Run(ctx)
+	c.again = func(only func(name string) bool) ([]oracle.Finding, error) {
+		job.Only, job.Keep, job.Progress = only, true, nil
+		list, _, err := job.Run(ctx)
+		return list, err
+	}
 	var places []oracle.Place
 	for i := range c.calls {
 		places = append(places, oracle.Place{Step: c.calls[i].Step, Rank: c.calls[i].Rank})
@@ -127,6 +136,10 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
 		}
 	}
 	done.Findings, err = job.Run(ctx)
+	c.again = func(only func(name string) bool) ([]oracle.Finding, error) {
+		job.Only, job.Keep, job.Progress = only, true, nil
+		return job.Run(ctx)
+	}
 	if c.Only == nil {
 		done.Findings = append(done.Findings, job.Missing(compare.Computes, func(op *graph.Op) bool { return verdict.Still(op.Type) })...)
 	}
@@ -142,6 +155,12 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
 // write writes the findings and holds them against the gate.
 func (c *Check) write(done *Checked, listen Listener) (err error) {
 	say := func(r result.Reason) string { return tell.Reason(c.Lang, r) }
+	var looks []byte
+	if c.HTML != "" || c.JSON != "" {
+		if looks, err = c.looks(done.Findings); err != nil {
+			return err
+		}
+	}
 	standing := tell.Standing(done.Findings, done.Coverage)
 	done.Trips = c.Gate.Stops(standing)
 	done.Path, err = whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return oracle.WriteCSV(w, done.Findings, say) })
@@ -152,7 +171,7 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 	word := standing.Verdict.String()
 	defer listen(Event{Action: Verdict, Verdict: word, Path: done.Path})
 	asJSON := func(w io.Writer) error {
-		return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: word, Coverage: done.Coverage, Premises: tell.Premises(done.Findings), Full: c.Full}, say)
+		return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: word, Coverage: done.Coverage, Premises: tell.Premises(done.Findings), Full: c.Full, Looks: looks}, say)
 	}
 	Last{Left: c.Path, Right: c.Golden, Graph: c.Graph}.Keep(c.State, asJSON) // that it could not be kept takes nothing from the check
 	for _, form := range []struct {
@@ -162,7 +181,7 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 		{c.JSON, asJSON},
 		{c.Parquet, func(w io.Writer) error { return parquet.WriteCheck(w, done.Findings, word, say) }},
 		{c.HTML, func(w io.Writer) error {
-			return page.Write(w, done.Findings, done.Coverage, page.Options{Lang: c.Lang, Left: c.Path, Graph: c.Graph})
+			return page.Write(w, done.Findings, done.Coverage, page.Options{Lang: c.Lang, Left: c.Path, Graph: c.Graph, Looks: looks})
 		}},
 		{c.NodeData, func(w io.Writer) error { return page.WriteNodes(w, done.Findings) }},
 	} {
@@ -175,6 +194,36 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 		listen(Event{Action: File, Path: form.path})
 	}
 	return nil
+}
+
+// looks looks at the elements of the first outputs that are wrong, and of suspect ones: they are computed once more. An operator of
+// which that takes more than a moment has no picture.
+func (c *Check) looks(findings []oracle.Finding) ([]byte, error) {
+	type output struct {
+		op          string
+		rank, index int
+	}
+	chosen, names := map[output]*oracle.Finding{}, map[string]bool{}
+	for _, v := range []oracle.Verdict{oracle.Wrong, oracle.Suspect} {
+		for i := range findings {
+			if f := &findings[i]; f.Verdict == v && (names[f.Op] || len(names) < look.Operators) {
+				chosen[output{f.Op, f.Rank, f.Index}], names[f.Op] = f, true
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	again, err := c.again(func(name string) bool { return names[name] })
+	var list []result.Look
+	for i := range again {
+		kept := &again[i]
+		if f := chosen[output{kept.Op, kept.Rank, kept.Index}]; f != nil && kept.Got != nil {
+			row := result.Row{Op: page.Name(f), Role: result.Output, Slot: f.Index, Shape: f.Shape, Left: result.Operand{DType: f.DType}}
+			list = append(list, look.Draw(&row, compare.Seen{Left: kept.Got, Right: kept.Want}))
+		}
+	}
+	return report.Looks(list), err
 }
 
 // open lists the data folders at or below the path, one for every device and step that was recorded, and reads

@@ -92,7 +92,7 @@ func PageOf(ctx context.Context, lang msg.Lang, path string) (string, error) {
 			return "", err
 		}
 		err = writeWhole(beside, func(w io.Writer) error {
-			return page.Write(w, findings, all.Coverage, page.Options{Lang: lang, Left: path, Saved: true})
+			return page.Write(w, findings, all.Coverage, page.Options{Lang: lang, Left: path, Looks: all.Looks})
 		})
 		if err != nil {
 			return "", err

@@ -118,4 +118,11 @@ func TestCheckCalls(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"op": "Torch.matmul.0.forward"`) || !strings.Contains(string(text), `"verdict": "wrong"`) {
 		t.Errorf("the JSON does not name the call: %s, %v", text, err)
 	}
+	// What is wrong has its pictures: the elements as they are and as they should be.
+	compact := strings.Join(strings.Fields(string(text)), "")
+	for _, want := range []string{`"dtype":"float32","shape":[2,2]`, `"looks":{"tensor":["Torch.matmul.0.forward:output:0"]`, `"largest":{"row":[0],"index":[1],"index_left":[2.5],"index_right":[2]}`} {
+		if !strings.Contains(compact, want) {
+			t.Errorf("the JSON lacks %s:\n%s", want, text)
+		}
+	}
 }

@@ -108,7 +108,7 @@ func TestCheckPage(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
 	page, err := os.ReadFile(out)
-	if err != nil || !strings.Contains(unzipped(t, page), `"block2/conv"`) {
+	if err != nil || !strings.Contains(unzipped(t, page), `"block2/conv"`) || !strings.Contains(unzipped(t, page), `"block2/conv:output:0"`) {
 		t.Errorf("the page: %v", err)
 	}
 	if code, _, stderr := precision(t, "check", filepath.Join(sample, "npu"), "-g", sample, "-out", t.TempDir(), "-html", sample); code == exitOK || stderr == "" {

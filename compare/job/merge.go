@@ -98,6 +98,9 @@ func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := forget(out); err != nil {
+		return nil, err
+	}
 	for _, u := range plan.units() {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +134,7 @@ func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
 		err = dir.Fill(PlanFile, p.WriteJSON)
 	}
 	if err == nil {
-		err = dir.Remove(PageFile) // that of an earlier run, which would show parts of this one
+		err = forget(dir)
 	}
 	if err == nil {
 		err = writeShard(dir, s)
@@ -144,6 +145,9 @@ func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
 	}
 	return r, nil
 }
+
+// forget removes what an earlier run concluded: beside tables of this one it would pass for its result.
+func forget(dir *whole.Folder) error { return cmp.Or(dir.Remove(PageFile), dir.Remove(ResultFile)) }
 
 // head is the head of a journal of this plan.
 func (p *Plan) head() journalHead {

@@ -116,6 +116,16 @@ func TestRun(t *testing.T) {
 		ran(t, r, s)
 		sameFiles(t, "again", files(t, s.Out), want)
 	}
+	// What the run before concluded does not stand beside what an interrupted one has so far.
+	plan, err := r.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = plan.Run(ctx, Settings{Out: out, Fresh: true, Progress: func(int64, int64) { cancel() }})
+	if _, gone := os.Stat(filepath.Join(out, ResultFile)); err == nil || !os.IsNotExist(gone) {
+		t.Errorf("interrupted: %v, and the result before: %v", err, gone)
+	}
 }
 
 // All ranks have a fault of the software.

@@ -138,6 +138,21 @@ func choose(j *verdict.Judged, operators int) []string {
 
 // At looks at a pair of tensors in the logical order of the row's shape.
 func At(r *result.Row, s compare.Seen) result.Look {
+	l := Draw(r, s)
+	if s.LeftRest != nil {
+		return l // of such integers differences are smaller than what float64 tells apart
+	}
+	c := pattern.Case{Got: s.Left, Want: s.Right, Shape: r.Shape, DType: r.Left.DType}
+	if found, err := pattern.Find(c); err == nil {
+		for _, f := range found[:min(len(found), 3)] {
+			l.Patterns = append(l.Patterns, result.Pattern{Kind: string(f.Kind), Explained: f.Explained, Elements: f.Elements, Evidence: f.Evidence()})
+		}
+	}
+	return l
+}
+
+// Draw is At without saying what kind of wrong it is.
+func Draw(r *result.Row, s compare.Seen) result.Look {
 	l := result.Look{Tensor: r.Tensor(), Shape: r.Shape}
 	left, right := s.Left, s.Right
 	errs := make([]float64, len(left))
@@ -156,15 +171,6 @@ func At(r *result.Row, s compare.Seen) result.Look {
 	along(&l, errs)
 	over(&l, errs)
 	differences(&l, errs, &s)
-	if s.LeftRest != nil {
-		return l // of such integers differences are smaller than what float64 tells apart
-	}
-	c := pattern.Case{Got: left, Want: right, Shape: r.Shape, DType: r.Left.DType}
-	if found, err := pattern.Find(c); err == nil {
-		for _, f := range found[:min(len(found), 3)] {
-			l.Patterns = append(l.Patterns, result.Pattern{Kind: string(f.Kind), Explained: f.Explained, Elements: f.Elements, Evidence: f.Evidence()})
-		}
-	}
 	return l
 }
 

@@ -340,7 +340,7 @@ func (b *bound) judge(f *Finding, full bool) {
 		unknown(f, because(OutputCount, len(b.call.outs), len(readings[0].Out)))
 		return
 	}
-	c := checker{call: b.call, index: i, rec: b.call.outs[i], full: full}
+	c := checker{call: b.call, index: i, rec: b.call.outs[i], full: full, keep: b.of.keep}
 	if b.guesses != nil {
 		b.judgeGuess(f, &c, readings)
 		return

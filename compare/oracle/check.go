@@ -24,6 +24,8 @@ type Settings struct {
 	Earlier iter.Seq[pattern.Tensor]
 	// Golden, if set, tells local from inherited errors.
 	Golden *Golden
+	// Keep keeps the elements of outputs that are wrong, see [Finding.Want], in place of saying how they are wrong.
+	Keep bool
 }
 
 const (
@@ -74,7 +76,7 @@ func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
 		case readings[0].out(i) == nil:
 			f.Reasons = append(f.Reasons, because(OutputCount, len(r.Outputs), len(readings[0].Out)))
 		default:
-			c := checker{file: r.Path, call: call, index: i, rec: call.outs[i], full: s.Full, golden: s.Golden, earlier: s.Earlier}
+			c := checker{file: r.Path, call: call, index: i, rec: call.outs[i], full: s.Full, keep: s.Keep, golden: s.Golden, earlier: s.Earlier}
 			if s.Golden != nil && s.Golden.brief {
 				if best, err := c.likeliest(readings); err == nil {
 					c.follow(f, best)
@@ -145,6 +147,7 @@ type checker struct {
 	index int
 	rec   *operand
 	full  bool
+	keep  bool
 
 	golden  *Golden
 	earlier iter.Seq[pattern.Tensor]
@@ -278,7 +281,11 @@ func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) 
 	if len(readings) > 1 {
 		f.Reasons = append(f.Reasons, because(Readings, len(readings)))
 	}
-	c.explain(f, best, j)
+	if c.keep {
+		c.show(f, best)
+	} else {
+		c.explain(f, best, j)
+	}
 }
 
 // explainedBy reports whether so much less precision explains every element. Where a step in between may have got beyond

@@ -231,6 +231,9 @@ type Finding struct {
 	// function is what the call is one of, with its direction; "" where there are no calls.
 	function string
 
+	// Want and Got are what all elements should be and what they are, of an output that was kept; see [Settings].
+	Want, Got []float64
+
 	// Split is the local and the inherited error, where there is golden data.
 	Split *Split
 }

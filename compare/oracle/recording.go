@@ -31,6 +31,8 @@ type RecordingJob struct {
 	Progress func(done, total int)
 	// Only, if set, chooses calls by their names.
 	Only func(call string) bool
+	// Keep is that of [Settings].
+	Keep bool
 }
 
 // recordedCall is a call of a recording with what belongs to it.
@@ -54,6 +56,7 @@ type recordedCalls struct {
 	index   map[string]*recordedCall
 	inside  map[string][]string // the calls within a module
 	kernels bool                // it was dumped kernel by kernel
+	keep    bool                // elements of wrong outputs
 	device  bool                // some calls ran on an NPU or GPU
 	bad     []result.Damage     // what cannot be read of its files
 	step    []*recordedCalls    // of all ranks of the step, this one too
@@ -88,6 +91,7 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 		if len(j.Recordings)+len(j.Kernels) > 1 {
 			r.prefix = recordingLabel(r.from) + "/"
 		}
+		r.keep = j.Keep
 		opened = append(opened, r)
 		for _, d := range r.bad {
 			d.Name = r.prefix + d.Name

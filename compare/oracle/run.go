@@ -70,6 +70,8 @@ type Job struct {
 	Progress func(done, total int)
 	// Only, if set, chooses operators by their names in the graph.
 	Only func(op string) bool
+	// Keep is that of [Settings].
+	Keep bool
 
 	met *sync.Map // operators that devices ran together: [Job.collective]
 }
@@ -88,7 +90,7 @@ type task struct {
 func (j Job) Run(ctx context.Context) ([]Finding, error) {
 	j.met = &sync.Map{}
 	tasks := j.tasks()
-	settings := Settings{Full: j.Full, Env: EnvironmentOf(j.Graph), Golden: j.Golden}
+	settings := Settings{Full: j.Full, Keep: j.Keep, Env: EnvironmentOf(j.Graph), Golden: j.Golden}
 	findings := checked(ctx, len(tasks), j.Workers, j.Progress, func(i int, budget *budget) []Finding {
 		return j.check(ctx, tasks[i], settings, budget)
 	})

@@ -20,6 +20,8 @@ const (
 	mostExplained = 1 << 18
 	// mostEarlier is how many earlier outputs stale data is looked for in.
 	mostEarlier = 16
+	// mostPictured bounds the elements of an output that are kept.
+	mostPictured = 1 << 21
 )
 
 // explain tries what kind of wrong an output is, and names the kind that its
@@ -102,6 +104,22 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 	if vague := len(found) == 0 || found[0].Kind.Vague() && found[0].Kind != pattern.Border; vague && isProduct(v) && lowAccumulation(j) {
 		f.Pattern = "acc16"
 	}
+}
+
+// show keeps the elements of an output and what they should be, where that is no more than a moment's work.
+func (c *checker) show(f *Finding, best Reading) {
+	v, n := best.out(c.index), c.rec.view.Len()
+	if n > mostPictured || cost(v)*float64(n) > mostRechecked {
+		return
+	}
+	want, got, bounds := make([]float64, n), make([]float64, n), make([]float64, min(n, slab))
+	for from := int64(0); from < n; from += slab {
+		to := min(from+slab, n)
+		if v.Range(from, want[from:to], bounds[:to-from]) != nil || c.rec.Range(from, got[from:to], nil) != nil {
+			return
+		}
+	}
+	f.Want, f.Got = want, got
 }
 
 // general are kinds that another reading of the operator may explain better: a factor is what another epsilon

@@ -11,6 +11,7 @@ import (
 
 	"precision/compare/pattern"
 	"precision/compare/result"
+	"precision/dump/dtype"
 	"precision/internal/clean"
 )
 
@@ -114,11 +115,13 @@ type jsonReport struct {
 	Full   bool           `json:"full"`
 	Counts map[string]int `json:"counts"` // outputs by verdict
 	// Verdict is the worst of them, or that too little could be checked.
-	Verdict   string        `json:"verdict"`
-	Coverage  jsonCoverage  `json:"coverage"`
-	Damaged   []jsonDamage  `json:"damaged"`
-	Premises  []jsonPremise `json:"premises"`
-	Operators []jsonOp      `json:"operators"`
+	Verdict  string        `json:"verdict"`
+	Coverage jsonCoverage  `json:"coverage"`
+	Damaged  []jsonDamage  `json:"damaged"`
+	Premises []jsonPremise `json:"premises"`
+	// Looks are pictures of wrong outputs, in the form of those of tables.
+	Looks     json.RawMessage `json:"looks,omitempty"`
+	Operators []jsonOp        `json:"operators"`
 }
 
 type jsonCoverage struct {
@@ -155,6 +158,8 @@ type jsonOp struct {
 type jsonOutput struct {
 	Index    int               `json:"index"`
 	Verdict  string            `json:"verdict"`
+	DType    string            `json:"dtype,omitempty"` // not of what could not be read
+	Shape    []int64           `json:"shape,omitempty"`
 	Ratio    real              `json:"ratio"`
 	Worst    []int64           `json:"worst,omitempty"`
 	Expected real              `json:"expected"`
@@ -193,6 +198,8 @@ type Whole struct {
 	Premises []Premise
 	// Full: all elements of large outputs were looked at.
 	Full bool
+	// Looks are pictures of wrong outputs as JSON; the writer knows their form.
+	Looks []byte
 }
 
 // Premise is one of them, as a judge found it.
@@ -208,7 +215,7 @@ type Premise struct {
 func WriteJSON(w io.Writer, findings []Finding, whole Whole, say Say) error {
 	c := whole.Coverage
 	report := jsonReport{Schema: Schema, Full: whole.Full, Counts: map[string]int{}, Verdict: whole.Verdict, Operators: []jsonOp{}, Premises: []jsonPremise{},
-		Coverage: jsonCoverage{Expected: c.Expected, Judged: c.Judged, Missing: append([]string{}, c.Missing...), Gaps: c.Gaps}, Damaged: []jsonDamage{}}
+		Coverage: jsonCoverage{Expected: c.Expected, Judged: c.Judged, Missing: append([]string{}, c.Missing...), Gaps: c.Gaps}, Damaged: []jsonDamage{}, Looks: whole.Looks}
 	for i := range c.Damaged {
 		d := &c.Damaged[i]
 		report.Damaged = append(report.Damaged, jsonDamage{d.Name, d.File, d.Offset, say(d.Reason)})
@@ -228,9 +235,12 @@ func WriteJSON(w io.Writer, findings []Finding, whole Whole, say Say) error {
 			report.Operators = append(report.Operators, op)
 			n++
 		}
-		o := jsonOutput{Index: f.Index, Verdict: f.Verdict.String(), Ratio: real(f.Ratio), Worst: f.Worst, Expected: real(f.Expected),
+		o := jsonOutput{Index: f.Index, Verdict: f.Verdict.String(), Shape: f.Shape, Ratio: real(f.Ratio), Worst: f.Worst, Expected: real(f.Expected),
 			Found: real(f.Found), Bound: real(f.Bound), Largest: real(f.Largest), Elements: f.Elements, Looked: f.Looked, Beyond: f.Beyond,
 			Reason: sentences(f.Reasons, say), Reasons: f.Reasons, Pattern: f.Pattern, Patterns: f.Patterns}
+		if f.Shape != nil {
+			o.DType = f.DType.String()
+		}
 		if s := f.Split; s != nil {
 			o.Split = &jsonSplit{real(s.Error), real(s.Local), real(s.Inherited), real(s.LocalShare), real(s.InheritedShare),
 				real(s.Amplification), s.Sensitive}
@@ -243,8 +253,7 @@ func WriteJSON(w io.Writer, findings []Finding, whole Whole, say Say) error {
 	return e.Encode(report)
 }
 
-// ReadJSON reads what [WriteJSON] wrote: all of it but types and shapes, reasons of damage, and those of premises, which are
-// texts there.
+// ReadJSON reads what [WriteJSON] wrote: all of it but reasons of damage and those of premises, which are texts there.
 func ReadJSON(r io.Reader) (findings []Finding, whole Whole, err error) {
 	var report jsonReport
 	if err := json.NewDecoder(r).Decode(&report); err != nil {
@@ -254,7 +263,7 @@ func ReadJSON(r io.Reader) (findings []Finding, whole Whole, err error) {
 		return nil, whole, fmt.Errorf("schema: found %q, expected %q", report.Schema, Schema)
 	}
 	whole = Whole{Verdict: report.Verdict, Full: report.Full, Coverage: Coverage{Expected: report.Coverage.Expected, Judged: report.Coverage.Judged,
-		Missing: report.Coverage.Missing, Gaps: report.Coverage.Gaps}}
+		Missing: report.Coverage.Missing, Gaps: report.Coverage.Gaps}, Looks: report.Looks}
 	for _, d := range report.Damaged {
 		whole.Coverage.Damaged = append(whole.Coverage.Damaged, result.Damage{Name: d.Name, File: d.File, Offset: d.Offset, Reason: result.Because(result.Text, d.Reason)})
 	}
@@ -264,6 +273,8 @@ func ReadJSON(r io.Reader) (findings []Finding, whole Whole, err error) {
 			f := Finding{Op: op.Op, Type: op.Type, ID: op.Index, Rank: -1, Index: o.Index, Verdict: Verdict(max(0, slices.Index(verdictNames[:], o.Verdict))), Ratio: float64(o.Ratio),
 				Worst: o.Worst, Expected: float64(o.Expected), Found: float64(o.Found), Bound: float64(o.Bound), Largest: float64(o.Largest),
 				Elements: o.Elements, Looked: o.Looked, Beyond: o.Beyond, Reasons: o.Reasons, Pattern: o.Pattern, Patterns: o.Patterns}
+			f.DType, _ = dtype.Parse(o.DType)
+			f.Shape = o.Shape
 			if op.Rank != nil {
 				f.Rank = *op.Rank
 			}

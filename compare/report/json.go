@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"maps"
@@ -19,6 +20,15 @@ const (
 	Schema       = "precision/verdict/2"
 	schemaBefore = "precision/verdict/1"
 )
+
+// Looks writes looks as a table's JSON has them.
+func Looks(looks []result.Look) []byte {
+	var b bytes.Buffer
+	w := &jsonWriter{to: &b, fresh: true}
+	writeRows(w, looks)
+	w.flush()
+	return b.Bytes()
+}
 
 // WriteJSON writes a judged table: the verdict, the roots and every operator for
 // programs to read, and under "table" all that [ReadJSON] needs to give the table

@@ -59,7 +59,7 @@ func TestPerson(t *testing.T) {
 	if n := value[int](w, painted+`(document.querySelector('#operator .look canvas'))`); n < 2 {
 		t.Errorf("the picture of the elements has %d colours", n)
 	}
-	if text := w.text("#operator .look"); !strings.Contains(text, "golden") {
+	if text := w.text("#operator .look"); !strings.Contains(text, "Golden") {
 		t.Errorf("the elements tell %.300q", text)
 	}
 	// Commands and lines to paste come behind the picture and the numbers.

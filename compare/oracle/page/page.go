@@ -6,6 +6,7 @@ package page
 import (
 	"encoding/json"
 	"io"
+	"strconv"
 	"strings"
 
 	"precision/compare/oracle"
@@ -23,14 +24,15 @@ type Options struct {
 	Lang msg.Lang
 	// Left and Graph are what was checked, for people.
 	Left, Graph string
-	// Saved: the findings were read from JSON, which does not tell the types of tensors.
-	Saved bool
+	// Looks are pictures of wrong outputs, as [report.Looks] writes them.
+	Looks json.RawMessage
 }
 
 // data is what the script reads: one column for each thing that is known of outputs, and what is said of them.
 type data struct {
-	Outputs outputs `json:"outputs"`
-	Page    own     `json:"page"`
+	Outputs outputs         `json:"outputs"`
+	Looks   json.RawMessage `json:"looks,omitempty"`
+	Page    own             `json:"page"`
 }
 
 // outputs are in execution order. Ratio is the largest error as a share of what rounding may do; Worst the place of that
@@ -79,7 +81,7 @@ type spoken struct {
 // Write writes the page.
 func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options) error {
 	standing := tell.Standing(findings, c)
-	d := data{Page: own{Lang: o.Lang.String(), Verdict: standing.Verdict.String(), Left: report.Clean(o.Left), Graph: report.Clean(o.Graph), Say: map[string]spoken{}}}
+	d := data{Looks: o.Looks, Page: own{Lang: o.Lang.String(), Verdict: standing.Verdict.String(), Left: report.Clean(o.Left), Graph: report.Clean(o.Graph), Say: map[string]spoken{}}}
 	var states strings.Builder
 	places := map[string]int{}
 	var reasons [][]result.Reason
@@ -91,9 +93,9 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 		out.Op, out.Type, out.Rank, out.Index = append(out.Op, report.Clean(f.Op)), append(out.Type, report.Clean(f.Type)), append(out.Rank, f.Rank), append(out.Index, f.Index)
 		out.Ratio, out.Worst = append(out.Ratio, html.Number(f.Ratio)), append(out.Worst, f.Worst)
 		out.Expected, out.Found, out.Bound = append(out.Expected, html.Number(f.Expected)), append(out.Found, html.Number(f.Found)), append(out.Bound, html.Number(f.Bound))
-		dtype := f.DType.String()
-		if o.Saved {
-			dtype = ""
+		dtype := ""
+		if f.Shape != nil {
+			dtype = f.DType.String()
 		}
 		out.Largest, out.DType, out.Shape = append(out.Largest, html.Number(f.Largest)), append(out.DType, dtype), append(out.Shape, f.Shape)
 		out.Elements, out.Looked, out.Beyond = append(out.Elements, f.Elements), append(out.Looked, f.Looked), append(out.Beyond, f.Beyond)
@@ -117,7 +119,9 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 	counts := tell.Counts(findings)
 	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
 		texts := lang.Under("html.", "report.word.")
-		texts["html.chart"] = lang.T("html.check.chart")
+		for _, own := range [][2]string{{"chart", "check.chart"}, {"density", "check.density"}, {"element-npu", "column.check.found"}, {"element-golden", "column.check.expected"}} {
+			texts["html."+own[0]] = lang.T("html." + own[1])
+		}
 		for v, as := range map[oracle.Verdict]string{oracle.OK: "good", oracle.Wrong: "bad", oracle.Unknown: "uncompared"} {
 			texts["report.word."+as] = tell.Verdict(lang, v) // what a check calls these states
 		}
@@ -133,6 +137,15 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 		d.Page.Say[lang.String()] = s
 	}
 	return html.Check.Write(to, o.Lang, o.Left, func(w io.Writer) error { return json.NewEncoder(w).Encode(&d) })
+}
+
+// Name is an operator as the page names it: with its rank, where there are several.
+func Name(f *oracle.Finding) string {
+	if name := report.Clean(f.Op); f.Rank >= 0 {
+		return name + " @" + strconv.Itoa(f.Rank)
+	} else {
+		return name
+	}
 }
 
 // WriteNodes writes how far outputs are from what explains them, as shares of the bound, as node data for model-explorer.

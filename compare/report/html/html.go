@@ -63,7 +63,7 @@ type Sheet struct {
 // The pages there are.
 var (
 	Comparison = newSheet("page", false, "text", "data", "state", "format", "marks", "top", "svg", "look", "cards", "chart", "filter", "table", "layout", "fold", "graph", "advice", "panel", "tree", "keys", "main")
-	Check      = newSheet("check", false, "text", "data", "state", "format", "marks", "top", "svg", "chart", "filter", "table", "keys", "check")
+	Check      = newSheet("check", false, "text", "data", "state", "format", "marks", "look", "top", "svg", "chart", "filter", "table", "keys", "check")
 	Job        = newSheet("job", true, "text", "data", "state", "format", "marks", "top", "keys", "job")
 	Rollout    = newSheet("rollout", false, "text", "data", "state", "format", "marks", "top", "keys", "rollout")
 	Preflight  = newSheet("preflight", false, "text", "data", "state", "format", "marks", "top", "svg", "filter", "table", "keys", "preflight")

@@ -2,8 +2,9 @@
 // here is the model that they look at.
 
 import {start, t, el, show, spoken} from './text.js';
-import {unpack, listed, numberOf, Words} from './data.js';
+import {unpack, listed, lookList, numberOf, Words} from './data.js';
 import {figure, shapeText} from './format.js';
+import {lookView, smallLook} from './look.js';
 import {signs} from './marks.js';
 import {textColumn} from './filter.js';
 import {state, select, on, follow, settle} from './state.js';
@@ -16,7 +17,7 @@ const states = {g: 'good', s: 'suspect', b: 'bad', u: 'uncompared'};
 const mostCards = 12;
 
 /** model makes of the outputs what the chart and the table look at: an operator is a point of the execution order, an output a row. */
-function model({outputs: o, page}) {
+function model({outputs: o, looks, page}) {
   const rows = o.states.length;
   const number = name => Float64Array.from(o[name] ?? [], numberOf);
   const stateAt = i => states[o.states[i]];
@@ -24,6 +25,8 @@ function model({outputs: o, page}) {
     page, o, op: new Words(o.op ?? [], rows), type: new Words(o.type ?? [], rows), slot: i => o.index[i], state: stateAt, shape: i => o.shape[i], states: ['bad', 'suspect', 'good', 'uncompared'],
     name: i => o.op[i] + (o.rank[i] >= 0 ? ' @' + o.rank[i] : ''), ratio: number('ratio'), expected: number('expected'), found: number('found'), bound: number('bound'), largest: number('largest'),
   });
+  m.looks = new Map(lookList(looks).map(l => [l.tensor, l]));
+  m.look = i => m.looks.get(m.name(i) + ':output:' + o.index[i]);
   m.measures = [{name: 'ratio', values: m.ratio, limit: 1}];
   m.kind = i => spoken().kinds?.[o.kind[i]] ?? '';
   const reason = i => spoken().reasons[o.reason[i]] ?? '';
@@ -62,8 +65,8 @@ start(async () => {
     const go = () => select(m.opOfRow[i], i);
     return el('article.card.' + m.verdictOf(i), {tabindex: 0, 'data-op': m.opOfRow[i], onclick: go, onkeydown: e => { if (e.key === 'Enter') go(); }},
       el('header', {}, el('span.sign', {'aria-hidden': 'true'}, signs[m.verdictOf(i)]), el('span.number', {}, t('report.word.' + m.verdictOf(i))), el('b', {}, show(m.type.get(i))), el('span.name', {}, show(m.name(i)) + ':' + m.o.index[i])),
-      el('p.strong', {}, t('check.numbers', figure(m.found[i], 6), figure(m.expected[i], 6), m.o.worst[i]?.length ? '[' + m.o.worst[i].join(', ') + ']' : '', Number.isFinite(m.ratio[i]) ? figure(m.ratio[i], 3) : '∞')),
-      ...[m.kind(i), spoken().reasons[m.o.reason[i]]].map((x, k) => x ? el(k ? 'p' : 'p.kind', {}, x) : null));
+      el('div.body', {}, el('div.words', {}, el('p.strong', {}, t('check.numbers', figure(m.found[i], 6), figure(m.expected[i], 6), m.o.worst[i]?.length ? '[' + m.o.worst[i].join(', ') + ']' : '', Number.isFinite(m.ratio[i]) ? figure(m.ratio[i], 3) : '∞')),
+      ...[m.kind(i), spoken().reasons[m.o.reason[i]]].map((x, k) => x ? el(k ? 'p' : 'p.kind', {}, x) : null)), smallLook(m.look(i))));
   };
   const cards = () => document.getElementById('cards').replaceChildren(...order.slice(0, mostCards).map(card), ...order.length > mostCards ? [el('p.dim', {}, t('check.more', order.length - mostCards))] : []);
   const panel = () => {
@@ -72,7 +75,7 @@ start(async () => {
     document.getElementById('operator').replaceChildren(...!op ? [el('p.dim', {}, t('select-one'))] : [
       el('h3', {}, el('span.sign.' + op.state, {'aria-hidden': 'true'}, signs[op.state]), ' ' + show(op.type) + ' ', el('span.name', {}, show(op.name))),
       ...op.rows.map(i => el('div', {}, el('h4', {}, el('span.sign.' + m.verdictOf(i), {'aria-hidden': 'true'}, signs[m.verdictOf(i)]), ' ' + t('role.output') + ' ' + m.o.index[i] + ' ', el('span.dim', {}, [m.o.dtype[i], shapeText(m.o.shape[i])].filter(Boolean).join(' '))),
-        numbersOf(m, i), el('p.kind', {}, m.kind(i)), el('p', {}, spoken().reasons[m.o.reason[i]] ?? '')))]);
+        el('div.pictures', {}, el('div', {}, numbersOf(m, i), el('p.kind', {}, m.kind(i)), el('p', {}, spoken().reasons[m.o.reason[i]] ?? '')), m.look(i) ? lookView(m, m.look(i)) : null)))]);
   };
   on('op row', panel);
   topView(m.page, {verdict: m.page.verdict, sides: () => [el('code', {}, show(m.page.left)), m.page.graph ? el('code', {}, ' ' + show(m.page.graph)) : ''],

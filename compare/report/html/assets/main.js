@@ -22,7 +22,7 @@ async function open() {
   const names = ['uncompared', 'good', 'suspect', 'inherited', 'bad', 'damaged'];
   const {meta} = m;
   topView(m.page, {verdict: m.verdict, sides: () => [el('span', {}, t('left') + ' ', el('code', {}, show(meta.left_dir ?? ''))), ' ', el('span', {}, t('right') + ' ', el('code', {}, show(meta.right_dir ?? ''))), ' ',
-    el('span.dim', {}, [t('numerics', meta.numerics ?? ''), (meta.time ?? '').replace('T', ' ').slice(0, 16), meta.version ? 'precision ' + show(meta.version) : ''].filter(Boolean).join(' · '))],
+    el('span.dim', {}, [meta.numerics ? t('numerics', meta.numerics) : '', (meta.time ?? '').replace('T', ' ').slice(0, 16), meta.version ? 'precision ' + show(meta.version) : ''].filter(Boolean).join(' · '))],
   counts: () => names.map((name, i) => count(name, m.page.counts[i])).reverse()});
   verdictView(m);
   panelView(m);

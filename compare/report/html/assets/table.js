@@ -37,11 +37,14 @@ export function tableView(m) {
   /** fit gives columns the width of what is in them: of the heading and of a sample of the rows. */
   const fit = () => {
     const step = Math.max(1, Math.floor(m.rows / 400));
+    const pen = document.createElement('canvas').getContext('2d');
+    pen.font = '12.5px ' + getComputedStyle(document.body).fontFamily;
+    const digit = Math.max(7.1, pen.measureText('0').width); // wider in some systems' fonts
     for (const c of all) {
       let most = wide(named(c)) + 2;
       if (c.sign) for (const s of states) most = Math.max(most, wide(t('report.word.' + s)) + 3);
       for (let i = 0; i < m.rows; i += step) most = Math.max(most, wide(c.text(i)));
-      c.width = Math.round(Math.min(c.left ? 460 : 260, 18 + 7.1 * most));
+      c.width = Math.round(Math.min(c.left ? 460 : 260, 18 + (c.numeric ? digit : 7.1) * most));
     }
   };
 

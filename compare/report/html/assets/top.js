@@ -20,6 +20,7 @@ export function topView(page, {verdict, sides, counts = () => []}, ...draws) {
   on('lang', draw);
   document.body.classList.add('open');
   draw();
+  document.getElementById('rests').open = !document.querySelector('.card'); // cards say it
 }
 
 /** ready tells that the page can be used, and when that was. */
