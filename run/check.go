@@ -38,8 +38,8 @@ type Check struct {
 	// Only, if not nil, chooses operators by their names.
 	Only func(name string) bool
 	Gate verdict.Gate
-	// Table, JSON, Parquet, HTML and NodeData, for model-explorer, are where the findings go; empty are not written.
-	Table, JSON, Parquet, HTML, NodeData string
+	// Table, JSON, Parquet, HTML and, for model-explorer, Explorer and NodeData are where the findings go; empty are not written.
+	Table, JSON, Parquet, HTML, Explorer, NodeData string
 	// State is the folder that keeps the last result.
 	State string
 	Lang  msg.Lang
@@ -82,7 +82,7 @@ func (c *Check) Validate() error {
 	case c.Golden != "":
 		return explain.Say("err.check.noright")
 	}
-	return whole.Apart([]string{c.JSON, c.Parquet, c.HTML, c.NodeData}, c.Path, c.Golden, c.Graph)
+	return whole.Apart([]string{c.JSON, c.Parquet, c.HTML, c.Explorer, c.NodeData}, c.Path, c.Golden, c.Graph)
 }
 
 // Run checks what [Check.Validate] found, or the Devices. Of a check that was interrupted the findings so far are
@@ -183,6 +183,7 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 		{c.HTML, func(w io.Writer) error {
 			return page.Write(w, done.Findings, done.Coverage, page.Options{Lang: c.Lang, Left: c.Path, Graph: c.Graph, Looks: looks})
 		}},
+		{c.Explorer, func(w io.Writer) error { return page.WriteGraph(w, c.Path, done.Findings, c.Model) }},
 		{c.NodeData, func(w io.Writer) error { return page.WriteNodes(w, done.Findings) }},
 	} {
 		if form.path == "" {

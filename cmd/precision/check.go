@@ -37,6 +37,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&f.JSON, "json", "", text("json"))
 	set.StringVar(&f.Parquet, "parquet", "", e.optionText("compare")("parquet"))
 	set.StringVar(&f.HTML, "html", "", e.optionText("compare")("html"))
+	set.StringVar(&f.Explorer, "graph-json", "", e.optionText("compare")("graph-json"))
 	set.StringVar(&f.NodeData, "node-data", "", e.optionText("compare")("node-data"))
 	set.StringVar(&f.out, "out", ".", text("out"))
 	set.Var((*run.Gate)(&f.Gate), "gate", text("gate"))
@@ -63,7 +64,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 			f.Path, f.Graph, f.Golden = last.Left, cmp.Or(f.Graph, last.Graph), cmp.Or(f.Golden, last.Right)
 		}
 	}
-	if err := cmp.Or(alone(f.events, f.JSON, f.Parquet, f.HTML, f.NodeData), f.Validate()); err != nil {
+	if err := cmp.Or(alone(f.events, f.JSON, f.Parquet, f.HTML, f.Explorer, f.NodeData), f.Validate()); err != nil {
 		return exitUsage, err
 	}
 	f.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")

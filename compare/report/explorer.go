@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,28 +23,32 @@ type (
 	}
 	explorerGraph struct {
 		ID    string         `json:"id"`
-		Nodes []explorerNode `json:"nodes"`
+		Nodes []ExplorerNode `json:"nodes"`
 	}
-	explorerNode struct {
+	// ExplorerNode is an operator. Its namespace is the scope that it lies in, with slashes.
+	ExplorerNode struct {
 		ID        string         `json:"id"`
 		Label     string         `json:"label"`
 		Namespace string         `json:"namespace"`
-		Attrs     []explorerPair `json:"attrs"`
-		Incoming  []explorerEdge `json:"incomingEdges,omitempty"`
-		Outputs   []explorerItem `json:"outputsMetadata,omitempty"`
+		Attrs     []ExplorerPair `json:"attrs"`
+		Incoming  []ExplorerEdge `json:"incomingEdges,omitempty"`
+		Outputs   []ExplorerItem `json:"outputsMetadata,omitempty"`
 	}
-	explorerPair struct {
+	// ExplorerPair is a fact of a node or an output.
+	ExplorerPair struct {
 		Key   string `json:"key"`
 		Value string `json:"value"`
 	}
-	explorerEdge struct {
+	// ExplorerEdge leads from an output of another node to an input.
+	ExplorerEdge struct {
 		From   string `json:"sourceNodeId"`
 		Output string `json:"sourceNodeOutputId"`
 		Input  string `json:"targetNodeInputId"`
 	}
-	explorerItem struct {
+	// ExplorerItem is an output, by its number.
+	ExplorerItem struct {
 		ID    string         `json:"id"`
-		Attrs []explorerPair `json:"attrs"`
+		Attrs []ExplorerPair `json:"attrs"`
 	}
 	explorerData struct {
 		Results  map[string]explorerValue `json:"results"`
@@ -69,43 +74,66 @@ var explorerColours = map[verdict.State]string{verdict.StateBad: "#c43c00", verd
 // WriteExplorerGraph writes the operators and their edges as a graph for model-explorer. Scopes of names are
 // namespaces, so that the viewer folds them: layer/attention/MatMul lies in layer/attention.
 func WriteExplorerGraph(to io.Writer, j *verdict.Judged) error {
-	known := map[string]bool{}
-	for i := range j.Operators {
-		known[j.Operators[i].Op.Name] = true
-	}
 	causes := map[int][]string{}
 	for k := range j.Roots {
 		causes[j.Roots[k].Operator] = Text{Lang: msg.English}.Card(j, &j.Roots[k]).Causes
 	}
-	g := explorerGraph{ID: explorerID, Nodes: []explorerNode{}}
-	for i := range j.Operators {
-		op := &j.Operators[i]
-		scoped := op.Op.Name
-		if len(op.Op.Framework) > 0 {
-			scoped = op.Op.Framework[0]
-		}
-		space := namespace(Clean(scoped))
-		if op.Op.Scope != "" {
-			space = strings.ReplaceAll(Clean(op.Op.Scope), ".", "/")
-		}
-		n := explorerNode{ID: Clean(op.Op.Name), Label: Clean(op.Op.Type), Namespace: space,
-			Attrs: []explorerPair{{"name", Clean(op.Op.Name)}, {"verdict", speaker{msg.English}.say("word." + op.State.String())}, {"order", strconv.Itoa(i)}}}
-		for _, text := range causes[i] {
-			n.Attrs = append(n.Attrs, explorerPair{"cause", text})
-		}
-		for slot, from := range op.Op.Inputs {
-			if known[from.Op] {
-				n.Incoming = append(n.Incoming, explorerEdge{Clean(from.Op), strconv.Itoa(from.Index), strconv.Itoa(slot)})
+	return WriteExplorer(to, j.Table.Meta.Left.Dir, func(yield func(ExplorerNode) bool) {
+		for i := range j.Operators {
+			op := &j.Operators[i]
+			space := Namespace(op.Op.Name)
+			switch {
+			case op.Op.Scope != "":
+				space = strings.ReplaceAll(op.Op.Scope, ".", "/")
+			case len(op.Op.Framework) > 0:
+				space = Namespace(op.Op.Framework[0])
+			}
+			n := ExplorerNode{ID: op.Op.Name, Label: op.Op.Type, Namespace: space,
+				Attrs: []ExplorerPair{{"name", op.Op.Name}, {"verdict", speaker{msg.English}.say("word." + op.State.String())}, {"order", strconv.Itoa(i)}}}
+			for _, text := range causes[i] {
+				n.Attrs = append(n.Attrs, ExplorerPair{"cause", text})
+			}
+			for slot, from := range op.Op.Inputs {
+				n.Incoming = append(n.Incoming, ExplorerEdge{from.Op, strconv.Itoa(from.Index), strconv.Itoa(slot)})
+			}
+			for k := range op.Outputs {
+				row := j.Row(&op.Outputs[k])
+				n.Outputs = append(n.Outputs, ExplorerItem{strconv.Itoa(row.Slot), []ExplorerPair{{"tensor", row.Tensor()}, {"shape", result.ShapeText(row.Shape)}, {"error", Figure(apart(row))}}})
+			}
+			if !yield(n) {
+				return
 			}
 		}
-		for k := range op.Outputs {
-			row := j.Row(&op.Outputs[k])
-			item := explorerItem{ID: strconv.Itoa(row.Slot), Attrs: []explorerPair{{"tensor", Clean(row.Tensor())}, {"shape", result.ShapeText(row.Shape)}, {"error", Figure(apart(row))}}}
-			n.Outputs = append(n.Outputs, item)
-		}
+	})
+}
+
+// WriteExplorer writes operators as a graph for model-explorer. Names and facts may be any text; edges from operators that are
+// not among them are left out.
+func WriteExplorer(to io.Writer, label string, operators iter.Seq[ExplorerNode]) error {
+	g := explorerGraph{ID: explorerID, Nodes: []ExplorerNode{}}
+	known := map[string]bool{}
+	for n := range operators {
+		known[n.ID] = true
 		g.Nodes = append(g.Nodes, n)
 	}
-	return json.NewEncoder(to).Encode(explorerGraphs{Label: Clean(j.Table.Meta.Left.Dir), Graphs: []explorerGraph{g}})
+	clean := func(pairs []ExplorerPair) {
+		for i := range pairs {
+			pairs[i].Value = Clean(pairs[i].Value)
+		}
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		n.ID, n.Label, n.Namespace = Clean(n.ID), Clean(n.Label), Clean(n.Namespace)
+		clean(n.Attrs)
+		for k := range n.Outputs {
+			clean(n.Outputs[k].Attrs)
+		}
+		n.Incoming = slices.DeleteFunc(n.Incoming, func(e ExplorerEdge) bool { return !known[e.From] })
+		for k := range n.Incoming {
+			n.Incoming[k].From = Clean(n.Incoming[k].From)
+		}
+	}
+	return json.NewEncoder(to).Encode(explorerGraphs{Label: Clean(label), Graphs: []explorerGraph{g}})
 }
 
 // WriteNodeData writes the verdict as node data for model-explorer: of every operator the largest error of its outputs, in the
@@ -181,8 +209,8 @@ func apart(row *result.Row) float64 {
 	return worst
 }
 
-// namespace is the scope of a name: all but its last part.
-func namespace(name string) string {
+// Namespace is the scope of an operator's name: all but its last part.
+func Namespace(name string) string {
 	at := strings.LastIndexByte(name, '/')
 	return name[:max(at, 0)]
 }

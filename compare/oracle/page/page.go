@@ -6,6 +6,8 @@ package page
 import (
 	"encoding/json"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +18,7 @@ import (
 	"precision/compare/report/html"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/graph"
 	"precision/internal/msg"
 )
 
@@ -159,6 +162,47 @@ func WriteNodes(to io.Writer, findings []oracle.Finding) error {
 			}
 		}
 	})
+}
+
+// WriteGraph writes the operators that were checked as a graph for model-explorer, each once whatever ranks have it, with the
+// verdicts of its outputs. Edges are those of the graph of the network; nil stands for none, as recordings of calls have it.
+func WriteGraph(to io.Writer, label string, findings []oracle.Finding, network *graph.Model) error {
+	inputs := map[string][]graph.Edge{}
+	if network != nil {
+		for _, g := range network.Graphs {
+			for _, op := range g.Ops {
+				inputs[op.Name] = op.Inputs
+			}
+		}
+	}
+	nodes, places := []report.ExplorerNode{}, map[string]int{}
+	for i := range findings {
+		f := &findings[i]
+		at, known := places[f.Op]
+		if !known {
+			at = len(nodes)
+			places[f.Op] = at
+			n := report.ExplorerNode{ID: f.Op, Label: f.Type, Namespace: report.Namespace(f.Op), Attrs: []report.ExplorerPair{{Key: "name", Value: f.Op}}}
+			for slot, e := range inputs[f.Op] {
+				if e.IsData() {
+					n.Incoming = append(n.Incoming, report.ExplorerEdge{From: e.Producer(), Output: strconv.Itoa(int(e.Index)), Input: strconv.Itoa(slot)})
+				}
+			}
+			nodes = append(nodes, n)
+		}
+		facts := []report.ExplorerPair{{Key: "tensor", Value: f.Name()}, {Key: "verdict", Value: f.Verdict.String()}}
+		if f.Rank >= 0 {
+			facts = append(facts, report.ExplorerPair{Key: "rank", Value: strconv.Itoa(f.Rank)})
+		}
+		if f.Shape != nil {
+			facts = append(facts, report.ExplorerPair{Key: "shape", Value: result.ShapeText(f.Shape)})
+		}
+		if !math.IsNaN(f.Ratio) {
+			facts = append(facts, report.ExplorerPair{Key: "share of the bound", Value: report.Figure(f.Ratio)})
+		}
+		nodes[at].Outputs = append(nodes[at].Outputs, report.ExplorerItem{ID: strconv.Itoa(f.Index), Attrs: facts})
+	}
+	return report.WriteExplorer(to, label, slices.Values(nodes))
 }
 
 // kind says how an output is wrong and what tells so, empty where nothing was found.

@@ -10,6 +10,7 @@ import (
 	"precision/compare/oracle"
 	"precision/compare/report/html"
 	"precision/compare/result"
+	"precision/graph"
 	"precision/internal/msg"
 )
 
@@ -76,5 +77,36 @@ func TestWriteNodes(t *testing.T) {
 	const want = `"results":{"a":{"value":1000000,"bgColor":"#c43c00","textColor":"#ffffff"},"c":{"value":0,"bgColor":"#00765a","textColor":"#ffffff"}}`
 	if !strings.Contains(b.String(), want) {
 		t.Errorf("the node data are %s", b.String())
+	}
+}
+
+// TestWriteGraph: every operator is a node once, with the outputs of all ranks and the edges that lead from others that were
+// checked; what is no operator of the check is no end of an edge, and names steer nothing.
+func TestWriteGraph(t *testing.T) {
+	network := &graph.Model{Graphs: []*graph.Graph{{Ops: []*graph.Op{
+		{Name: "a/conv"},
+		{Name: "a/\x1brelu", Inputs: []graph.Edge{graph.ParseEdge("a/conv:0"), graph.ParseEdge("weight:0"), graph.ParseEdge("a/conv:-1"), graph.ParseEdge("")}},
+	}}}}
+	findings := []oracle.Finding{
+		{Op: "a/conv", Type: "Conv2D", Rank: 0, Verdict: oracle.OK, Ratio: 0.5},
+		{Op: "a/conv", Type: "Conv2D", Rank: 1, Verdict: oracle.Wrong, Ratio: math.Inf(1), Shape: []int64{2}},
+		{Op: "a/\x1brelu", Type: "Relu", Rank: 0, Verdict: oracle.Unknown, Ratio: math.NaN()},
+	}
+	var b bytes.Buffer
+	if err := WriteGraph(&b, "dumps", findings, network); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"label":"dumps","graphs":[{"id":"network","nodes":[` +
+		`{"id":"a/conv","label":"Conv2D","namespace":"a","attrs":[{"key":"name","value":"a/conv"}],"outputsMetadata":[` +
+		`{"id":"0","attrs":[{"key":"tensor","value":"a/conv:output:0"},{"key":"verdict","value":"ok"},{"key":"rank","value":"0"},{"key":"share of the bound","value":"0.5"}]},` +
+		`{"id":"0","attrs":[{"key":"tensor","value":"a/conv:output:0"},{"key":"verdict","value":"wrong"},{"key":"rank","value":"1"},{"key":"shape","value":"(2)"},{"key":"share of the bound","value":"Inf"}]}]},` +
+		`{"id":"a/\\x1brelu","label":"Relu","namespace":"a","attrs":[{"key":"name","value":"a/\\x1brelu"}],"incomingEdges":[{"sourceNodeId":"a/conv","sourceNodeOutputId":"0","targetNodeInputId":"0"}],"outputsMetadata":[` +
+		`{"id":"0","attrs":[{"key":"tensor","value":"a/\\x1brelu:output:0"},{"key":"verdict","value":"unknown"},{"key":"rank","value":"0"}]}]}]}]}` + "\n"
+	if b.String() != want {
+		t.Errorf("the graph is\n%s, and should be\n%s", &b, want)
+	}
+	b.Reset()
+	if err := WriteGraph(&b, "calls", findings[:1], nil); err != nil || strings.Contains(b.String(), "incoming") {
+		t.Errorf("without a graph: %v, %s", err, &b)
 	}
 }
