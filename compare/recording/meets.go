@@ -23,7 +23,7 @@ var transfers = map[string]struct {
 // function on a group, the n-th transfer from one rank to another. Calls are numbered as the
 // sides come in the order of the table.
 func (p *part) meets(c *call) {
-	if !strings.HasSuffix(strings.ToLower(c.Parsed.Prefix), "distributed") || c.Parsed.Form != msprobe.API {
+	if !c.distributed() {
 		return
 	}
 	var key string
@@ -47,6 +47,25 @@ func (p *part) meets(c *call) {
 	}
 	p.met[key]++
 	c.meets = fmt.Sprintf("%s #%d", key, p.met[key]-1)
+}
+
+// distributed tells of a call that it is one of torch.distributed.
+func (c *call) distributed() bool {
+	return c.Parsed.Form == msprobe.API && strings.HasSuffix(strings.ToLower(c.Parsed.Prefix), "distributed")
+}
+
+// unconnected is how many ranks were compared, if no side has a call by which they exchange anything; else 0.
+func (s *Source) unconnected() int {
+	ranks := map[int]bool{}
+	for _, p := range s.parts {
+		if slices.ContainsFunc(p.left.calls, (*call).distributed) || slices.ContainsFunc(p.right.calls, (*call).distributed) {
+			return 0
+		}
+		if ranks[p.rank] = true; p.rank < 0 {
+			return 0
+		}
+	}
+	return len(ranks)
 }
 
 // peers are the ranks at the other ends of the transfers that a call makes together, as batch_isend_irecv.

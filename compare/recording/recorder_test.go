@@ -255,6 +255,33 @@ func TestUpdatesUnrecorded(t *testing.T) {
 	}
 }
 
+// TestExchangesUnrecorded: it is said of several ranks that they recorded nothing that they exchange, and not where either side
+// has such a call.
+func TestExchangesUnrecorded(t *testing.T) {
+	record := func(ranks int, lines ...string) string {
+		dir := t.TempDir()
+		for rank := range ranks {
+			if err := os.CopyFS(filepath.Join(dir, "step0", fmt.Sprintf("rank%d", rank)), os.DirFS(entries(t, "{}", lines...))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	linear, reduce := "Functional.linear.0.forward | 1 2 | 3", "Distributed.all_reduce.0.forward | 3 | 4"
+	for _, c := range []struct {
+		ranks        int
+		left, golden []string
+		want         int
+	}{
+		{2, []string{linear}, []string{linear}, 1}, {1, []string{linear}, []string{linear}, 0},
+		{2, []string{linear, reduce}, []string{linear}, 0}, {2, []string{linear}, []string{linear, reduce}, 0},
+	} {
+		if got := whys(judged(t, record(c.ranks, c.left...), record(c.ranks, c.golden...)), result.ExchangesUnrecorded); len(got) != c.want {
+			t.Errorf("%d ranks, %d and %d calls: told %q", c.ranks, len(c.left), len(c.golden), got)
+		}
+	}
+}
+
 // TestFrames: the line shown is the user's, or that of a library of models; those of the framework are
 // left out.
 func TestFrames(t *testing.T) {

@@ -396,6 +396,9 @@ func (s *Source) remarks() {
 	if n, name := s.unrecorded(); n > 0 {
 		s.why = append(s.why, result.Because(result.UpdatesUnrecorded, strconv.Itoa(n), name))
 	}
+	if n := s.unconnected(); n > 1 {
+		s.why = append(s.why, result.Because(result.ExchangesUnrecorded, strconv.Itoa(n)))
+	}
 	if again > 0 {
 		s.why = append(s.why, result.Because(result.CallsRepeated, strconv.Itoa(again), strconv.Itoa(repeated)))
 	}

@@ -658,8 +658,10 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--again", default="", help="of the pair whose name is that of --only: record with the configurations in this folder")
     p.add_argument("--list", action="store_true", help="say which there would be")
+    p.add_argument("--sample", type=int, help="as many, drawn at random by the seed")
     o = p.parse_args()
     rng = random.Random(o.seed)
+    plans = []
     for n, kind in enumerate(OF):
         for k, (what, how) in enumerate([("harmless", h) for h in HARMLESS.get(kind, ["same", "threads"])] + [("fault", f) for f in OF[kind]]):
             world = 4 if kind not in ("pipeline", "tp", "dtensor", "onepipeline", "onedtensor", "onemegatron", "batched", "interleaved") and rng.random() < 0.3 or kind == "coll" and "group" in how else 2
@@ -671,26 +673,30 @@ def main():
             label = f"{kind}{world}-{level}-{task}-{how.replace(' ', '_')}"
             if o.only not in label:
                 continue
-            args = (o.seed * 1000 + 40 * n + k, level, task, kind)
-            if o.again:
-                again(o, world, *args, how)
-                return
-            out = os.path.join(o.out, label)
+            plans.append((label, world, (o.seed * 1000 + 40 * n + k, level, task, kind), what, how))
+    if o.sample:
+        plans = random.Random(o.seed).sample(plans, o.sample)
+    for label, world, args, what, how in plans:
+        _, level, task, kind = args
+        if o.again:
+            again(o, world, *args, how)
+            return
+        out = os.path.join(o.out, label)
+        if o.list:
+            print(label)
+            continue
+        shutil.rmtree(out, ignore_errors=True)
+        golden = job(os.path.join(out, "golden"), world, *args, None, 2)
+        left = job(os.path.join(out, "left"), world, *args, how, 2)
+        bad = [a["error"] for a in (golden, left) if "error" in a]
+        if bad:
+            print(label, "not made:", bad[0], flush=True)
             shutil.rmtree(out, ignore_errors=True)
-            if o.list:
-                print(label)
-                continue
-            golden = job(os.path.join(out, "golden"), world, *args, None, 2)
-            left = job(os.path.join(out, "left"), world, *args, how, 2)
-            bad = [a["error"] for a in (golden, left) if "error" in a]
-            if bad:
-                print(label, "not made:", bad[0], flush=True)
-                shutil.rmtree(out, ignore_errors=True)
-                continue
-            with open(os.path.join(out, "answer.json"), "w") as f:
-                json.dump({"model": kind, "level": level, "task": task, "dtype": "fp32", "kind": f"{what}: {how}", "job": True,
-                           "rank": left["rank"], "collective": kind == "coll" and what == "fault", "calls": how.split(" ")[:1] if kind == "coll" else FAULTS.get(how, [])}, f, indent=1)
-            print(label, flush=True)
+            continue
+        with open(os.path.join(out, "answer.json"), "w") as f:
+            json.dump({"model": kind, "level": level, "task": task, "dtype": "fp32", "kind": f"{what}: {how}", "job": True,
+                       "rank": left["rank"], "collective": kind == "coll" and what == "fault", "calls": how.split(" ")[:1] if kind == "coll" else FAULTS.get(how, [])}, f, indent=1)
+        print(label, flush=True)
 
 
 if __name__ == "__main__":

@@ -83,11 +83,18 @@ type answer struct {
 
 // judged is what is read of the program's verdict.
 type judged struct {
-	Verdict string
-	Roots   []struct {
+	Verdict  string
+	Premises []premised
+	Roots    []struct {
 		Op, Certainty string
 		Region        []string
 	}
+}
+
+// premised is something taken for granted that does not hold.
+type premised struct {
+	Kind   string
+	Broken bool
 }
 
 func run(python, ms, script, in string, seed int, only, program string, verbose, least bool) error {
@@ -136,15 +143,15 @@ func run(python, ms, script, in string, seed int, only, program string, verbose,
 	if s.partners > 0 {
 		fmt.Printf("tensors of migrations aligned, of those that both sides have: %d of %d\n", s.held, s.partners)
 	}
-	if s.jobs.print(); s.harmless+s.faults == 0 && !least {
+	if s.jobs.print(); s.harmless+s.faults+s.premises == 0 && !least {
 		return nil
 	}
 	fmt.Println("| pairs | right | of |\n|---|---|---|")
 	for _, kind := range slices.Sorted(maps.Keys(s.kinds)) {
 		fmt.Printf("| %s | %d | %d |\n", kind, s.kinds[kind][0], s.kinds[kind][1])
 	}
-	fmt.Printf("harmless pairs not accused: %d of %d\nfaults whose first root is the call at fault: %d of %d, in none %d\nfalse further roots: %d in %d pairs\n",
-		s.spared, s.harmless, s.exact, s.faults, s.none, s.further, s.harmless+s.faults)
+	fmt.Printf("harmless pairs not accused: %d of %d\nfaults whose first root is the call at fault: %d of %d, in none %d\nfalse further roots: %d in %d pairs\nruns that are not comparable, told as such: %d of %d\n",
+		s.spared, s.harmless, s.exact, s.faults, s.none, s.further, s.harmless+s.faults, s.named, s.premises)
 	if least && (100*s.spared < 94*s.harmless || 100*s.exact < 91*s.faults || 100*s.further > 5*(s.harmless+s.faults) || s.harmless+s.faults == 0) {
 		return fmt.Errorf("less is right than expected: 94 %% of harmless pairs, 91 %% of faults, 5 further roots in 100 pairs")
 	}
@@ -154,6 +161,8 @@ func run(python, ms, script, in string, seed int, only, program string, verbose,
 // score counts what was right.
 type score struct {
 	harmless, spared, faults, exact, none, further int
+	// premises are pairs of runs that are not comparable, named those of which that is told.
+	premises, named int
 	// partners are tensors of migrations that both sides have, held those that were compared.
 	partners, held int
 	jobs           jobs
@@ -213,6 +222,17 @@ func (s *score) judge(program, pair, work string) (line string, err error) {
 			return "ok " + said, nil
 		}
 		return "ACCUSED " + said, nil
+	}
+	if premise, ok := strings.CutPrefix(a.Kind, "premise: "); ok {
+		s.premises++
+		held := v.Verdict == "inconclusive" && len(names) == 0 && slices.ContainsFunc(v.Premises, func(p premised) bool { return p.Broken && p.Kind == premise })
+		s.add(a.Kind, held)
+		said = fmt.Sprintf("%s, premises %v", said, v.Premises)
+		if held {
+			s.named++
+			return "ok " + said, nil
+		}
+		return "PREMISE " + said, nil
 	}
 	s.faults++
 	tell := culprits

@@ -7,7 +7,8 @@ random weights, and `answer.json`:
 
     {"model": ..., "level": ..., "task": ..., "dtype": ..., "kind": ..., "module": ..., "calls": [...]}
 
-kind is "harmless: …" or "fault: …". Of a fault, module is the path of the module that is
+kind is "harmless: …", "premise: …" (the runs are not comparable: other data, other weights, those of
+another step) or "fault: …". Of a fault, module is the path of the module that is
 wrong on the left, and calls are the names of functions in it that count as its call; a root is
 exact if it is that module or one of these calls inside it.
 
@@ -188,9 +189,10 @@ def fault(kind, model, spec, rng):
 
 
 FAULTS = ["eps", "weight", "bias", "activation", "scale", "nan"]
-HARMLESS = ["same", "threads", "eager", "bf16", "checkpointing"]
+HARMLESS = ["same", "threads", "eager", "bf16", "checkpointing", "cache"]
+PREMISES = ["inputs", "weights", "step"]
 REPLACED = {}  # harmless: what makes a model compute the same by other calls
-EACH = 3, 4  # harmless pairs and faults of each model
+EACH = 3, 4  # harmless pairs and faults of each model; there is one of PREMISES, too
 
 
 def record(out, name, seed, level, task, dtype, how, given=None):
@@ -203,12 +205,18 @@ def record(out, name, seed, level, task, dtype, how, given=None):
         cfg._attn_implementation = "eager"
     if how == "experts":
         cfg._experts_implementation = "eager"
+    if how == "cache":
+        if not getattr(cfg, "use_cache", False):
+            raise LookupError("it keeps nothing")
+        cfg.use_cache = False
+    if how == "weights":
+        torch.manual_seed(seed + 1)
     model = cls(cfg)
     for p in model.parameters():  # zeros and ones hide what is multiplied by them
         if p.dim() == 1:
             p.data.add_(torch.randn(p.shape) * 0.1)
     rng = np.random.default_rng(seed)
-    batch = spec[1](rng)
+    batch = spec[1](np.random.default_rng(seed + 1) if how == "inputs" else rng)
     kind = torch.bfloat16 if dtype == "bf16" or how == "bf16" else torch.float32
     model = model.to(kind)
     batch = {k: v.to(kind) if v.is_floating_point() else v for k, v in batch.items()}
@@ -242,6 +250,10 @@ def record(out, name, seed, level, task, dtype, how, given=None):
         json.dump(given | {"dump_path": out} if given else {"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, kindly: t}, f)
     debugger = PrecisionDebugger(config_path=config)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.11 if how == "lr" else 0.1, weight_decay=0.01 if how == "decay" else 0, foreach=how == "foreach", fused=how == "fused")
+    if how == "step":
+        model(**batch).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
     halves = [{k: v[i:i + 1] for k, v in batch.items()} for i in range(2)] if how == "accumulation" else [batch]
     debugger.start(model=model)
     for part in halves:
@@ -298,7 +310,7 @@ def main():
     rng = random.Random(o.seed)
     made = 0
     for name in o.models.split(",") if o.models else MODELS:
-        plans = [("harmless", h) for h in rng.sample(HARMLESS, EACH[0])] + [("fault", f) for f in rng.sample(FAULTS, EACH[1])]
+        plans = [("harmless", h) for h in rng.sample(HARMLESS, EACH[0])] + [("fault", f) for f in rng.sample(FAULTS, EACH[1])] + [("premise", rng.choice(PREMISES))]
         for what, how in plans:
             level, task = rng.choice([("L0", "statistics"), ("L1", "statistics"), ("mix", "statistics"), ("mix", "md5"), ("L1", "md5"), ("mix", "tensor"), ("L1", "tensor")])
             dtype = rng.choice(["fp32", "fp32", "bf16"])
