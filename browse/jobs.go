@@ -194,7 +194,7 @@ func (s *jobPages) origins() page {
 		if o.Cause == "" {
 			return ""
 		}
-		return report.CauseName(s.lang, verdict.Kind(o.Cause)) + " " + report.Figure(float64(o.Value))
+		return report.CauseSize(s.lang, verdict.Kind(o.Cause), float64(o.Value))
 	}
 	t := s.title
 	return &list{

@@ -117,3 +117,40 @@ func TestBehindNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestCallLeftOut: a call that one side leaves out in a step is named with its function, and where it shows.
+func TestCallLeftOut(t *testing.T) {
+	record := func(updates bool) string {
+		weight := 0.5
+		top := t.TempDir()
+		for step := range 2 {
+			in := 1 + float64(step)/2
+			text := fmt.Sprintf(`"Functional.linear.0.forward": {"input_args": [%s, %s], "input_kwargs": {}, "output": [%s]}`, said(in), said(weight), said(4*weight))
+			if updates {
+				text += fmt.Sprintf(`, "Torch._fused_adamw_.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, said(weight), said(weight/2))
+				weight /= 2
+			}
+			dir := filepath.Join(top, fmt.Sprintf("step%d", step), "rank0")
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(`{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {`+text+`}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return top
+	}
+	p, err := (Request{Left: record(false), Right: record(true)}).Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Run(t.Context(), Settings{Out: filepath.Join(t.TempDir(), "out")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Origin{Op: "Torch._fused_adamw_.0.forward", Type: "_fused_adamw_", First: 0, Ranks: "0"}
+	if len(r.Origins) != 1 || r.Origins[0].Op != want.Op || r.Origins[0].Type != want.Type || r.Origins[0].First != 0 || r.Origins[0].Ranks != want.Ranks ||
+		!slices.Equal(r.Origins[0].Reached, []Reach{{1, 0, "Functional.linear.0.forward"}}) {
+		t.Errorf("%s, %+v; expected %+v, which reaches the next step", r.Verdict, r.Origins, want)
+	}
+}

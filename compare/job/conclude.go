@@ -302,7 +302,7 @@ func (r *Result) origins(all *settled) {
 			own := &r.Digests[i].Roots[k]
 			root, x := r.Digests[to.part].Roots[to.root], &r.Plan.Parts[part]
 			if alone != nil {
-				root.Op, root.Type, root.Output, root.Order = alone.Op, "", 0, alone.Order
+				root.Op, root.Type, root.Output, root.Order = alone.Op, alone.Type, 0, alone.Order
 				root.Cause, root.Value, root.Limit = string(verdict.Alone), 1, 0
 			}
 			id := key{root.Op, root.Output}
@@ -319,11 +319,11 @@ func (r *Result) origins(all *settled) {
 				o.Verdict = root.Verdict
 			}
 			here := &r.Plan.Parts[i]
+			if reached := func(x Reach) bool { return x.Step == here.Step && x.Rank == here.Rank }; (!same || alone != nil && part != i) && !slices.ContainsFunc(o.Reached, reached) {
+				o.Reached = append(o.Reached, Reach{here.Step, here.Rank, own.Op})
+			}
 			switch {
 			case !same:
-				if !slices.ContainsFunc(o.Reached, func(x Reach) bool { return x.Step == here.Step && x.Rank == here.Rank }) {
-					o.Reached = append(o.Reached, Reach{here.Step, here.Rank, own.Op})
-				}
 				if where[n] == nil {
 					where[n] = append(where[n], place{x.Step, x.Rank, part})
 				}

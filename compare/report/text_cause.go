@@ -23,11 +23,32 @@ func CauseText(lang msg.Lang, r *result.Row, c *verdict.Cause) string {
 // CauseName names a cause in a word or two: "cosine".
 func CauseName(lang msg.Lang, k verdict.Kind) string { return speaker{lang}.say("short." + string(k)) }
 
+// CauseSize names a cause with how far something is off, where it says that: "cosine 0.93", "argument".
+func CauseSize(lang msg.Lang, k verdict.Kind, value float64) string {
+	name := CauseName(lang, k)
+	if says(k) || math.IsNaN(value) {
+		return name
+	}
+	return name + " " + Figure(value)
+}
+
+// says tells of a kind of cause that it is all there is to say: no number measures it.
+func says(k verdict.Kind) bool {
+	switch k {
+	case verdict.Imaginary, verdict.Form, verdict.Argument, verdict.Alone, verdict.Given, verdict.NotFinite:
+		return true
+	}
+	return false
+}
+
 func (s speaker) cause(r *result.Row, c *verdict.Cause) string {
 	key := "cause." + string(c.Kind)
 	facts := &r.Result().Facts
 	count, of, first := int(c.Count), int(c.Of), int(c.First)
 	value, limit := figure(c.Value, c.Limit), figure(c.Limit, c.Value)
+	if says(c.Kind) {
+		return s.say(key)
+	}
 	switch c.Kind {
 	case verdict.NaN, verdict.Inf:
 		if c.Count == 0 || c.First < 0 {
@@ -57,8 +78,6 @@ func (s speaker) cause(r *result.Row, c *verdict.Cause) string {
 		return s.say(key, r.Left.DType.String(), count, of)
 	case verdict.Underflow:
 		return s.say(key, dtype.Coarser(r.Left.DType, r.Right.DType).String())
-	case verdict.Imaginary, verdict.Form, verdict.Argument, verdict.Alone, verdict.Given, verdict.NotFinite:
-		return s.say(key)
 	case verdict.Differs:
 		if r.Has(result.NoLeftCall) || r.Has(result.NoRightCall) {
 			return s.say("cause.alone")

@@ -94,6 +94,7 @@ type Met struct {
 // Absent is a call that one side alone has, and what it gave there.
 type Absent struct {
 	Op    string  `json:"op"`
+	Type  string  `json:"type,omitempty"`
 	Order int     `json:"order"`
 	Made  []int64 `json:"made,omitempty"`
 }
@@ -379,7 +380,7 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 		of[i] = k
 		p := &list[k]
 		if op.Op.Made != nil && len(p.Alone) < mostAbsent {
-			p.Alone = append(p.Alone, Absent{Op: op.Op.Name[len(prefix):], Order: i - start[k], Made: op.Op.Made})
+			p.Alone = append(p.Alone, Absent{Op: op.Op.Name[len(prefix):], Type: op.Op.Type, Order: i - start[k], Made: op.Op.Made})
 			alone[k] = append(alone[k], i)
 		}
 		p.Gathers = p.Gathers || op.Op.Type == "narrow" && slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.row(&t).Has(result.Unfilled) })

@@ -198,9 +198,9 @@ func (s *speaker) origin(o *job.Origin) {
 	}
 	cause := ""
 	if o.Cause != "" {
-		cause = s.say("bracket", strings.TrimSuffix(report.CauseName(s.lang, verdict.Kind(o.Cause))+" "+figure(o.Value), " NaN"))
+		cause = s.say("bracket", report.CauseSize(s.lang, verdict.Kind(o.Cause), float64(o.Value)))
 	}
-	s.add(label, report.Segment{Text: strings.TrimSpace(o.Type+" ") + " " + result.TensorName(o.Op, result.Output, o.Output), Style: styles[o.Verdict]}, plain(cause))
+	s.add(label, report.Segment{Text: strings.TrimSpace(o.Type + " " + result.TensorName(o.Op, result.Output, o.Output)), Style: styles[o.Verdict]}, plain(cause))
 	s.add(label, plain(s.scope(o)))
 	if len(o.Places) > 0 {
 		s.add(label, plain(s.say("places", len(o.Places), o.Places[0])))
