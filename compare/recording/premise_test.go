@@ -42,3 +42,24 @@ func TestPremises(t *testing.T) {
 		}
 	}
 }
+
+// TestPaddedIds: of a padded batch one extreme of the token ids is that of the padding in every run. It is another batch if what is
+// looked up by them has other extremes on both ends, in the same table, and a token or two if it has not.
+func TestPaddedIds(t *testing.T) {
+	ids := func(top string) string { return said("int64", top, "0", "null", "null") }
+	run := func(top, hi, lo string, table float64) string {
+		rows := said("float32", hi, lo, "0.5", "9")
+		return written(t, entry("Functional.embedding", 0, []string{ids(top), sized(table, 0)}, rows), entry("Functional.linear", 0, []string{rows, sized(1.3, 0)}, sized(6, map[bool]float64{true: 0.1}[top != "93"])))
+	}
+	for _, c := range []struct {
+		name, hi, lo string
+		table        float64
+		premise      bool
+	}{{"both ends", "3.5", "-3.25", 2, true}, {"one end", "3.5", "-3", 2, false}, {"another table", "3.5", "-3.25", 2.5, false}} {
+		j := judged(t, run("90", c.hi, c.lo, c.table), run("93", "3", "-3", 2))
+		told := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseInputs
+		if told != c.premise || !told && (len(j.Roots) == 0 || j.Table.Ops[j.Roots[0].Operator].Type != "embedding") {
+			t.Errorf("%s: %s, roots %v, premises %v", c.name, j.Verdict, rootNames(j), j.Premises)
+		}
+	}
+}

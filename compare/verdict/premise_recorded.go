@@ -309,8 +309,30 @@ func (p *Piece) mirrored(r *Start, pieces []Piece) bool {
 // source is a tensor of a call as what was given to the run.
 func (w *recordedWalk) source(op *Operator, t *Tensor) *source {
 	r := w.row(t)
-	return &source{port: result.Port{Op: op.Op.Name + " " + r.Recorded.Place}, weight: isWeight(op, r.Recorded.Place), row: t.Row, root: -1,
+	s := &source{port: result.Port{Op: op.Op.Name + " " + r.Recorded.Place}, weight: isWeight(op, r.Recorded.Place), row: t.Row, root: -1,
 		elements: elements(r.Right.Shape), apart: recordedApart(r)}
+	if s.off && !s.large && w.looksUp(op, r) {
+		s.large, s.share = true, 1
+	}
+	return s
+}
+
+// looksUp tells of ids of which one extreme is another, as those of a padded batch, that most of them are others: both extremes of
+// what they look up are, too, in a table that is the same. Few other rows hardly hold both.
+func (w *recordedWalk) looksUp(op *Operator, ids *result.Row) bool {
+	a, b := ids.Recorded.Left, ids.Recorded.Right
+	if !catalogue.Is(op.Op.Type, catalogue.Copies) || ids.Compared || !counted(ids.Left.DType) || a.Stats.Max == b.Stats.Max && a.Stats.Min == b.Stats.Min || slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return r != ids && agreementOf(r) != same
+	}) {
+		return false
+	}
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		e, ok := extremesOf(r)
+		far := otherStatistics * max(math.Abs(e.rightMax), math.Abs(e.rightMin))
+		return ok && !r.Compared && math.Abs(e.leftMax-e.rightMax) > far && math.Abs(e.leftMin-e.rightMin) > far
+	})
 }
 
 // loaded tells of an output of a call that no tensor goes into that it may be data which the
