@@ -340,7 +340,7 @@ func (s *side) hashes() bool {
 
 // unrecorded counts the parameters that change from one step to the next though no recorded call
 // writes to them, and gives the first by name.
-func (s *Source) unrecorded() (n int, name string) {
+func (s *Source) unrecorded() (of tally) {
 	type held struct {
 		rank, name string
 	}
@@ -354,15 +354,15 @@ func (s *Source) unrecorded() (n int, name string) {
 			now[at] = l.stated()
 			if before, ok := was[at]; ok && before != now[at] && !wrote[rank][before] && !seen[at] {
 				seen[at] = true
-				if n++; name == "" || parameter < name {
-					name = parameter
+				if of.add(parameter); parameter < of.first[0] { // they come in no order
+					of.first[0] = parameter
 				}
 			}
 		}
 		maps.Copy(was, now)
 		wrote[rank] = p.left.changed()
 	}
-	return n, name
+	return of
 }
 
 // cutStep cuts a prefix of calls into that of the step and the rest.

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -274,14 +273,9 @@ func numbers(c, other *call) {
 
 // remarks tells what to know of the pairs.
 func (s *Source) remarks() {
-	aligned, paired, left, right, mixed, widened, alone, firstAlone := 0, 0, 0, 0, 0, 0, 0, ""
-	late, unfilled, firstLate, firstUnfilled := 0, 0, "", ""
-	reordered, firstReordered := 0, ""
-	blocked, firstBlock, inBlocks := 0, "", [2]int{}
-	var firstAligned [2]string
-	again, repeated, bare := 0, 0, false
-	var lone [2]string // the first call without a partner
-	var dtypes [2]string
+	var aligned, left, right, mixed, alone, late, unfilled, reordered, blocked tally
+	paired, widened, again, repeated, bare := 0, 0, 0, 0, false
+	var inBlocks [2]int
 	var half [2]bool // no inputs, no outputs of calls
 	for _, p := range s.parts {
 		for _, side := range []*side{p.left, p.right} {
@@ -318,53 +312,35 @@ func (s *Source) remarks() {
 			switch {
 			case p.aside(u):
 				otherwise = true
-				if alone++; alone == 1 {
-					firstAlone = u.name()
-				}
+				alone.add(u.name())
 			case u.right == nil:
 				otherwise = true
-				if left++; left == 1 {
-					lone[0] = u.left.op
-				}
+				left.add(u.left.op)
 			case u.left == nil:
 				otherwise = true
-				if right++; right == 1 {
-					lone[1] = u.right.op
-				}
+				right.add(u.right.op)
 			default:
 				paired++
 				if otherwise = otherwise || u.left.how == byMap; u.left.block {
-					if blocked++; blocked == 1 {
-						firstBlock = u.left.op
-					}
+					blocked.add(u.left.op)
 					inBlocks[0], inBlocks[1] = inBlocks[0]+len(u.left.parts), inBlocks[1]+len(u.right.parts)
 				}
 				if u.left.how == byMap {
 					s.mapped++
 				} else if u.left.how != byName {
-					if aligned++; aligned == 1 {
-						firstAligned = [2]string{u.left.Name, u.right.Name}
-					}
+					aligned.add(u.left.Name, u.right.Name)
 				}
 				for _, x := range pairsOf(u.left, u.right) {
 					if p.late[x.left] && !otherwise && p.reordered(u, x) {
-						if reordered++; reordered == 1 {
-							firstReordered = u.left.op + " " + x.left.place
-						}
+						reordered.add(u.left.op + " " + x.left.place)
 					} else if p.late[x.left] {
-						if late++; late == 1 {
-							firstLate = u.left.op + " " + x.left.place
-						}
+						late.add(u.left.op + " " + x.left.place)
 					}
 					if x.unfilled() {
-						if unfilled++; unfilled == 1 {
-							firstUnfilled = u.left.op
-						}
+						unfilled.add(u.left.op)
 					}
 					if x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && x.left.DType != "" && x.right.DType != "" && !sameType(x.left, x.right) {
-						if mixed++; mixed == 1 {
-							dtypes = [2]string{x.left.DType, x.right.DType}
-						}
+						mixed.add(x.left.DType, x.right.DType)
 					}
 				}
 			}
@@ -375,48 +351,65 @@ func (s *Source) remarks() {
 			s.why = append(s.why, result.Because(kind))
 		}
 	}
-	if aligned > 0 {
-		s.why = append(s.why, result.Because(result.CallsAligned, strconv.Itoa(aligned), strconv.Itoa(paired)), result.Because(result.CallsNamed, firstAligned[0], firstAligned[1]))
+	say := func(t *tally, kind result.Kind, more ...int) {
+		if t.n == 0 {
+			return
+		}
+		args := append([]string{strconv.Itoa(t.n)}, t.first...)
+		for _, n := range more {
+			args = append(args, strconv.Itoa(n))
+		}
+		s.why = append(s.why, result.Because(kind, args...))
 	}
-	if blocked > 0 {
-		s.why = append(s.why, result.Because(result.BlocksPaired, strconv.Itoa(blocked), firstBlock, strconv.Itoa(inBlocks[0]), strconv.Itoa(inBlocks[1])))
+	if aligned.n > 0 {
+		s.why = append(s.why, result.Because(result.CallsAligned, strconv.Itoa(aligned.n), strconv.Itoa(paired)), result.Because(result.CallsNamed, aligned.first...))
 	}
+	say(&blocked, result.BlocksPaired, inBlocks[0], inBlocks[1])
 	if s.reordered > 0 {
 		s.why = append(s.why, result.Because(result.CallsReordered, strconv.Itoa(s.reordered)))
 	}
-	if alone > 0 {
-		s.why = append(s.why, result.Because(result.FrameworkAlone, strconv.Itoa(alone), firstAlone))
-	}
-	if left+right > 0 {
-		s.why = append(s.why, result.Because(result.CallsUnpaired, strconv.Itoa(left), strconv.Itoa(right)))
+	say(&alone, result.FrameworkAlone)
+	if left.n+right.n > 0 {
+		s.why = append(s.why, result.Because(result.CallsUnpaired, strconv.Itoa(left.n), strconv.Itoa(right.n)))
 	}
 	if bare {
-		s.why = append(s.why, result.Because(result.StructureOnly, strconv.Itoa(paired), cmp.Or(lone[0], "-"), cmp.Or(lone[1], "-")))
+		s.why = append(s.why, result.Because(result.StructureOnly, strconv.Itoa(paired), left.name(), right.name()))
 	}
-	if n, name := s.unrecorded(); n > 0 {
-		s.why = append(s.why, result.Because(result.UpdatesUnrecorded, strconv.Itoa(n), name))
-	}
+	updated := s.unrecorded()
+	say(&updated, result.UpdatesUnrecorded)
 	if n := s.unconnected(); n > 1 {
 		s.why = append(s.why, result.Because(result.ExchangesUnrecorded, strconv.Itoa(n)))
 	}
 	if again > 0 {
 		s.why = append(s.why, result.Because(result.CallsRepeated, strconv.Itoa(again), strconv.Itoa(repeated)))
 	}
-	if reordered > 0 {
-		s.why = append(s.why, result.Because(result.BatchReordered, strconv.Itoa(reordered), firstReordered))
-	}
-	if late > 0 {
-		s.why = append(s.why, result.Because(result.ChecksumsLate, strconv.Itoa(late), firstLate))
-	}
-	if unfilled > 0 {
-		s.why = append(s.why, result.Because(result.MemoryUnfilled, strconv.Itoa(unfilled), firstUnfilled))
-	}
+	say(&reordered, result.BatchReordered)
+	say(&late, result.ChecksumsLate)
+	say(&unfilled, result.MemoryUnfilled)
 	if widened > 0 {
 		s.why = append(s.why, result.Because(result.FloatsWidened, strconv.Itoa(widened)))
 	}
-	if mixed > 0 {
-		s.why = append(s.why, result.Because(result.DTypesMixed, strconv.Itoa(mixed), dtypes[0], dtypes[1]))
+	say(&mixed, result.DTypesMixed)
+}
+
+// tally counts what is told with what the first of it is called.
+type tally struct {
+	n     int
+	first []string
+}
+
+func (t *tally) add(name ...string) {
+	if t.n++; t.n == 1 {
+		t.first = name
 	}
+}
+
+// name is that of the first, "-" if there is none.
+func (t *tally) name() string {
+	if t.n == 0 {
+		return "-"
+	}
+	return t.first[0]
 }
 
 // halves tells whether tensors are recorded that go into calls of functions, and that come out of them.
