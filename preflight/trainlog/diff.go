@@ -3,6 +3,8 @@ package trainlog
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Difference is what two logs differ in, quantity by quantity.
@@ -164,6 +166,10 @@ func Diff(a, b *Log, o Options) *Difference {
 type both struct {
 	steps []int64
 	a, b  []float64
+	printed
+	// low is the last digit that is printed or, of values to both sides of zero, a tenth of the usual ones: those that are close to zero tell
+	// nothing.
+	low float64
 }
 
 func common(s, t *Series) (c both) {
@@ -177,6 +183,22 @@ func common(s, t *Series) (c both) {
 		}
 		if p.Step == q.Step {
 			c.steps, c.a, c.b = append(c.steps, p.Step), append(c.a, p.Value), append(c.b, q.Value)
+		}
+	}
+	c.printed, c.low = printed{}, math.Inf(1)
+	for _, list := range [][]float64{c.a, c.b} {
+		c.see(list)
+		sizes := make([]float64, len(list))
+		for i, v := range list {
+			sizes[i] = math.Abs(v)
+		}
+		if slices.Sort(sizes); slices.ContainsFunc(list, func(v float64) bool { return v < 0 }) {
+			c.low = min(c.low, sizes[len(sizes)/2]/10)
+		}
+	}
+	if math.IsInf(c.low, 1) {
+		for _, unit := range c.printed {
+			c.low = min(c.low, unit)
 		}
 	}
 	return c
@@ -202,10 +224,11 @@ func compare(s, t *Series, o Options) Quantity {
 			}
 		}
 	default:
-		if at, why = q.part(&c, o); at < 0 {
-			if at = q.leap(&c); at >= 0 {
-				why = Leap
-			}
+		at, why = q.part(&c, o)
+		// A leap tells more than a little that came before it.
+		l := q
+		if leap, how := l.leap(&c); leap >= 0 && (at < 0 || leap < at || why == Apart && (leap == at || l.Noise < driftOver*o.Floor)) {
+			q, at, why = l, leap, how
 		}
 	}
 	if bad := notFinite(&c); bad >= 0 && (at < 0 || bad <= at) {
@@ -270,14 +293,8 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 	windows := n / width
 	if windows < 4 {
 		// Too short for noise: the first values are all there is.
-		if relative(c.a[0], c.b[0]) > o.Start {
+		if relative(c.a[0], c.b[0]) > o.Start && c.tell(c.a[0], c.b[0]) {
 			return 0, Start
-		}
-		for i := range d {
-			if math.Abs(d[i]) > 10*o.Floor {
-				q.Noise, q.Drift = spread(d[:i]), mean(d[i:])
-				return i, Apart
-			}
 		}
 		return -1, ""
 	}
@@ -365,80 +382,150 @@ func (q *Quantity) noisier(d []float64, width int, o Options) int {
 }
 
 const (
-	// leastLeap is the factor from which values are apart at once, whatever the noise was: a loss does
-	// not double from rounding.
-	leastLeap = 2.0
-	// leapOver is how many times as far apart, as logarithms, they are as they ever were before, and
-	// leapSteps as the calmer log goes from step to step, but for one in twenty of its steps.
-	leapOver, leapSteps = 4, 3
-	// leapAfter is how many steps there have to be before.
-	leapAfter = 4
-	// jumpOver is how many times as far apart they are as they ever were in jumpAfter steps where what a log does by itself is no
-	// reason: what rounding makes of trainings that were so close has grown two- or threefold from one step to the next.
-	jumpOver, jumpAfter = 30, 8
-	// equalLeap is the factor there, and where all steps before were equal to the last digit: what rounding makes of equal
-	// trainings grows from step to step.
+	// leastLeap is the factor by which values are apart at once that no rounding makes, leastTail that by which they are to the end.
+	leastLeap, leastTail = 2.0, 1.3
+	// equalLeap is the factor that is enough where the steps before were equal to the last digit, or nearly: what rounding makes of
+	// equal trainings grows from step to step.
 	equalLeap = 1.04
+	// leapAfter is how many steps there have to be before, and leapOwn how many, for the steps that the logs take by themselves to
+	// be no reason any more; before that they are not where they are calmOver times as large as what lies between the logs.
+	leapAfter, leapOwn, calmOver = 2, 8, 10
+	// leapSteps is how many times as large as these a leap is with fewer.
+	leapSteps = 3
+	// leapChance is how likely a leap is found in two healthy logs, if how far apart they are falls off as tails say.
+	leapChance = 0.001
+	// tailOver is how many times as far apart as ever before all steps are, half of them, if that stays so to the end.
+	tailOver = 2
+	// aloneOver is how many times as far apart as ever behind it is what stands alone.
+	aloneOver = 1.25
+	// driftOver is how many times the floor two logs have drifted apart where a leap behind that is not what matters.
+	driftOver = 5
+	// spikeSteps is over how many steps a spike decays.
+	spikeSteps = 10
 )
 
-// leap finds the first step at which the values of two logs are a factor apart that neither the
+// tails is how the greatest of values that are how far apart two logs are compares with those that come. Their tails are taken
+// to fall off with exp(-x^power), which the greatest and the one in the middle tell, but not faster than 1.5.
+type tails struct {
+	seen  []float64
+	most  float64
+	power float64
+}
+
+func (t *tails) see(x float64) {
+	t.seen, t.most = append(t.seen, x), max(t.most, x)
+	if n := len(t.seen); n >= 16 && n&(n-1) == 0 { // is kept until there are twice as many
+		list := slices.Sorted(slices.Values(t.seen))
+		t.power = min(max(math.Log(math.Log(float64(n))/math.Ln2)/math.Log(t.most/list[n/2]), 1), 1.5)
+	}
+}
+
+// over is how many times as large as the greatest so far a value is that is none of them: with exponential tails the greatest of n values
+// is log n times their scale, so that another is c times as large with n to the power of -c, and one of all that come
+// with n^(1-c)/(c-1). Tails that fall off faster count for one that stands out from what comes behind it, too: noise may grow.
+func (t *tails) over(alone bool) float64 {
+	c := 1 - math.Log(leapChance)/math.Log(float64(len(t.seen)+1))
+	if alone && t.power > 1 {
+		c = math.Pow(c, 1/t.power)
+	}
+	return c
+}
+
+// leap finds the first step at which the values of two logs are a factor apart, or from which they are to the end, that neither the
 // steps before nor what the logs do by themselves explain; -1 where there is none. Noise is
 // estimated from what lies before alone, and that of the first steps, which have too few before, from all but
 // a twentieth of those behind.
-func (q *Quantity) leap(c *both) int {
-	own := min(usualStep(c.a), usualStep(c.b)) // the other may have the leap
-	before, calm := 0.0, math.Inf(1)
-	if n := len(c.a); n >= 4*leapAfter {
-		if list := apart(c.a[leapAfter:], c.b[leapAfter:]); len(list) > 0 {
-			slices.Sort(list)
-			calm = list[len(list)*19/20]
+func (q *Quantity) leap(c *both) (int, Why) {
+	n := len(c.a)
+	own := leapSteps * min(jitter(c.a), jitter(c.b)) // the other may have the leap
+	calm := math.Inf(1)
+	if n >= 8*leapAfter {
+		var list []float64
+		for i := 2 * leapAfter; i < n; i++ {
+			if by, ok := c.apart(i); ok {
+				list = append(list, by)
+			}
+		}
+		if slices.Sort(list); len(list) > 0 {
+			calm = 4 * list[len(list)*19/20]
 		}
 	}
-	printed := min(leastStep(c.a), leastStep(c.b))
+	rest := behind(c)
+	var before tails
+	large, small := math.Log(leastLeap), math.Log(equalLeap)
 	for i := range c.a {
-		list := apart(c.a[i:i+1], c.b[i:i+1])
-		if len(list) == 0 {
+		apart, ok := c.apart(i)
+		if !ok {
 			continue
 		}
-		apart := list[0]
-		factor, after := leastLeap, leapAfter
-		if before == 0 {
-			factor, after = equalLeap, leapAfter/2
+		why := Why("")
+		if i < 2*leapAfter && apart >= max(large, calm, own) {
+			why = Leap
 		}
-		own := leapSteps * own
-		if i < leapAfter && apart >= max(math.Log(leastLeap), leapOver*calm, own) {
-			q.Noise, q.Drift = math.Expm1(before), math.Expm1(apart)
-			return i
+		if i >= leapAfter && c.tell(c.a[i], c.b[i]) {
+			most, over := before.most, before.over(apart > aloneOver*rest[i+min(spikeSteps, (n-i)/2)].later)
+			unlike := i >= leapOwn || most == 0 || apart >= own ||
+				i > leapAfter && min(jitter(c.a[:i]), jitter(c.b[:i])) > calmOver*most
+			switch {
+			case !unlike || apart < small:
+			// What is less than twice as much has to be so many times further from what was.
+			case apart*min(apart, large) >= over*most*large:
+				why = Leap
+			case i < n-1 && rest[i].least > most && rest[i].middle >= max(math.Log(leastTail), most*max(tailOver, over/float64(n-i))):
+				why = Apart
+			}
 		}
-		if i >= after && apart >= jumpOver*before && math.Abs(c.a[i]-c.b[i]) > 3*printed && (before == 0 || i >= jumpAfter) {
-			factor, own = equalLeap, 0 // the steps that both logs took were the same
+		if why != "" {
+			q.Noise, q.Drift = math.Expm1(before.most), math.Expm1(apart)
+			return i, why
 		}
-		if i >= after && apart >= max(math.Log(factor), leapOver*before, own) {
-			q.Noise, q.Drift = math.Expm1(before), math.Expm1(apart)
-			return i
-		}
-		before = max(before, apart)
+		before.see(apart)
 	}
-	return -1
+	return -1, ""
 }
 
-// apart are the factors between the values of two series, as logarithms, where these have one.
-func apart(a, b []float64) (list []float64) {
-	for i := range a {
-		if a[i]*b[i] > 0 && finite(a[i]) && finite(b[i]) {
-			list = append(list, math.Abs(math.Log(a[i]/b[i])))
+// rest is how far apart two logs are behind a step, at most, and from it on, if they are to one side all the time: at least, and in the middle.
+type rest struct{ later, least, middle float64 }
+
+func behind(c *both) []rest {
+	n := len(c.a)
+	list, logs := make([]rest, n+1), make([]float64, n)
+	later, least, side := 0.0, math.Inf(1), 0.0
+	for i := n - 1; i >= 0; i-- {
+		list[i].later = later
+		far := c.a[i] - c.b[i]
+		if logs[i], _ = c.apart(i); far*side < 0 {
+			least = 0
 		}
+		side, least, later = far, min(least, logs[i]), max(later, logs[i])
+		list[i].least, list[i].middle = least, logs[(i+n)/2]
 	}
 	return list
 }
 
-// usualStep is how far a log goes from one step to the next, as logarithms, in all but a twentieth of
-// its steps.
-func usualStep(list []float64) float64 {
+// apart is the factor between the values of a step, as a logarithm. Of values to either side of zero it is that from the smaller
+// one to what lies between them, of which no less than [both.low] counts.
+func (c *both) apart(i int) (by float64, ok bool) {
+	a, b := c.a[i], c.b[i]
+	low, high := min(math.Abs(a), math.Abs(b)), max(math.Abs(a), math.Abs(b))
+	switch {
+	case !finite(a) || !finite(b):
+		return 0, false
+	case a == b:
+		return 0, true
+	case a*b <= 0:
+		high += low
+	}
+	return math.Log(high / max(low, min(c.low, high))), true
+}
+
+// jitter is how far a log goes, as logarithms, from where the steps about a step let expect it, in all but a twentieth of its
+// steps: a curve that falls has none.
+func jitter(list []float64) float64 {
 	var steps []float64
-	for i := 1; i < len(list); i++ {
-		if list[i]*list[i-1] > 0 && finite(list[i]) && finite(list[i-1]) {
-			steps = append(steps, math.Abs(math.Log(list[i]/list[i-1])))
+	for i := 1; i+1 < len(list); i++ {
+		if v := list[i] * list[i]; list[i-1]*list[i+1] > 0 && v > 0 && finite(v) && finite(list[i-1]*list[i+1]) {
+			steps = append(steps, math.Abs(math.Log(v/(list[i-1]*list[i+1])))/2)
 		}
 	}
 	if len(steps) == 0 {
@@ -448,15 +535,32 @@ func usualStep(list []float64) float64 {
 	return steps[len(steps)*19/20]
 }
 
-// leastStep is the least that a log changes by, where it does: no less than what its last digit tells.
-func leastStep(list []float64) float64 {
-	least := math.Inf(1)
-	for i := 1; i < len(list); i++ {
-		if by := math.Abs(list[i] - list[i-1]); by > 0 {
-			least = min(least, by)
+// printed is the unit of the last digit that logs print, for values of every power of ten.
+type printed map[int]float64
+
+func (p printed) see(list []float64) {
+	for _, v := range list {
+		text := strconv.FormatFloat(v, 'e', -1, 64)
+		mantissa, power, ok := strings.Cut(text, "e")
+		exponent, err := strconv.Atoi(power)
+		if !ok || err != nil || v == 0 {
+			continue
+		}
+		// A first digit, a point and the others, of which there is one at least.
+		unit := math.Pow10(exponent - max(len(strings.TrimLeft(mantissa, "-"))-2, 1))
+		if u, seen := p[exponent]; !seen || unit < u {
+			p[exponent] = unit
 		}
 	}
-	return least
+}
+
+// tell tells whether two values are further apart than what is printed of equal ones.
+func (p printed) tell(a, b float64) bool {
+	large := max(math.Abs(a), math.Abs(b))
+	if large == 0 || !finite(large) {
+		return true
+	}
+	return math.Abs(a-b) > 1.5*p[int(math.Floor(math.Log10(large)))]
 }
 
 func mean(list []float64) float64 {
