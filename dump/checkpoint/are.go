@@ -60,7 +60,7 @@ func folder(dir string) int {
 	switch filepath.Ext(files[0]) {
 	case ".npy":
 		return perhaps
-	case ".safetensors", ".npz", indexEnd:
+	case ".safetensors", ".ckpt", ".npz", indexEnd:
 		return surely
 	}
 	if slices.ContainsFunc(files, isTorch) {
@@ -83,9 +83,6 @@ func isTorch(path string) bool {
 // errPickle: what Python's pickle wrote by itself holds no tensors that could be read without running it.
 var errPickle = errors.New("a pickle of Python: it is a program, which is not run; expected " + what + ": save the tensors with torch.save, safetensors or numpy.savez")
 
-// errMindSpore: MindSpore's checkpoints are recognised and not read.
-var errMindSpore = errors.New("a checkpoint (MindSpore), which is not read; expected " + what + ": mindspore.save_checkpoint(…, format=\"safetensors\") writes one")
-
 // isPickle tells a stream of pickle's protocols 2 to 5, or one of protocol 0 or 1 that begins with a container.
 func isPickle(head []byte, path string) bool {
 	if len(head) > 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 {
@@ -95,7 +92,7 @@ func isPickle(head []byte, path string) bool {
 	return (ext == ".pkl" || ext == ".pickle") && (bytes.HasPrefix(head, []byte("(")) || bytes.HasPrefix(head, []byte("}")) || bytes.HasPrefix(head, []byte("]")))
 }
 
-// IsFile tells by its first bytes a file that may hold named tensors: an archive of numpy or of torch.save, or a safetensors file; or a
+// IsFile tells by its first bytes a file that may hold named tensors: an archive of numpy or of torch.save, a safetensors file or a checkpoint of MindSpore; or a
 // pickle, of which [Open] says what it is. A single array of numpy is none.
 func IsFile(path string) bool {
 	f, size, err := plainfile.Open(path, what)
@@ -107,7 +104,7 @@ func IsFile(path string) bool {
 	if _, err := io.ReadFull(f, head); err != nil {
 		return false
 	}
-	return torch.Is(head) || isSafetensors(head, size) || isPickle(head, path)
+	return torch.Is(head) || isSafetensors(head, size) || isMindSpore(head) || isPickle(head, path)
 }
 
 // Holds tells whether a path is a file of named tensors or a folder of them.

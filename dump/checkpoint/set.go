@@ -119,19 +119,19 @@ func (s *Set) Close() error {
 }
 
 // What is read of a folder: all files of the first ending that it has.
-var endings = [...][]string{{".safetensors"}, {".pt", ".pth", ".bin"}, {".npz"}, {".npy"}}
+var endings = [...][]string{{".safetensors"}, {".pt", ".pth", ".bin"}, {".ckpt"}, {".npz"}, {".npy"}}
 
 // indexes are the files that tell which file of a folder holds which tensor, as Hugging Face writes them.
 var indexes = [...]string{"model.safetensors.index.json", "pytorch_model.bin.index.json"}
 
 const (
-	what = "a file of tensors (.safetensors, .pt, .npz, .npy, a checkpoint of TensorFlow or Keras) or a folder of them"
+	what = "a file of tensors (.safetensors, .pt, .npz, .npy, a checkpoint of TensorFlow, Keras or MindSpore) or a folder of them"
 	// mostIndex is more than any index: 200 bytes a tensor, 300 000 tensors.
 	mostIndex = 64 << 20
 )
 
 // Open reads what tensors a file or a folder holds: safetensors files, files of torch.save (of which nothing is
-// executed), .npz and .npy, checkpoints of TensorFlow, also by their prefix, variables of a SavedModel, and weights of Keras. Where a folder has an index, all files that it names must be there.
+// executed), .npz and .npy, checkpoints of TensorFlow, also by their prefix, variables of a SavedModel, weights of Keras, and checkpoints of MindSpore. Where a folder has an index, all files that it names must be there.
 // Errors name the file.
 func Open(path string) (*Set, error) {
 	s := &Set{Path: path}
@@ -246,7 +246,7 @@ func (s *Set) add(path string) error {
 	case isBundle(f, size):
 		err = s.bundle(f, size, path)
 	case isMindSpore(head):
-		err = errMindSpore
+		err = s.mindspore(f, size)
 	case isPickle(head, path):
 		err = errPickle
 	default:

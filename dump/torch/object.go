@@ -20,7 +20,8 @@ type object struct {
 // bytesOf are bytes, which nobody looks at.
 type bytesOf []byte
 
-// ReadAll reads the tensors of a checkpoint like [Read], and passes over values that are no tensors, whatever their class.
+// ReadAll reads the tensors of a checkpoint like [Read], also the parameters and buffers of modules, and passes over values that are no
+// tensors, whatever their class.
 func ReadAll(r io.ReaderAt, size int64) (*File, error) {
 	return read(r, size, true)
 }

@@ -148,6 +148,15 @@ func (c *collector) walk(path string, v any, depth int) error {
 		return c.items(path, v, depth)
 	case *list:
 		return c.items(path, v.items, depth)
+	case *object: // of other classes than modules, nothing is known
+		state := fields(v)
+		for _, part := range []string{"_parameters", "_buffers", "_modules"} {
+			if d, ok := state[part].(*dict); ok {
+				if err := c.walk(path, d, depth); err != nil {
+					return err
+				}
+			}
+		}
 	case *dict:
 		for i, k := range v.keys {
 			key, ok := k.(string)
@@ -171,7 +180,7 @@ func (c *collector) walk(path string, v any, depth int) error {
 // holds tells whether a value may be or have a tensor.
 func holds(v any) bool {
 	switch v.(type) {
-	case *Tensor, *storage, tuple, *list, *dict:
+	case *Tensor, *storage, tuple, *list, *dict, *object:
 		return true
 	}
 	return false

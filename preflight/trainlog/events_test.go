@@ -47,6 +47,20 @@ func TestEvents(t *testing.T) {
 			t.Errorf("%s: the norm of gradients is %v", c.path, norm)
 		}
 	}
+	// As PyTorch writes them, under other names.
+	torch, err := Open(context.Background(), filepath.Join(made, "torch", "events"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, norm := torch.Find(Loss), torch.Find(Norm)
+	if loss == nil || norm == nil || len(loss.Points) != 8 || len(norm.Points) != 8 {
+		t.Fatalf("%+v", torch)
+	}
+	for i, p := range loss.Points {
+		if p != (Point{int64(i), float64(float32(3 / float64(i+1)))}) || norm.Points[i].Value != float64(1+i) {
+			t.Errorf("PyTorch: %+v, %+v", p, norm.Points[i])
+		}
+	}
 	// Two runs below a folder stay two.
 	l, err := Open(context.Background(), filepath.Join(made, "events"), nil)
 	if err != nil || l.Find("train/loss") == nil || l.Find("simple/loss") == nil || l.Find(Loss) != nil {
