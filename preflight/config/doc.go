@@ -88,27 +88,26 @@ func Open(path string, format Format) (*File, error) {
 func Parse(text []byte, format Format) ([]Entry, error) {
 	text = []byte(strings.TrimPrefix(string(text), "\ufeff"))
 	list := &entries{}
-	var err error
 	switch format {
 	case YAML:
-		err = list.yaml(text)
+		list.yaml(text)
 	case JSON:
-		err = list.json(text)
+		list.json(text)
 	case TOML:
-		err = list.toml(text)
+		list.toml(text)
 	case INI:
-		err = list.ini(text)
+		list.ini(text)
 	case Python:
-		err = list.python(string(text))
+		list.python(string(text))
 	case Shell:
-		err = list.shell(string(text))
+		list.shell(string(text))
 	case Env:
-		err = list.env(string(text))
+		list.env(string(text))
 	default:
-		err = fmt.Errorf("found the format %q, expected one of %v", format, Formats())
+		list.fail(fmt.Errorf("found the format %q, expected one of %v", format, Formats()))
 	}
-	if err != nil {
-		return nil, err
+	if list.err != nil {
+		return nil, list.err
 	}
 	return list.last(), nil
 }
@@ -162,19 +161,28 @@ func Detect(path string, front []byte) Format {
 	return ""
 }
 
-// entries collects the entries of a file.
+// entries collects the entries of a file. The first error sticks: nothing is added behind it, and whoever reads
+// on looks at err where a file could keep it busy.
 type entries struct {
 	list  []Entry
 	bytes int
+	err   error
 }
 
-func (e *entries) add(key string, line int, v Value) error {
+func (e *entries) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+func (e *entries) add(key string, line int, v Value) {
 	e.bytes += len(key) + len(v.Source)
 	if len(e.list) >= MaxEntries || e.bytes > 4*MaxBytes {
-		return errMany
+		e.fail(errMany)
 	}
-	e.list = append(e.list, Entry{key, line, v})
-	return nil
+	if e.err == nil {
+		e.list = append(e.list, Entry{key, line, v})
+	}
 }
 
 // last keeps of every key the last value, as a program that reads the file does.

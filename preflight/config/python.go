@@ -25,7 +25,7 @@ type level struct {
 	name   string
 }
 
-func (e *entries) python(text string) error {
+func (e *entries) python(text string) {
 	var open []level
 	for _, s := range statements(text) {
 		for len(open) > 0 && s.indent <= open[len(open)-1].indent {
@@ -40,9 +40,7 @@ func (e *entries) python(text string) error {
 			path = join(path, l.name)
 		}
 		if at := argument().FindStringIndex(s.text); at != nil {
-			if err := e.argument(s.text[at[1]:], strings.Contains(s.text[at[0]:at[1]], "DEFINE"), s.line); err != nil {
-				return err
-			}
+			e.argument(s.text[at[1]:], strings.Contains(s.text[at[0]:at[1]], "DEFINE"), s.line)
 			continue
 		}
 		m := assignment().FindStringSubmatch(s.text)
@@ -51,15 +49,12 @@ func (e *entries) python(text string) error {
 		}
 		key := subscript().ReplaceAllString(m[1], ".$1")
 		p := &literals{text: m[2]}
-		if err := p.assign(e, join(path, key), s.line); err != nil {
-			return err
-		}
+		p.assign(e, join(path, key), s.line)
 	}
-	return nil
 }
 
 // argument adds the default of an option that argparse or absl has.
-func (e *entries) argument(call string, flags bool, line int) error {
+func (e *entries) argument(call string, flags bool, line int) {
 	p := &literals{text: call}
 	name, def, known := "", Value{Kind: Null, Source: "None"}, false
 	for n := 0; ; n++ {
@@ -92,10 +87,9 @@ func (e *entries) argument(call string, flags bool, line int) error {
 		}
 		p.at++
 	}
-	if name == "" {
-		return nil
+	if name != "" {
+		e.add(strings.ReplaceAll(name, "-", "_"), line, def)
 	}
-	return e.add(strings.ReplaceAll(name, "-", "_"), line, def)
 }
 
 // literals reads Python literals.
@@ -134,40 +128,32 @@ func isAlnum(c byte) bool {
 }
 
 // assign adds the value that stands here, and those in it.
-func (p *literals) assign(e *entries, key string, line int) error {
-	if p.depth++; p.depth > MaxDepth {
-		return errDeep
-	}
+func (p *literals) assign(e *entries, key string, line int) {
+	p.depth++
 	defer func() { p.depth-- }()
+	if p.depth > MaxDepth {
+		e.fail(errDeep)
+		return
+	}
 	p.blanks()
-	start := p.at
-	switch c := p.peek(); {
-	case c == '{', c == '[', c == '(':
-		before := len(e.list)
-		ok, err := p.many(e, key, line, map[byte]byte{'{': '}', '[': ']', '(': ')'}[c])
-		if err != nil {
-			return err
-		}
-		if ok && p.over() {
-			if len(e.list) == before {
-				return e.add(key, line, Value{Kind: Expr, Source: tight(p.text[start:p.at])})
-			}
-			return nil
-		}
-		e.list, p.at = e.list[:before], start
-	case strings.HasPrefix(p.text[p.at:], "dict("):
-		before := len(e.list)
+	start, before := p.at, len(e.list)
+	end := map[byte]byte{'{': '}', '[': ']', '(': ')'}[p.peek()]
+	dict := strings.HasPrefix(p.text[p.at:], "dict(")
+	if dict {
 		p.at += len("dict")
-		ok, err := p.many(e, key, line, ')')
-		if err != nil {
-			return err
-		}
-		if ok && p.over() {
-			return nil
+		end = ')'
+	}
+	if end != 0 {
+		switch ok := p.many(e, key, line, end) && p.over(); {
+		case e.err != nil || ok && (dict || len(e.list) > before):
+			return
+		case ok:
+			e.add(key, line, Value{Kind: Expr, Source: tight(p.text[start:p.at])})
+			return
 		}
 		e.list, p.at = e.list[:before], start
 	}
-	return e.add(key, line, p.scalar())
+	e.add(key, line, p.scalar())
 }
 
 // over tells whether a value ends here: at a comma, a bracket or the end.
@@ -178,16 +164,16 @@ func (p *literals) over() bool {
 
 // many reads what stands between brackets: values, key: value, or key=value. It
 // is false where there is anything else.
-func (p *literals) many(e *entries, key string, line int, end byte) (bool, error) {
+func (p *literals) many(e *entries, key string, line int, end byte) bool {
 	p.at++
 	for n := 0; ; n++ {
 		p.blanks()
 		if p.done() {
-			return false, nil
+			return false
 		}
 		if p.peek() == end {
 			p.at++
-			return true, nil
+			return true
 		}
 		below, start := key+"["+strconv.Itoa(n)+"]", p.at
 		if end == ')' {
@@ -210,8 +196,8 @@ func (p *literals) many(e *entries, key string, line int, end byte) (bool, error
 			}
 		}
 		p.loop = false
-		if err := p.assign(e, below, line); err != nil || p.loop {
-			return false, err
+		if p.assign(e, below, line); e.err != nil || p.loop {
+			return false
 		}
 		p.blanks()
 		switch p.peek() {
@@ -219,7 +205,7 @@ func (p *literals) many(e *entries, key string, line int, end byte) (bool, error
 			p.at++
 		case end:
 		default:
-			return false, nil
+			return false
 		}
 	}
 }

@@ -29,45 +29,36 @@ var utilities = map[string]bool{
 
 // shell reads command lines: variables that are set, and the options of every
 // command that has any. Nothing is expanded and nothing is run.
-func (e *entries) shell(text string) error {
+func (e *entries) shell(text string) {
 	file, err := syntax.NewParser().Parse(strings.NewReader(strings.ReplaceAll(text, "\r\n", "\n")), "")
 	if err != nil {
-		return err
+		e.fail(err)
+		return
 	}
 	seen := map[string]int{}
 	syntax.Walk(file, func(node syntax.Node) bool {
-		if err != nil {
-			return false
-		}
 		switch n := node.(type) {
 		case *syntax.CallExpr:
-			err = e.call(n, seen)
+			e.call(n, seen)
 		case *syntax.DeclClause: // export, declare, local
-			err = e.assigned(n.Args)
+			e.assigned(n.Args)
 		}
-		return err == nil
+		return e.err == nil
 	})
-	return err
 }
 
-func (e *entries) assigned(list []*syntax.Assign) error {
+func (e *entries) assigned(list []*syntax.Assign) {
 	for _, a := range list {
-		if a.Name == nil || a.Naked || a.Value == nil {
-			continue
-		}
-		if err := e.add(a.Name.Value, int(a.Pos().Line()), word(a.Value)); err != nil {
-			return err
+		if a.Name != nil && !a.Naked && a.Value != nil {
+			e.add(a.Name.Value, int(a.Pos().Line()), word(a.Value))
 		}
 	}
-	return nil
 }
 
 // call adds the options of a command. Of several commands of one program the
 // later ones have a number.
-func (e *entries) call(c *syntax.CallExpr, seen map[string]int) error {
-	if err := e.assigned(c.Assigns); err != nil {
-		return err
-	}
+func (e *entries) call(c *syntax.CallExpr, seen map[string]int) {
+	e.assigned(c.Assigns)
 	words := make([]Value, len(c.Args))
 	for i, w := range c.Args {
 		words[i] = word(w)
@@ -77,7 +68,7 @@ func (e *entries) call(c *syntax.CallExpr, seen map[string]int) error {
 		i++
 	}
 	if i == len(words) || utilities[words[0].Source] {
-		return nil
+		return
 	}
 	name := program(words)
 	prefix := ""
@@ -107,11 +98,8 @@ func (e *entries) call(c *syntax.CallExpr, seen map[string]int) error {
 				v = Value{Kind: Expr, Source: strings.Join(several, " ")}
 			}
 		}
-		if err := e.add(join(prefix, key), line, v); err != nil {
-			return err
-		}
+		e.add(join(prefix, key), line, v)
 	}
-	return nil
 }
 
 // program names the program of a command: the script behind python, not python.
