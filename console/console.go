@@ -148,11 +148,16 @@ func (c *Console) End(code int) int {
 }
 
 // Say writes a message as an answer on the output; Info, Warn and Fail write it
-// with its level to the error output.
+// with its level to the error output. Fail is the exit status of an error, Lack that of having
+// nothing to answer from.
 func (c *Console) Say(key string, args ...any)  { c.Print(Clean(c.T(key, args...)) + "\n") }
 func (c *Console) Info(key string, args ...any) { c.Log("[INFO] ", c.T(key, args...)) }
 func (c *Console) Warn(key string, args ...any) { c.Log("[WARNING] ", c.T(key, args...)) }
-func (c *Console) Fail(key string, args ...any) { c.Log("[ERROR] ", c.T(key, args...)) }
+func (c *Console) Fail(key string, args ...any) int {
+	c.Log("[ERROR] ", c.T(key, args...))
+	return Error
+}
+func (c *Console) Lack(key string, args ...any) int { c.Fail(key, args...); return Nothing }
 
 // Log writes a text with its level to the error output.
 func (c *Console) Log(level, text string) {
@@ -169,8 +174,7 @@ func (c *Console) Failed(ctx context.Context, err error) int {
 		c.Fail("interrupted")
 		return Interrupted
 	}
-	c.Fail("error", err)
-	return Error
+	return c.Fail("error", err)
 }
 
 // Bar is a progress bar on the error output, nil if that is no terminal.

@@ -32,8 +32,7 @@ func (a *acCmd) define(o *options) {
 
 func (a *acCmd) run(ctx context.Context, s *session, _ []string) int {
 	if !plainfile.IsFolder(s.data.Root) {
-		s.Fail("banner.nodata", s.data.Root)
-		return exitNothing
+		return s.Lack("banner.nodata", s.data.Root)
 	}
 	code := exitOK
 	var f findings

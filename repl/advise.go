@@ -50,8 +50,7 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	budget, err := parseSize(a.size)
 	if err != nil {
-		s.Fail("usage", "advise", s.T("usage.value", "-m", strconv.Quote(a.size), s.T("usage.size")))
-		return exitError
+		return s.Fail("usage", "advise", s.T("usage.value", "-m", strconv.Quote(a.size), s.T("usage.size")))
 	}
 	path, ok := s.resultPath(a.file)
 	if !ok {
@@ -60,8 +59,7 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 	tables, err := s.readVerdicts(path)
 	switch {
 	case len(tables) == 0 && err == nil:
-		s.Fail("vcs.empty", path)
-		return exitNothing
+		return s.Lack("vcs.empty", path)
 	case len(tables) == 0:
 		return exitError
 	}

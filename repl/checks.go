@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,8 +23,7 @@ func (s *session) fusions() (code int) {
 	}
 	stats, err := fusion.OpenResult(path)
 	if err != nil {
-		s.Fail("error", err)
-		return exitError
+		return s.Fail("error", err)
 	}
 	shown, in := 0, s.Screen.Inside()
 	for _, g := range stats {
@@ -39,10 +39,7 @@ func (s *session) fusions() (code int) {
 			}
 			return in.Table(title, []string{"Fusion Name", "Effect times", "Match times"}, rows)
 		}
-		id := g.GraphID
-		if id == "" {
-			id = "NONE"
-		}
+		id := cmp.Or(g.GraphID, "NONE")
 		body := in.Columns(table("Graph Fusion [GraphID: "+id+"]", g.Graph), table("UB Fusion [GraphID: "+id+"]", g.UB))
 		if body != "" {
 			shown++

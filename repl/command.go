@@ -232,8 +232,7 @@ func (s *session) callUnguarded(ctx context.Context, c *command, args []string) 
 	case c.takes == 0 && !c.line && len(words) > 0:
 		return s.tooMany(c.name, words)
 	case c.takes == 0 && c.named && o.set.Lookup("n").Value.String() == "":
-		s.Fail("need.name", c.name, c.usage(s.Lang))
-		return exitError
+		return s.Fail("need.name", c.name, c.usage(s.Lang))
 	}
 	return act.run(ctx, s, words)
 }

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -329,10 +330,7 @@ func pick(word string, from ...string) []console.Suggestion {
 // files suggests the files of the folder that a word begins with.
 func files(word string) []console.Suggestion {
 	dir, base := filepath.Split(word)
-	from := dir
-	if from == "" {
-		from = "."
-	}
+	from := cmp.Or(dir, ".")
 	var found []console.Suggestion
 	f, err := os.Open(from)
 	if err != nil {

@@ -42,8 +42,7 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 		words = append([]string{c.name}, words...)
 	}
 	if len(words) != 2 {
-		s.Fail("cp.two", len(words), cpCommand.usage(s.Lang))
-		return exitError
+		return s.Fail("cp.two", len(words), cpCommand.usage(s.Lang))
 	}
 	var sides [2]*array.Array
 	for i, name := range words {

@@ -38,8 +38,7 @@ func (d *dcCmd) run(ctx context.Context, s *session, _ []string) int {
 	}
 	var ok bool
 	if o.Type, ok = convert.ParseType(d.kind); !ok {
-		s.Fail("dc.type", d.kind)
-		return exitError
+		return s.Fail("dc.type", d.kind)
 	}
 	if d.format != "" {
 		f, ok := layout.Parse(d.format)
@@ -47,8 +46,7 @@ func (d *dcCmd) run(ctx context.Context, s *session, _ []string) int {
 			f, ok = layout.Parse(strings.ToUpper(d.format))
 		}
 		if !ok {
-			s.Fail("dc.format", d.format)
-			return exitError
+			return s.Fail("dc.format", d.format)
 		}
 		o.Format = &f
 	}
@@ -171,8 +169,7 @@ func (d *dcCmd) below(s *session) (files []string, code int) {
 		}
 	}
 	if len(files) == 0 {
-		s.Fail("dc.empty", d.name)
-		return nil, exitNothing
+		return nil, s.Lack("dc.empty", d.name)
 	}
 	s.Info("dc.below", d.name, len(files), len(folders))
 	return files, exitOK
@@ -184,8 +181,7 @@ func (d *dcCmd) find(s *session) (files []string, code int) {
 	if _, err := os.Stat(d.name); err == nil {
 		src, err := convert.Files(d.name, false)
 		if err != nil {
-			s.Fail("error", err)
-			return nil, exitError
+			return nil, s.Fail("error", err)
 		}
 		for _, w := range src.Warnings {
 			s.Warn("error", w)

@@ -21,29 +21,24 @@ import (
 func Import(cfg Config, from string) int {
 	s := open(cfg)
 	if !plainfile.IsFolder(from) {
-		s.Fail("import.nodir", from)
-		return exitError
+		return s.Fail("import.nodir", from)
 	}
 	if _, err := os.Lstat(s.data.Root); err == nil {
-		s.Fail("import.exists", s.data.Root)
-		return exitError
+		return s.Fail("import.exists", s.data.Root)
 	}
 	i, err := workspace.Survey(from)
 	if err != nil {
-		s.Fail("error", err)
-		return exitError
+		return s.Fail("error", err)
 	}
 	if len(i.Dumps) == 0 && len(i.Results) == 0 {
-		s.Fail("import.nothing", from)
-		return exitNothing
+		return s.Lack("import.nothing", from)
 	}
 	golden, leftOut, err := i.Into(s.data)
 	for _, dir := range leftOut {
 		s.Warn("import.golden", dir, golden)
 	}
 	if err != nil {
-		s.Fail("error", err)
-		return exitError
+		return s.Fail("error", err)
 	}
 	s.Say("import.done", from, s.data.Root, len(i.Dumps), len(i.Models), len(i.Results))
 	return exitOK

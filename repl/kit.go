@@ -2,6 +2,7 @@ package repl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -56,8 +57,7 @@ func (k *kitCmd) run(ctx context.Context, s *session, _ []string) int {
 		err = k.o.Check()
 	}
 	if err != nil {
-		s.Fail("usage", "kit", err)
-		return exitError
+		return s.Fail("usage", "kit", err)
 	}
 	name, script := capture.KitFile, capture.Kit
 	if k.golden {
@@ -71,22 +71,18 @@ func (k *kitCmd) run(ctx context.Context, s *session, _ []string) int {
 	}
 	text, err := script(k.o)
 	if err != nil {
-		s.Fail("error", err)
-		return exitError
+		return s.Fail("error", err)
 	}
 	switch old, err := plainfile.ReadFile(out, "a Python file", 1<<20); {
 	case err == nil && bytes.Equal(old, text):
 		s.Say("kit.same", out)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		s.Fail("error", err)
-		return exitError
+		return s.Fail("error", err)
 	case err == nil && !k.force:
-		s.Fail("kit.exists", out)
-		return exitError
+		return s.Fail("kit.exists", out)
 	default:
 		if err := whole.Write(out, text, 0o600); err != nil {
-			s.Fail("error", err)
-			return exitError
+			return s.Fail("error", err)
 		}
 		s.Say("wrote", out)
 	}
@@ -98,16 +94,14 @@ func (k *kitCmd) run(ctx context.Context, s *session, _ []string) int {
 func (k *kitCmd) record(ctx context.Context, s *session) int {
 	budget, err := parseSize(k.size)
 	if err != nil {
-		s.Fail("usage", "kit", s.T("usage.value", "-m", strconv.Quote(k.size), s.T("usage.size")))
-		return exitError
+		return s.Fail("usage", "kit", s.T("usage.value", "-m", strconv.Quote(k.size), s.T("usage.size")))
 	}
 	tables, err := s.readVerdicts(k.next)
 	switch {
 	case err != nil:
 		return exitError
 	case len(tables) != 1:
-		s.Fail("kit.several", k.next, len(tables))
-		return exitNothing
+		return s.Lack("kit.several", k.next, len(tables))
 	}
 	given, err := (&adviseCmd{step: k.o.Step}).advice(ctx, s, tables[0], budget)
 	if err != nil {
@@ -115,17 +109,12 @@ func (k *kitCmd) record(ctx context.Context, s *session) int {
 	}
 	plan := given.Plan
 	if plan == nil {
-		s.Fail("kit.nothing", k.next)
-		return exitNothing
+		return s.Lack("kit.nothing", k.next)
 	}
-	out := k.out
-	if out == "" {
-		out = "."
-	}
+	out := cmp.Or(k.out, ".")
 	wrote, err := writeFiles(out, plan.Files, k.force)
 	if exists := (*existsError)(nil); errors.As(err, &exists) {
-		s.Fail("kit.exists", exists.path)
-		return exitError
+		return s.Fail("kit.exists", exists.path)
 	}
 	if err != nil {
 		return s.Failed(ctx, err)

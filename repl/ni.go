@@ -107,8 +107,7 @@ func (n *niCmd) run(ctx context.Context, s *session, _ []string) int {
 			return n.status(exitOK)
 		}
 		if len(s.h5Sides()) > 0 {
-			s.Fail("h5.none", n.name)
-			return exitNothing
+			return s.Lack("h5.none", n.name)
 		}
 		return s.noGraphs()
 	}

@@ -124,10 +124,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 		}
 	}
 	for i, title := range []string{"NpuDumpInput:", "NpuDumpOutput:"} {
-		text := blocks[i].String()
-		if text == "" {
-			text = s.T("ni.nodump") + "\n"
-		}
+		text := cmp.Or(blocks[i].String(), s.T("ni.nodump")+"\n")
 		b.WriteString(title + "\n" + text)
 	}
 	for _, dir := range folders {

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -47,9 +48,7 @@ func (n *niCmd) h5Panel(ctx context.Context, s *session, id string) (string, err
 				text.WriteString(line)
 			}
 			if text.Len() > 0 {
-				if kind == "" {
-					kind = s.T("h5.other")
-				}
+				kind = cmp.Or(kind, s.T("h5.other"))
 				b.WriteString(" " + kind + ":\n" + text.String())
 			}
 		}

@@ -42,8 +42,7 @@ func (s *session) overflows(ctx context.Context, limit int) (found *overflowed, 
 	}
 	tree, err := overflow.Find(run)
 	if err != nil {
-		s.Fail("error", err)
-		return nil, "", exitError
+		return nil, "", s.Fail("error", err)
 	}
 	tree.UseConverted()
 	for _, w := range tree.Warnings {

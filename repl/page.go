@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 
 	"precision/dump/overflow"
@@ -25,8 +26,6 @@ func (o *overflowed) lines(s *session) []string {
 	}
 	key := map[overflow.Message]string{overflow.AdviceUpstream: "verdict.upstream", overflow.AdviceHere: "verdict.here",
 		overflow.AdviceInside: "verdict.inside", overflow.AdviceIncomplete: "verdict.incomplete"}[o.advice]
-	if key == "" {
-		key = "verdict.unread"
-	}
+	key = cmp.Or(key, "verdict.unread")
 	return []string{s.T(key, o.kind, o.name)}
 }

@@ -50,8 +50,7 @@ func (p *ptCmd) run(ctx context.Context, s *session, _ []string) int {
 	}
 	const most = 50
 	if len(refs) > most {
-		s.Fail("pt.many", len(refs), p.name, refs[0].Name(), refs[1].Name())
-		return exitError
+		return s.Fail("pt.many", len(refs), p.name, refs[0].Name(), refs[1].Name())
 	}
 	code := exitOK
 	var out strings.Builder

@@ -174,8 +174,7 @@ func (s *session) ready(p *python, npu bool) bool {
 func (s *session) runScript(ctx context.Context, p *python, script string) int {
 	root, err := absolute(s.data.Root)
 	if err != nil {
-		s.Fail("error", err)
-		return exitError
+		return s.Fail("error", err)
 	}
 	s.Say("python.run", script, p.path, p.version, p.tensorflow)
 	env := append(pythonPath(), capture.EnvData+"="+root, "PYTHONDONTWRITEBYTECODE=1")

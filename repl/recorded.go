@@ -84,8 +84,7 @@ func (n *niCmd) recorded(ctx context.Context, s *session) int {
 		exact = part
 	}
 	if len(exact) == 0 {
-		s.Fail("ni.none", n.name)
-		return exitNothing
+		return s.Lack("ni.none", n.name)
 	}
 	var b strings.Builder
 	for i, c := range exact {

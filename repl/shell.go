@@ -127,8 +127,7 @@ func (s *session) known(word string) bool {
 func (s *session) builtin(ctx context.Context, name, rest string) int {
 	args, err := console.Words(rest)
 	if err != nil {
-		s.Fail("quote", rest)
-		return exitError
+		return s.Fail("quote", rest)
 	}
 	switch name {
 	case "exit", "quit":

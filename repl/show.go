@@ -78,14 +78,12 @@ func (s *session) h5Sides() []*workspace.H5Side {
 
 // noGraphs says what to capture when there is no graph.
 func (s *session) noGraphs() int {
-	s.Fail("none.graph", s.data.Path("npu", "debug_0", "graph"))
-	return exitNothing
+	return s.Lack("none.graph", s.data.Path("npu", "debug_0", "graph"))
 }
 
 // noDumps says what to capture when there is no dump.
 func (s *session) noDumps() int {
-	s.Fail("none.dump", s.data.Path("npu", "debug_0", "dump"))
-	return exitNothing
+	return s.Lack("none.dump", s.data.Path("npu", "debug_0", "dump"))
 }
 
 // fileSize is the size of a file for people, "" if it cannot be found out.

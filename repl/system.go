@@ -41,8 +41,7 @@ func commandLine(words []string) string {
 // and returns its exit status.
 func (s *session) system(ctx context.Context, line string) int {
 	if line == "" {
-		s.Fail("usage.line", runCommand.usage(s.Lang), "run")
-		return exitError
+		return s.Fail("usage.line", runCommand.usage(s.Lang), "run")
 	}
 	if line == "-h" || line == "--help" {
 		c, _ := findCommand("run")
@@ -99,6 +98,5 @@ func (s *session) child(ctx context.Context, env []string, name string, args ...
 		s.Warn("system.killed", exit)
 		return exitError
 	}
-	s.Fail("error", err)
-	return exitError
+	return s.Fail("error", err)
 }

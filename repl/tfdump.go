@@ -24,8 +24,7 @@ func (tfDumpCmd) define(*options) {}
 func (tfDumpCmd) run(ctx context.Context, s *session, words []string) int {
 	o, err := s.captureOptions()
 	if err != nil {
-		s.Fail("error", err)
-		return exitError
+		return s.Fail("error", err)
 	}
 	set := scripts{s: s, dir: s.data.Path("temp", "train")}
 	text, err := capture.TFDump(o)
@@ -91,8 +90,7 @@ func (c npuCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	root, err := absolute(s.data.Root)
 	if err != nil {
-		s.Fail("error", err)
-		return exitError
+		return s.Fail("error", err)
 	}
 	s.Info("npu.old", c.name)
 	on, off := capture.EnvDump, capture.EnvOverflow

@@ -35,22 +35,18 @@ func (c *trainCmd) run(ctx context.Context, s *session, _ []string) int {
 	if c.device == "all" {
 		devices = capture.Devices
 	} else if !slices.Contains(capture.Devices, c.device) {
-		s.Fail("usage", "train", s.T("train.device", c.device))
-		return exitError
+		return s.Fail("usage", "train", s.T("train.device", c.device))
 	}
 	action, err := capture.ParseAction(c.action)
 	switch {
 	case errors.Is(err, capture.ErrExclusive):
-		s.Fail("usage", "train", s.T("train.exclusive"))
-		return exitError
+		return s.Fail("usage", "train", s.T("train.exclusive"))
 	case err != nil:
-		s.Fail("usage", "train", s.T("train.action", c.action, strings.Join(capture.Actions, s.T("report.and"))))
-		return exitError
+		return s.Fail("usage", "train", s.T("train.action", c.action, strings.Join(capture.Actions, s.T("report.and"))))
 	}
 	o, err := s.captureOptions()
 	if err != nil {
-		s.Fail("error", err)
-		return exitError
+		return s.Fail("error", err)
 	}
 	set := scripts{s: s, dir: s.data.Path("temp", "train")}
 	text, err := capture.Kit(o)

@@ -76,8 +76,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*judged, int) {
 	var jobs []*run.Compare
 	if v.left != "" || v.right != "" {
 		if v.left == "" || v.right == "" {
-			s.Fail("vc.sides", vcCommand.usage(s.Lang))
-			return nil, exitError
+			return nil, s.Fail("vc.sides", vcCommand.usage(s.Lang))
 		}
 		jobs = append(jobs, v.compareOf(s, compare.Job{Left: v.left, Right: v.right, Graph: v.graph, Closed: v.closed}))
 	} else {
@@ -154,8 +153,7 @@ func (s *session) one(ctx context.Context, c *run.Compare) (*run.Compared, int) 
 		s.Fail("error", err)
 		return done, map[bool]int{false: exitError, true: exitInterrupted}[ctx.Err() != nil]
 	case done.Nothing():
-		s.Fail("vc.nothing")
-		return done, exitNothing
+		return done, s.Lack("vc.nothing")
 	}
 	return done, exitOK
 }
@@ -204,8 +202,7 @@ func (v *vcCmd) plan(s *session) (jobs []*run.Compare, code int) {
 	left := v.choose(s, first)
 	if len(left) == 0 {
 		if v.step != "" && len(s.dumpsOf(first).Leaves) > 0 {
-			s.Fail("vc.nostep", s.dumpsOf(first).Run, v.step)
-			return nil, exitNothing
+			return nil, s.Lack("vc.nostep", s.dumpsOf(first).Run, v.step)
 		}
 		return nil, s.noDumps()
 	}
@@ -227,8 +224,7 @@ func (v *vcCmd) plan(s *session) (jobs []*run.Compare, code int) {
 		}
 	}
 	if len(jobs) == 0 {
-		s.Fail("vc.noright")
-		return nil, exitNothing
+		return nil, s.Lack("vc.noright")
 	}
 	return jobs, exitOK
 }

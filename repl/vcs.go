@@ -43,8 +43,7 @@ func (v *vcsCmd) define(o *options) {
 
 func (v *vcsCmd) run(ctx context.Context, s *session, _ []string) int {
 	if !slices.Contains(report.Sorts(), v.sort) {
-		s.Fail("error", &report.SortError{By: v.sort})
-		return exitError
+		return s.Fail("error", &report.SortError{By: v.sort})
 	}
 	path, ok := s.resultPath(v.file)
 	if !ok {
@@ -53,8 +52,7 @@ func (v *vcsCmd) run(ctx context.Context, s *session, _ []string) int {
 	tables, err := s.readResults(path, v.threshold)
 	if len(tables) == 0 {
 		if err == nil {
-			s.Fail("vcs.empty", path)
-			return exitNothing
+			return s.Lack("vcs.empty", path)
 		}
 		return exitError
 	}
@@ -70,8 +68,7 @@ func (v *vcsCmd) run(ctx context.Context, s *session, _ []string) int {
 	s.Page(b.String())
 	if v.json != "" {
 		if len(tables) > 1 {
-			s.Fail("vcs.onejson", len(tables))
-			return exitError
+			return s.Fail("vcs.onejson", len(tables))
 		}
 		if failed := whole.Apart([]string{v.json}, tables[0].path); failed != nil {
 			return s.Failed(ctx, failed)

@@ -31,10 +31,7 @@ type TensorRef struct {
 // Name is what the tensor is called, as the name of the array that a converter
 // would make of it.
 func (r *TensorRef) Name() string {
-	base := r.file
-	if base == "" {
-		base = filepath.Base(r.Path)
-	}
+	base := cmp.Or(r.file, filepath.Base(r.Path))
 	switch {
 	case r.dataset != "" && r.side != "":
 		return H5Array(r.side, r.dataset)
