@@ -86,8 +86,7 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 			return nil, ctx.Err()
 		}
 		path := leftPath
-		var side *sideError
-		if errors.As(err, &side) && side.right {
+		if side, ok := errors.AsType[*sideError](err); ok && side.right {
 			path = rightPath
 		}
 		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}

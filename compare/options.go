@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"runtime"
 
 	"precision/compare/metric"
@@ -60,9 +61,7 @@ type Listener struct {
 
 // EnsureDefaults fills in what was left open.
 func (o *Options) EnsureDefaults() {
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	if len(o.Metrics) == 0 && len(o.ValueColumns) == 0 {
 		o.Metrics = metric.Default(o.Numerics)
 	}

@@ -45,8 +45,7 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	if s.format != layout.ND || !scalar && v.Len() != goldenCount {
 		before := v.Dims
 		if v, err = v.SliceLike(numbered(right)); err != nil {
-			var mismatch *layout.SliceError
-			if errors.As(err, &mismatch) {
+			if mismatch, ok := errors.AsType[*layout.SliceError](err); ok {
 				return plan{}, shapesDiffer(op, mismatch.Have, mismatch.Want)
 			}
 			return plan{}, shapesDiffer(op, before, right)

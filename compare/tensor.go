@@ -233,8 +233,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 			return ctx.Err()
 		}
 		path := left.Path
-		var side *sideError
-		if errors.As(err, &side) && side.right {
+		if side, ok := errors.AsType[*sideError](err); ok && side.right {
 			path = right.path()
 		}
 		row.Unreadable(result.Because(result.BadFile, row.Op, path, err.Error()), path, err)

@@ -77,8 +77,7 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 			return ctx.Err()
 		}
 		name := leftName
-		var side *sideError
-		if errors.As(err, &side) && side.right {
+		if side, ok := errors.AsType[*sideError](err); ok && side.right {
 			name = rightName
 		}
 		why := strings.TrimPrefix(err.Error(), name+": ") // readers of some formats name the file

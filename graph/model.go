@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -213,14 +214,7 @@ func (d *TensorDesc) Type() (dtype.Type, bool) {
 
 // String renders type, layout and shape: "DT_FLOAT16 NCHW [1,3,224,224]".
 func (d *TensorDesc) String() string {
-	dt, layout := d.DType, d.Layout
-	if dt == "" {
-		dt = "DT_UNDEFINED"
-	}
-	if layout == "" {
-		layout = "-"
-	}
-	return dt + " " + layout + " " + FormatShape(d.Shape)
+	return cmp.Or(d.DType, "DT_UNDEFINED") + " " + cmp.Or(d.Layout, "-") + " " + FormatShape(d.Shape)
 }
 
 // FormatShape renders dimensions as "[1,3,224,224]", a scalar as "[]".

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -68,10 +69,7 @@ func (s *Server) advise(ctx context.Context, _ *sdk.CallToolRequest, in AdviseIn
 	if err != nil {
 		return out, err
 	}
-	path := in.Graph
-	if path == "" {
-		path = j.Table.Meta.Graph
-	}
+	path := cmp.Or(in.Graph, j.Table.Meta.Graph)
 	var index *graph.Index
 	if path != "" {
 		real, err := s.f.path(path)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -49,9 +50,7 @@ const (
 
 func (s *Server) graph(ctx context.Context, _ *sdk.CallToolRequest, in GraphIn) (out Neighbourhood, err error) {
 	out.Nodes = []Node{}
-	if in.Depth == 0 {
-		in.Depth = usualDepth
-	}
+	in.Depth = cmp.Or(in.Depth, usualDepth)
 	if in.Depth < 1 || in.Depth > mostDepth {
 		return out, fmt.Errorf("depth: found %d, expected 1 to %d", in.Depth, mostDepth)
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -319,10 +320,7 @@ func (s *Server) file(ctx context.Context, in TensorIn) (out TensorLook, err err
 	if err != nil {
 		return out, err
 	}
-	n := in.Values
-	if n == 0 {
-		n = 8
-	}
+	n := cmp.Or(in.Values, 8)
 	values, err := chosen.FirstText(int64(n))
 	if err != nil {
 		return out, err

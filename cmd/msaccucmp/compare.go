@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -164,9 +165,7 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 			return compat.ExitCode(err), err
 		}
 	}
-	if a.out == "" {
-		a.out = "."
-	}
+	a.out = cmp.Or(a.out, ".")
 	if err := convert.Folder(a.out); err != nil {
 		if plainfile.IsFile(a.out) && !single {
 			return exitOpen, err // the old tool takes it for a folder until it opens the table

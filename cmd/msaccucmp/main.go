@@ -94,8 +94,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 // describe is the text of an error: that of a pair that cannot be compared is
 // its reason in words.
 func describe(err error) string {
-	var pair *compare.PairError
-	if errors.As(err, &pair) {
+	if pair, ok := errors.AsType[*compare.PairError](err); ok {
 		return report.Sentence(msg.English, pair.Reason)
 	}
 	return err.Error()

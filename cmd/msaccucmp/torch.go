@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -54,9 +55,7 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 	for _, w := range files.Warnings {
 		f.log.warnf("%v", w)
 	}
-	if a.out == "" {
-		a.out = "."
-	}
+	a.out = cmp.Or(a.out, ".")
 	if err := convert.Folder(a.out); err != nil {
 		return dump.Code(err), err
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -61,16 +62,7 @@ func SaidText(s *result.Said) string {
 	if s.Has(result.KnownNorm) {
 		text += " ‖" + number(s.Stats.Norm) + "‖"
 	}
-	if text == "" {
-		text = s.Sum
-	}
-	if text == "" {
-		text = s.Class
-	}
-	if text == "" {
-		return "nothing"
-	}
-	return text
+	return cmp.Or(text, s.Sum, s.Class, "nothing")
 }
 
 // ranges says of both sides of an input what was recorded of it; where that is no more than that it is a

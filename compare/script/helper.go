@@ -185,8 +185,7 @@ func (h *Helper) failed(e *CallError, err error) error {
 		return context.Cause(h.ctx)
 	}
 	e.Reason = err.Error()
-	var raised *raisedError
-	if errors.As(err, &raised) {
+	if raised, ok := errors.AsType[*raisedError](err); ok {
 		e.Trace = raised.trace
 	}
 	return e

@@ -127,8 +127,7 @@ func Open(dir string) (*Scripts, error) {
 }
 
 func asError(dir string, err error) error {
-	var have *dump.Error
-	if errors.As(err, &have) {
+	if _, ok := errors.AsType[*dump.Error](err); ok {
 		return err
 	}
 	return &dump.Error{Path: dir, Code: dump.CodePath, Offset: -1, Text: "folder of scripts", Err: err}

@@ -131,9 +131,7 @@ func parse(name string) (f file, ok bool) {
 			continue
 		}
 		f.Path, f.File = strings.Join(parts[i+1:], "."), name
-		if f.Path == "" {
-			f.Path = "0"
-		}
+		f.Path = cmp.Or(f.Path, "0")
 		if f.name = msprobe.ParseName(strings.Join(parts[:i], ".")); f.name.Form != msprobe.Other {
 			f.api, f.number, f.named = strings.Join(parts[:i], "."), f.name.Number, true
 			return f, true

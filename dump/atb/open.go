@@ -1,6 +1,7 @@
 package atb
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -107,9 +108,7 @@ func (t *Tree) follow(op *Op, alias, path string) (*Op, *Tensor, error) {
 	if !ok {
 		return nil, nil, bad
 	}
-	if id == "" {
-		id = op.parentID()
-	}
+	id = cmp.Or(id, op.parentID())
 	other := t.byID[id]
 	if other == nil {
 		bad.Expected = "an operation of this recording, found none with the numbers " + id

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,9 +38,7 @@ type job struct {
 // the folder of results cannot be used; it is a [*dump.Error]. An interrupted
 // run returns the error of the context along with the report.
 func Convert(ctx context.Context, files []string, o Options) (*Report, error) {
-	if o.Out == "" {
-		o.Out = "."
-	}
+	o.Out = cmp.Or(o.Out, ".")
 	if err := Folder(o.Out); err != nil {
 		return nil, err
 	}

@@ -84,8 +84,7 @@ func (c *converter) extend(r *Report, name string, lines []string, keep bool) st
 		return path
 	}
 	if err := write(path, []byte(text+strings.Join(lines, "\n")+"\n")); err != nil {
-		var e *dump.Error
-		errors.As(err, &e)
+		e, _ := errors.AsType[*dump.Error](err)
 		r.Errors = append(r.Errors, e)
 		return ""
 	}

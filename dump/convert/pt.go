@@ -15,8 +15,7 @@ func writePT(out *output, a *array) error {
 		elems = a.elems
 	}
 	err := torch.Write(out, a.typ, a.shape, elems)
-	var e *torch.RangeError
-	if errors.As(err, &e) {
+	if _, ok := errors.AsType[*torch.RangeError](err); ok {
 		return errorf(out.path, CodeConvert, err, "PyTorch has no type for these elements")
 	}
 	return err

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -147,9 +148,7 @@ func (f *FileReport) settle(formatted bool) {
 		default:
 			other = x.Code
 		}
-		if first == 0 {
-			first = x.Code
-		}
+		first = cmp.Or(first, x.Code)
 	}
 	f.Code = first
 	if formatted {

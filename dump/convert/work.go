@@ -175,8 +175,7 @@ func (w *work) failed(p Part, err error) {
 		err = errorf(w.f.Path, CodeUnknown, w.ctx.Err(), "%s: interrupted", p)
 	}
 	code := dump.Code(err)
-	var f *failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		code, err = w.c.code(f.old, f.err), f.err
 	}
 	w.r.fail(p, code, err)

@@ -155,8 +155,7 @@ func (e *Event) analyse(x index, o Options) {
 		return
 	}
 	if err := records[0].check(); err != nil {
-		var bad *Error
-		errors.As(err, &bad)
+		bad, _ := errors.AsType[*Error](err)
 		e.fail(bad.Code, bad.Text, nil)
 		return
 	}
@@ -220,8 +219,7 @@ func (op *Op) read() {
 		for i := range side {
 			t := Tensor{Tensor: side[i], File: fmt.Sprintf("%s.%s.%d.npy", filepath.Base(op.Entry.Path), sideName(side[i].Input), side[i].Index)}
 			t.Stats, t.Err = Measure(f, &t.Tensor)
-			var e *dump.Error
-			if errors.As(t.Err, &e) && e.Path == "" {
+			if e, ok := errors.AsType[*dump.Error](t.Err); ok && e.Path == "" {
 				e.Path = op.Entry.Path
 			}
 			op.Tensors = append(op.Tensors, t)

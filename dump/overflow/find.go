@@ -129,8 +129,7 @@ func (t *Tree) warnf(path string, code int, format string, args ...any) {
 
 // cause drops the path from an error of package os.
 func cause(err error) error {
-	var e *fs.PathError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
 	return err

@@ -60,8 +60,7 @@ func decode(f *dump.Reader, t *dump.Tensor) (*Record, error) {
 	}
 	r, err := Decode(payload)
 	if err != nil {
-		var e *Error
-		errors.As(err, &e)
+		e, _ := errors.AsType[*Error](err)
 		return r, fail(e.Code, t.Offset+max(e.Offset, 0), fmt.Sprintf("output %d", t.Index), errors.New(e.Text))
 	}
 	return r, nil

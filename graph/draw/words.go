@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"embed"
 	"strings"
 	"unicode"
@@ -33,10 +34,7 @@ func (d *Drawing) legend(s *Style) []string {
 	var out []string
 	if len(s.Heat) > 0 {
 		bad, good := s.scale()
-		name := s.HeatName
-		if name == "" {
-			name = s.say("nameless")
-		}
+		name := cmp.Or(s.HeatName, s.say("nameless"))
 		out = append(out, s.say("colours", name, bad, good))
 	}
 	if d.Cut > 0 {

@@ -1,6 +1,7 @@
 package fusion
 
 import (
+	"cmp"
 	"strings"
 
 	"precision/graph"
@@ -68,9 +69,7 @@ func (r *Rules) filterQuantized() {
 			case dequantizer && dt == "DT_FLOAT16":
 				c = quantFinish
 			case quantizer || dequantizer:
-				if dt == "" {
-					dt = graph.Undefined
-				}
+				dt = cmp.Or(dt, graph.Undefined)
 				r.note(graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1,
 					Msg: graph.Messagef("op %s quantises or dequantises by its name, but has an output of type %s", o.Name, dt)})
 			}

@@ -1,6 +1,7 @@
 package fusion
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -288,9 +289,7 @@ func connected(all []graph.Edge) []graph.Edge {
 // fillOrigin gives every output without origin the framework operator name.
 func (o *Op) fillOrigin(name string) {
 	for i := range o.Outputs {
-		if o.Outputs[i].OriginName == "" {
-			o.Outputs[i].OriginName = name
-		}
+		o.Outputs[i].OriginName = cmp.Or(o.Outputs[i].OriginName, name)
 	}
 	if len(o.Outputs) == 0 {
 		o.Outputs = []Output{{OriginName: name, OriginIndex: -1}}

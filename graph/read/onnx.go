@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"io"
 	"strconv"
 	"strings"
@@ -151,9 +152,7 @@ func (o *onnxReader) endNode() {
 	}
 	for i := range n.attrs {
 		for _, g := range n.attrs[i].graphs {
-			if g.Name == "" {
-				g.Name = n.name
-			}
+			g.Name = cmp.Or(g.Name, n.name)
 			o.subgraphs = append(o.subgraphs, g)
 		}
 	}

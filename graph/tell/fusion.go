@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"precision/graph/fusion"
 	"precision/internal/msg"
 )
@@ -9,10 +10,7 @@ import (
 func Fusion(lang msg.Lang, stats []fusion.Stats, all bool) string {
 	s := &speaker{lang: lang}
 	for _, g := range stats {
-		id := g.GraphID
-		if id == "" {
-			id = s.say("fusion.noid")
-		}
+		id := cmp.Or(g.GraphID, s.say("fusion.noid"))
 		s.line(0, "fusion", id)
 		s.passes("fusion.graph", g.Graph, all)
 		s.passes("fusion.ub", g.UB, all)

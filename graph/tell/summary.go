@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"precision/graph"
 	"precision/internal/msg"
 )
@@ -38,10 +39,7 @@ func Summary(lang msg.Lang, m *graph.Summary) string {
 // part is the line of one graph of a model.
 func (s *speaker) part(g *graph.GraphSummary) {
 	s.indent(2)
-	name := g.Name
-	if name == "" {
-		name = s.say("part.nameless")
-	}
+	name := cmp.Or(g.Name, s.say("part.nameless"))
 	s.add("part", name, g.Ops)
 	if g.Session != "" {
 		s.add("part.session", g.Session)
@@ -74,10 +72,7 @@ func (s *speaker) options(title string, list []graph.Option) {
 		s.title(title)
 	}
 	for _, o := range list {
-		value := o.Value
-		if value == "" {
-			value = s.say("option.unset")
-		}
+		value := cmp.Or(o.Value, s.say("option.unset"))
 		s.indent(2)
 		s.add("option", o.Key, value)
 		if o.Scope != "" {

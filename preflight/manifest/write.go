@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/md5" // the sums people have are md5; it tells files apart, and keeps no secret
 	"crypto/sha256"
@@ -164,9 +165,7 @@ func writeEntry(to io.Writer, e *Entry) {
 	}
 	line := strconv.AppendInt(nil, size, 10)
 	for _, sum := range []string{e.MD5, e.SHA256} {
-		if sum == "" {
-			sum = "-"
-		}
+		sum = cmp.Or(sum, "-")
 		line = append(append(line, '\t'), sum...)
 	}
 	line = append(append(line, '\t'), clean.Name(e.Path)...)

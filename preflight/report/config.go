@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -84,9 +85,7 @@ func value(e *config.Entry) string {
 	if len(text) > 60 {
 		text = text[:57] + "…"
 	}
-	if text == "" {
-		text = `""`
-	}
+	text = cmp.Or(text, `""`)
 	if e.Line > 0 {
 		return name(text) + " :" + strconv.Itoa(e.Line)
 	}

@@ -1,6 +1,7 @@
 package trainlog
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -278,9 +279,7 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 	size := 0.0
 	for i := range d {
 		if m := max(math.Abs(c.a[i]), math.Abs(c.b[i])); finite(m) {
-			if size == 0 {
-				size = m
-			}
+			size = cmp.Or(size, m)
 			size += (m - size) / 8
 			size = max(size, m/4)
 		}

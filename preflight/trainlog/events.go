@@ -2,6 +2,7 @@ package trainlog
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,9 +118,7 @@ func openEvents(ctx context.Context, name string) (*Log, error) {
 		l.Replayed += e.log.Replayed
 		l.Drops, l.DropCount = append(l.Drops, e.log.Drops...), l.DropCount+e.log.DropCount
 		l.Series = append(l.Series, e.log.Series...)
-		if l.Torn == "" {
-			l.Torn = e.log.Torn
-		}
+		l.Torn = cmp.Or(l.Torn, e.log.Torn)
 	}
 	if len(l.Series) == 0 {
 		return nil, &NothingError{name, l.Lines}

@@ -1,6 +1,7 @@
 package trainlog
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -141,9 +142,7 @@ func (r *reading) table(text string) bool {
 		if i := slices.Index(titles, "epoch"); r.header != nil && i >= 0 && !slices.Contains(cells, "step") {
 			r.log.ByEpoch = true
 			for k, title := range titles {
-				if cells[k] == "" {
-					cells[k] = title
-				}
+				cells[k] = cmp.Or(cells[k], title)
 			}
 			cells[i] = "step"
 		}

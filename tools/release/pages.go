@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -57,9 +58,7 @@ func (b *build) pages(ctx context.Context, share string) error {
 func dropinPage() man.Page {
 	parser := argparse.Msaccucmp(nil)
 	p := man.Page{Name: "msaccucmp", Brief: parser.About, Source: "precision", Title: "NAME"}
-	if p.Brief == "" {
-		p.Brief = "compare, convert and check dumps, as CANN's msaccucmp.py does"
-	}
+	p.Brief = cmp.Or(p.Brief, "compare, convert and check dumps, as CANN's msaccucmp.py does")
 	var usage []string
 	for _, c := range parser.Commands {
 		usage = append(usage, parser.Prog+" "+c.Name+" [options]")

@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -190,10 +191,7 @@ func (e *evidence) linear(kind pattern.Kind, a pattern.Linear) {
 }
 
 func (e *evidence) order(a pattern.Permutation) {
-	order := a.Order
-	if order == "" {
-		order = numbers(e.lang, a.Perm)
-	}
+	order := cmp.Or(a.Order, numbers(e.lang, a.Perm))
 	e.add("evidence.order", order)
 }
 

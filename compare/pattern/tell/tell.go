@@ -2,6 +2,7 @@
 package tell
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"strings"
@@ -25,9 +26,7 @@ func Kind(lang msg.Lang, kind string) string {
 // Saved is [Evidence] of a finding whose evidence is at hand as JSON, as tables keep it.
 // What cannot be read has none.
 func Saved(lang msg.Lang, kind, evidence string) string {
-	if evidence == "" {
-		evidence = "null"
-	}
+	evidence = cmp.Or(evidence, "null")
 	f, ok := saved(kind, evidence)
 	if !ok {
 		return ""

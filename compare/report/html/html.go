@@ -16,6 +16,7 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -77,10 +78,7 @@ func newSheet(body string, frames bool, modules ...string) *Sheet {
 
 // Write writes the page of a comparison.
 func Write(to io.Writer, j *verdict.Judged, o Options) error {
-	title := o.Title
-	if title == "" {
-		title = j.Table.Meta.Left.Dir
-	}
+	title := cmp.Or(o.Title, j.Table.Meta.Left.Dir)
 	own, err := page(j, o, title)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package html
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -137,9 +138,7 @@ func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 	for i := range j.Table.Rows {
 		r := &j.Table.Rows[i]
 		for _, t := range []dtype.Type{r.Left.DType, r.Right.DType} {
-			if p.DTypes[int(t)] == "" {
-				p.DTypes[int(t)] = t.String()
-			}
+			p.DTypes[int(t)] = cmp.Or(p.DTypes[int(t)], t.String())
 		}
 	}
 	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
