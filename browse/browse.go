@@ -8,6 +8,7 @@ package browse
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"io"
 	"os"
@@ -54,3 +55,10 @@ func Run(ctx context.Context, c Config) error {
 	}
 	return err
 }
+
+// texts are what this package says.
+//
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+var _ = msg.Register(texts)

@@ -2,12 +2,14 @@ package dump
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
+	"precision/dump/layout"
 	"precision/dump/npy"
 	"precision/internal/plainfile"
 )
@@ -171,3 +173,21 @@ func read(r io.ReaderAt, size int64, path string, name Name) (*File, error) {
 
 // uint64At reads a little-endian number.
 func uint64At(b []byte, at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
+
+// readNumpy reads a numpy array: a recording of one output.
+func (f *File) readNumpy(s *source) *Error {
+	h, err := npy.Read(s, s.size)
+	if err != nil {
+		code := CodeInvalid
+		if typ := (*npy.TypeError)(nil); errors.As(err, &typ) {
+			code = CodeType
+		}
+		return &Error{Path: s.path, Code: code, Offset: -1, Err: err}
+	}
+	f.Form, f.Version = Numpy, "2.0"
+	f.Outputs = []Tensor{{
+		Type: h.Type, Format: layout.Reserved, Shape: h.Shape, Size: uint64(h.Size()), Offset: h.Offset,
+		BigEndian: h.BigEndian, Fortran: h.Fortran,
+	}}
+	return nil
+}

@@ -229,3 +229,47 @@ func FormatShape(shape []int64) string {
 	}
 	return string(append(b, ']'))
 }
+
+// Attribute keys that more than one room asks for.
+const (
+	AttrOriginOps    = "_datadump_original_op_names"   // framework operators an operator stands for
+	AttrMultiOp      = "_datadump_is_multiop"          // one of several results of a split framework operator
+	AttrL1Group      = "_L1_fusion_sub_graph_no"       // operators that share data in the L1 buffer
+	AttrOriginName   = "_datadump_origin_name"         // framework operator an output stands for
+	AttrOriginIndex  = "_datadump_origin_output_index" // its output
+	AttrFXName       = "_fx_tensor_name"               // node of FX and its output, of graphs of torchair: mm-aten.mm.default.OUTPUT.0
+	AttrOriginFormat = "_datadump_origin_format"       // its layout
+	AttrFormat       = "origin_format"
+	AttrShape        = "origin_shape"
+	AttrParentIndex  = "_parent_node_index" // input or output of the caller, at Data and NetOutput of a called graph
+)
+
+// Tables of a model whose attributes are compressed.
+const (
+	KeyCompress   = "om_compress_version"
+	KeyNameTable  = "attr_name_enum"
+	KeyValueTable = "attr_value_enum"
+	KeyTextTable  = "attrs_use_string_value"
+)
+
+// OMHeader is the header of an offline model file.
+type OMHeader struct {
+	Version    uint32
+	Length     int64 // bytes behind the header
+	Encrypted  bool
+	ModelType  uint8 // 0 IR, 1 standard, 2 tiny, 3 flow, 4 lite, 5 bundle
+	Name       string
+	Ops        uint32
+	Models     int // sub models of a dynamic model, at least 1
+	Platform   string
+	Dynamic    bool
+	Partitions []OMPartition // of all models
+}
+
+// OMPartition is one piece of an offline model file.
+type OMPartition struct {
+	Model  int   // number of the model it belongs to
+	Type   int   // 0 model definition, 1 weights, 2 task info, 3 kernels, 6 flow model, 7 flow sub model, …
+	Offset int64 // in the file
+	Size   int64 // bytes
+}

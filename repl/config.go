@@ -12,6 +12,7 @@ package repl
 
 import (
 	"context"
+	"embed"
 	"io"
 	"os"
 	"path/filepath"
@@ -145,3 +146,10 @@ func open(cfg Config) *session {
 	}
 	return s
 }
+
+// texts are what this package says.
+//
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+var _ = msg.Register(texts)

@@ -2,14 +2,18 @@ package repl
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"strings"
 
 	"precision/compare/job"
+	"precision/compare/metric"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/dump/overflow"
 	"precision/internal/plainfile"
 	"precision/repl/workspace"
 	"precision/run"
@@ -210,4 +214,57 @@ func (s *session) against(m *result.Meta) string {
 		return s.T("vcs.npurun", m.Right.Dir)
 	}
 	return s.T("vcs.golden", m.Right.Dir)
+}
+
+// cosineOf is the cosine similarity of a row, NaN if it has none or NaN and Inf
+// of the two sides disagree.
+func cosineOf(r *result.Row) float64 {
+	if !r.Compared || r.Result().Disagree > 0 {
+		return math.NaN()
+	}
+	if v := r.Result().Values[metric.CosineSimilarity]; v.OK() {
+		return v.Float()
+	}
+	if f := &r.Result().Facts; f.Known && f.N > 1 {
+		return f.Cosine
+	}
+	return math.NaN()
+}
+
+// largestOf is the largest absolute error of a row, infinite where NaN and Inf of
+// the two sides disagree, NaN if it is not known.
+func largestOf(r *result.Row) float64 {
+	switch {
+	case !r.Compared:
+		return math.NaN()
+	case r.Result().Disagree > 0:
+		return math.Inf(1)
+	case r.Result().Values[metric.MaxAbsoluteError].OK():
+		return r.Result().Values[metric.MaxAbsoluteError].Float()
+	case r.Result().Facts.Known:
+		return r.Result().Facts.MaxAbs
+	}
+	return math.NaN()
+}
+
+// page writes the report of a table beside it, with the overflow to look at first, if there is one.
+func (s *session) page(ctx context.Context, t *judged, found *overflowed) int {
+	files := run.Files{Beside: []string{".html"}, Lang: s.Lang, Records: found.lines(s)}
+	written, err := files.Write(t.Judged, false, "", t.path)
+	if err != nil {
+		return s.Failed(ctx, err)
+	}
+	s.Say("page.done", written[0])
+	return exitOK
+}
+
+// lines say in a report what overflowed first.
+func (o *overflowed) lines(s *session) []string {
+	if o == nil {
+		return nil
+	}
+	key := map[overflow.Message]string{overflow.AdviceUpstream: "verdict.upstream", overflow.AdviceHere: "verdict.here",
+		overflow.AdviceInside: "verdict.inside", overflow.AdviceIncomplete: "verdict.incomplete"}[o.advice]
+	key = cmp.Or(key, "verdict.unread")
+	return []string{s.T(key, o.kind, o.name)}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +25,7 @@ import (
 	"precision/internal/interrupt"
 	"precision/internal/msg"
 	"precision/internal/plainfile"
+	"precision/internal/whole"
 )
 
 // compareArgs are the options of the compare sub-command.
@@ -376,4 +379,74 @@ func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Val
 		worst = max(worst, code)
 	}
 	return worst, nil
+}
+
+// detailOptions reads the options that go with -op.
+func detailOptions(v *argparse.Values) (*compare.DetailOptions, error) {
+	d := &compare.DetailOptions{Op: v.Text("op_name"), TopN: v.Int("topn"), MaxLine: v.Int("max_line"),
+		SkipElements: v.Flag("ignore_single_op_result")}
+	if err := d.CheckMaxLine(); err != nil {
+		return nil, err
+	}
+	text := v.Text("output_tensor")
+	if v.Given("input_tensor") {
+		d.Input, text = true, v.Text("input_tensor")
+	}
+	if text == "" && !v.Given("output_tensor") && !d.Input {
+		return d, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || !digits.MatchString(text) {
+		return nil, &compat.Error{Code: exitParameter, Err: fmt.Errorf("tensor index %q: expected a number", text)}
+	}
+	d.Slot = n
+	return d, nil
+}
+
+// writeDetail compares one tensor element by element.
+func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *compare.Folders, d *compare.DetailOptions) (int, error) {
+	if opt.Rules == nil {
+		f.log.warnf("There is no fusion rule file, the operator is looked up by its dump's name.")
+	}
+	r, err := compare.Detail(ctx, *opt, *d, a.out)
+	if err != nil {
+		return compat.ExitCode(err), err
+	}
+	for _, tensor := range r.Overflow {
+		f.log.warnf("%s: overflow YES", tensor)
+	}
+	fmt.Fprintf(f.stdout, "\n\n%s\n\n%s", r.Absolute, r.Relative)
+	for _, path := range r.Files {
+		f.log.infof("The data has been written to \"'%s'\".", path)
+	}
+	return exitOK, nil
+}
+
+// writeMapping writes the table of which files would be compared.
+func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Folders) (int, error) {
+	rows, err := compare.Mapping(ctx, *opt)
+	if err != nil {
+		return compat.ExitCode(err), err
+	}
+	path := filepath.Join(a.out, "mapping_"+f.now().Format("20060102150405")+".csv")
+	path, err = whole.FillNew(path, 0o600, func(w io.Writer) error { return report.WriteMapping(w, rows, opt.Sequence) })
+	if err != nil {
+		return exitPath, err
+	}
+	f.log.infof("The mapping table has been written to \"'%s'\".", path)
+	return exitOK, nil
+}
+
+// writeAdvice writes the advisor's summary beside the table and logs it. In a
+// batch every model has its own.
+func (f *face) writeAdvice(a *compareArgs, name string, advisor *compat.Advisor) error {
+	advice := advisor.Advice()
+	path := filepath.Join(a.out, name+"advisor_summary.txt")
+	if err := whole.WriteOwn(path, []byte(advice.String()), 0o600); err != nil {
+		return err
+	}
+	f.log.infof("Detection Type: %s", advice.Detection)
+	f.log.infof("Operator Index: %s", advice.Operator)
+	f.log.infof("Expert Advice: %s", advice.Text)
+	return nil
 }

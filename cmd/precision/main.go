@@ -77,14 +77,17 @@ package main
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
+	"precision/internal/build"
 	"precision/internal/clean"
 	"precision/internal/gc"
 	"precision/internal/interrupt"
@@ -302,3 +305,52 @@ func cutLanguage(args []string, ahead bool) (lang string, rest []string, ok bool
 }
 
 func isHelp(word string) bool { return word == "-h" || word == "-help" || word == "--help" }
+
+// texts are what this package says.
+//
+//go:embed en.txt zh.txt
+var texts embed.FS
+
+var _ = msg.Register(texts)
+
+func versionCommand(_ context.Context, e env, args []string) (int, error) {
+	switch {
+	case len(args) == 1 && isHelp(args[0]):
+		return helpOr(e, "version", nil, flag.ErrHelp)
+	case len(args) > 0:
+		return exitUsage, explain.Say("cli.unexpected", args[0])
+	}
+	info, _ := debug.ReadBuildInfo()
+	fmt.Fprintf(e.stdout, "precision %s\n", build.Describe(info))
+	return exitOK, nil
+}
+
+// version is what the banner of the shell calls this program.
+func version() string {
+	info, _ := debug.ReadBuildInfo()
+	return build.Name(info)
+}
+
+// output is standard output of a command. It remembers that something could not
+// be written, which few who print ask for.
+type output struct {
+	w   io.Writer
+	err error // the first one
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// terminal is the file a writer leads to, or nil.
+func terminal(w io.Writer) *os.File {
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
+	f, _ := w.(*os.File)
+	return f
+}

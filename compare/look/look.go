@@ -12,9 +12,11 @@ import (
 	"sync"
 
 	"precision/compare"
+	"precision/compare/oracle"
 	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/graph/draw"
 	"precision/internal/nd"
 )
 
@@ -312,5 +314,55 @@ func differences(l *result.Look, errs []float64, s *compare.Seen) {
 	}
 	for _, i := range large {
 		l.Largest = append(l.Largest, s.Element(i))
+	}
+}
+
+// Judge judges what a session compared. Where the verdict depends on weights that only the left
+// side has, a few operators are recomputed with golden inputs, at sampled places, to tell whether
+// the framework had the same ones: a checkpoint, or a step, is no operator's fault. Recordings of
+// calls have no session, and record weights.
+func Judge(ctx context.Context, s *compare.Session, t *result.Table, opts verdict.Options) (*verdict.Judged, error) {
+	j := verdict.Judge(t, opts)
+	names := j.Weigh()
+	if s == nil || len(names) == 0 || len(t.Checks) > 0 || s.Graph == "" || s.Folders.How() != result.ByGraph {
+		return j, nil
+	}
+	f := s.Folders
+	w, err := oracle.Weigh(ctx, &oracle.Golden{Dumps: f.Left, Folder: f.Right, Rules: f.Rules}, s.Graph, f.Workers, names)
+	if err != nil || w.Differ == 0 {
+		return j, ctx.Err() // then the verdict says what it depends on
+	}
+	t.Meta.Weighed = w
+	return verdict.Judge(t, opts), nil
+}
+
+// Boxes of operators in a picture of the network, in pixels.
+const (
+	boxWidth  = 168
+	boxHeight = 40
+)
+
+// LayOut gives the operators of a table their places in a picture of the network, unless they have them.
+func LayOut(t *result.Table) {
+	if slices.ContainsFunc(t.Ops, func(o result.Operator) bool { return o.X != 0 || o.Y != 0 }) {
+		return
+	}
+	place := make(map[string]int, len(t.Ops))
+	for i := range t.Ops {
+		if _, twice := place[t.Ops[i].Name]; !twice {
+			place[t.Ops[i].Name] = i
+		}
+	}
+	var edges [][2]int
+	for i := range t.Ops {
+		for _, in := range t.Ops[i].Inputs {
+			if from, ok := place[in.Op]; ok && in.Op != "" && from != i {
+				edges = append(edges, [2]int{from, i})
+			}
+		}
+	}
+	x, y := draw.Layout(len(t.Ops), boxWidth, boxHeight, edges)
+	for i := range t.Ops {
+		t.Ops[i].X, t.Ops[i].Y = int(math.Round(x[i])), int(math.Round(y[i]))
 	}
 }

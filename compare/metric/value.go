@@ -3,6 +3,7 @@ package metric
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 type form uint8
@@ -83,4 +84,83 @@ func appendFixed(b []byte, f float64, decimals int) []byte {
 		return append(b, "-inf"...)
 	}
 	return strconv.AppendFloat(b, f, 'f', decimals, 64)
+}
+
+// AppendNumbers appends what the value consists of, for a file that keeps it
+// without loss: nothing if it was not computed, one number, or the four of
+// StandardDeviation (mean and deviation of mine, then of golden). A value that
+// is [Value.BothZero] has nothing to append either.
+func (v Value) AppendNumbers(list []float64) []float64 {
+	switch v.form {
+	case number:
+		return append(list, v.v[0])
+	case pairs:
+		return append(list, v.v[:]...)
+	}
+	return list
+}
+
+// BothZero tells of a cosine of two zero tensors in Reference numerics, which is
+// 1 but is written differently.
+func (v Value) BothZero() bool { return v.form == bothZero }
+
+// ZeroCosine is the value that is [Value.BothZero].
+func ZeroCosine() Value { return Value{form: bothZero} }
+
+// ValueOf makes a value of the numbers that [Value.AppendNumbers] gave. ok is
+// false unless there are none, one or four.
+func ValueOf(numbers ...float64) (v Value, ok bool) {
+	switch len(numbers) {
+	case 0:
+		return Value{}, true
+	case 1:
+		return numberValue(numbers[0]), true
+	case 4:
+		v.form = pairs
+		copy(v.v[:], numbers)
+		return v, true
+	}
+	return Value{}, false
+}
+
+// ParseValue reads the table cell of a metric, as [Value.Text] writes it or a
+// table of msaccucmp.py has it. An empty cell and "NaN" were not computed. ok is
+// false for a text that is no value.
+func ParseValue(text string) (v Value, ok bool) {
+	switch text = strings.TrimSpace(text); {
+	case text == "" || text == "NaN":
+		return Value{}, true
+	case text[0] == '(':
+		return parseMoments(text)
+	}
+	f, ok := parseNumber(text)
+	if !ok {
+		return Value{}, false
+	}
+	return numberValue(f), true
+}
+
+// parseMoments reads "(mean;deviation),(mean;deviation)".
+func parseMoments(text string) (Value, bool) {
+	v := Value{form: pairs}
+	left, right, found := strings.Cut(text, "),(")
+	rest, closed := strings.CutSuffix(right, ")")
+	if !found || !closed {
+		return Value{}, false
+	}
+	for i, side := range []string{left[1:], rest} {
+		mean, deviation, found := strings.Cut(side, ";")
+		var okMean, okDeviation bool
+		v.v[2*i], okMean = parseNumber(strings.TrimSpace(mean))
+		v.v[2*i+1], okDeviation = parseNumber(strings.TrimSpace(deviation))
+		if !found || !okMean || !okDeviation {
+			return Value{}, false
+		}
+	}
+	return v, true
+}
+
+func parseNumber(text string) (float64, bool) {
+	f, err := strconv.ParseFloat(text, 64)
+	return f, err == nil || math.IsInf(f, 0)
 }

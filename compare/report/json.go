@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"io"
 	"maps"
@@ -497,3 +498,8 @@ func (w *jsonWriter) table(j *verdict.Judged) {
 	}
 	w.close('}')
 }
+
+// JSONSchema is the JSON Schema of the file that [WriteJSON] writes.
+//
+//go:embed schema/verdict-2.json
+var JSONSchema []byte

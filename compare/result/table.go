@@ -210,3 +210,25 @@ type Given struct {
 	Known int32
 	Stats Stats
 }
+
+// Map says that calls of one side do what other calls of the other side do: a fused
+// function and those it stands for, a Cell and a Module.
+type Map struct {
+	// Left and Right name calls: a function as NPU.npu_rms_norm or npu_rms_norm, or
+	// the class of a module as RMSNorm. Of several they are made in this order, maybe
+	// with others between them. Either side may be the one on the left.
+	Left, Right []string
+}
+
+// MappingRow is a line of the mapping table: a tensor of the left side and the
+// files that would be compared. What is not known is empty.
+type MappingRow struct {
+	Index    int
+	Sequence int64
+	Type     string
+	// Left and Right are operator names, Tensor is the name of the tensor.
+	Left, Right string
+	Tensor      string
+	LeftPath    string
+	RightPath   string
+}

@@ -3,13 +3,16 @@ package convert
 import (
 	"bufio"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
 	"precision/dump"
+	"precision/dump/torch"
 	"precision/internal/whole"
 )
 
@@ -102,4 +105,17 @@ func write(path string, content []byte) error {
 	defer o.discard()
 	o.Write(content) // an error stays until commit
 	return o.commit()
+}
+
+// writePT writes a tensor for PyTorch.
+func writePT(out *output, a *array) error {
+	elems := io.Reader(strings.NewReader(""))
+	if a.elems != nil {
+		elems = a.elems
+	}
+	err := torch.Write(out, a.typ, a.shape, elems)
+	if _, ok := errors.AsType[*torch.RangeError](err); ok {
+		return errorf(out.path, CodeConvert, err, "PyTorch has no type for these elements")
+	}
+	return err
 }

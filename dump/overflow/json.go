@@ -1,9 +1,15 @@
 package overflow
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
+
+	"precision/dump"
+	"precision/internal/lazy"
+	"precision/internal/plainfile"
 )
 
 // JSON is the record in the form that msaccucmp.py converts it to: keys in the
@@ -64,4 +70,192 @@ func (list members) MarshalJSON() ([]byte, error) {
 		out = fmt.Appendf(out, "%q:%s", m.name, value)
 	}
 	return append(out, '}'), nil
+}
+
+// missing stands for a task or a stream that a record does not tell.
+const missing = math.MaxUint64
+
+// convertedTail ends the name of a record that was converted, see [Record.JSON].
+var convertedTail = lazy.Regexp(`\.output\.\d+\.json$`)
+
+// debugName is the name of the debug file that a record was converted from, ""
+// if a file is no such record.
+func debugName(file string) string {
+	at := convertedTail().FindStringIndex(file)
+	if at == nil || dump.ParseName(file[:at[0]]).Kind != dump.Debug {
+		return ""
+	}
+	return file[:at[0]]
+}
+
+// UseConverted adds to the records those of which there is only what a
+// converter made of them.
+func (t *Tree) UseConverted() {
+	t.Records = append(t.Records, t.Converted...)
+	t.Converted = nil
+	sortByTime(t.Records)
+}
+
+// readConverted reads a record that was converted to JSON. A task or stream
+// that is missing or -1 is that of the file's name.
+func readConverted(e dump.Entry) (*Record, error) {
+	fail := func(text string, err error) (*Record, error) {
+		return nil, &dump.Error{Path: e.Path, Code: dump.CodeInvalid, Offset: -1, Text: text, Err: err}
+	}
+	text, err := plainfile.ReadFile(e.Path, "a record in JSON", maxPayload)
+	if err != nil {
+		return fail("", cause(err))
+	}
+	r, err := DecodeJSON(text)
+	if err != nil {
+		return fail("not a record in JSON", err)
+	}
+	for i := range r.Blocks {
+		b := &r.Blocks[i]
+		if b.Task == missing && e.Name.Task >= 0 {
+			b.Task = uint64(e.Name.Task)
+		}
+		if b.Stream == missing && e.Name.Stream >= 0 {
+			b.Stream = uint64(e.Name.Stream)
+		}
+	}
+	return r, nil
+}
+
+// DecodeJSON reads what [Record.JSON] and msaccucmp.py convert write. Fields
+// that are missing are 0, a missing context or thread is [None].
+func DecodeJSON(text []byte) (*Record, error) {
+	var top object
+	if err := unmarshal(text, &top); err != nil {
+		return nil, err
+	}
+	if _, ok := top["magic"]; ok {
+		return taggedFromJSON(top)
+	}
+	r := &Record{}
+	found := false
+	for _, o := range oldBlocks {
+		var fields object
+		if raw, ok := top[o.detector.String()]; ok {
+			found = true
+			if err := unmarshal(raw, &fields); err != nil {
+				return nil, fmt.Errorf("%s: %w", o.detector, err)
+			}
+		}
+		names := append(append([]string{}, identification...), o.more...)
+		b, err := fields.block(o.detector, names)
+		if err != nil {
+			return nil, err
+		}
+		r.Blocks = append(r.Blocks, *b)
+	}
+	if !found {
+		return nil, fmt.Errorf("found neither magic nor %s, %s or %s", DHAAtomicAdd, L2AtomicAdd, AICore)
+	}
+	return r, nil
+}
+
+func taggedFromJSON(top object) (*Record, error) {
+	r := &Record{Tagged: true}
+	var list, data object
+	if err := unmarshal(top["acc_list"], &list); err != nil {
+		return nil, fmt.Errorf("acc_list: %w", err)
+	}
+	for _, v := range []struct {
+		from object
+		name string
+		to   *uint32
+	}{{top, "version", &r.Version}, {list, "valid", &r.Valid}, {list, "rsv", &r.Reserved}, {list, "data_len", &r.Length}} {
+		n, err := v.from.number(v.name, 0)
+		if err != nil {
+			return nil, err
+		}
+		*v.to = uint32(n)
+	}
+	var name string
+	json.Unmarshal(list["acc_type"], &name) // if it is no text, no detector has the name
+	detector := AIC
+	for ; detector.String() != name; detector++ {
+		if detector == SDMA {
+			return nil, fmt.Errorf("acc_type: found %.40s, expected %s to %s", list["acc_type"], AIC, SDMA)
+		}
+	}
+	r.AccType = uint32(detector - AIC)
+	if r.Valid != 1 {
+		r.warnf("the record is marked as not valid: found %d, expected 1", r.Valid)
+	}
+	if err := unmarshal(list["data"], &data); err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	b, err := data.block(detector, taggedFields[detector])
+	if err != nil {
+		return nil, err
+	}
+	r.Blocks = []Block{*b}
+	return r, nil
+}
+
+type object map[string]json.RawMessage
+
+func unmarshal(text []byte, o *object) error {
+	if len(text) == 0 {
+		return fmt.Errorf("missing, expected an object")
+	}
+	return json.Unmarshal(text, o)
+}
+
+// block reads the fields of a detector.
+func (o object) block(d Detector, names []string) (*Block, error) {
+	b := &Block{Detector: d, Context: None, Thread: None}
+	fallback := map[string]uint64{"task_id": missing, "stream_id": missing, "context_id": None, "thread_id": None}
+	for _, name := range names {
+		v, err := o.number(name, fallback[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d, err)
+		}
+		b.set(name, v)
+		if v == missing {
+			v = 0
+		}
+		b.Fields = append(b.Fields, Field{name, v, address[name]})
+	}
+	raw := bytes.TrimSpace(o["status"])
+	if len(raw) > 0 && raw[0] == '[' {
+		var all []json.RawMessage
+		if err := json.Unmarshal(raw, &all); err != nil {
+			return nil, fmt.Errorf("%s: status: %w", d, err)
+		}
+		for _, raw := range all {
+			v, err := (object{"status": raw}).number("status", 0)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", d, err)
+			}
+			b.Status = append(b.Status, v)
+		}
+		return b, nil
+	}
+	status, err := o.number("status", 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d, err)
+	}
+	b.Status = []uint64{status}
+	return b, nil
+}
+
+// number reads a number or a text with one, decimal or 0x. What is missing,
+// null or -1 is the fallback.
+func (o object) number(name string, fallback uint64) (uint64, error) {
+	raw := string(bytes.TrimSpace(o[name]))
+	var text string
+	if json.Unmarshal(o[name], &text) == nil && raw != "null" {
+		raw = text
+	}
+	if raw == "" || raw == "null" || raw == "-1" {
+		return fallback, nil
+	}
+	v, err := strconv.ParseUint(raw, 0, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: found %.40q, expected a number of 64 bits", name, raw)
+	}
+	return v, nil
 }

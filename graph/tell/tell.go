@@ -3,11 +3,14 @@
 package tell
 
 import (
+	"cmp"
 	"embed"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"precision/graph"
+	"precision/graph/fusion"
 	"precision/internal/msg"
 )
 
@@ -91,3 +94,55 @@ func (s *speaker) orNone(name string) string {
 	}
 	return name
 }
+
+// Fusion lists the fusion passes that took effect, or all if all is set, graph by graph.
+func Fusion(lang msg.Lang, stats []fusion.Stats, all bool) string {
+	s := &speaker{lang: lang}
+	for _, g := range stats {
+		id := cmp.Or(g.GraphID, s.say("fusion.noid"))
+		s.line(0, "fusion", id)
+		s.passes("fusion.graph", g.Graph, all)
+		s.passes("fusion.ub", g.UB, all)
+	}
+	return s.b.String()
+}
+
+func (s *speaker) passes(key string, passes []fusion.PassStats, all bool) {
+	for _, p := range passes {
+		if p.Effect > 0 || all {
+			s.line(2, key, p.Name, int(p.Effect), int(p.Match))
+		}
+	}
+}
+
+// Ops lists operators with the graph fusion passes that made them, and counts them.
+func Ops(lang msg.Lang, ops []*graph.Op) string {
+	s := &speaker{lang: lang}
+	for _, op := range ops {
+		fmt.Fprintf(&s.b, "[%s][%s] %s\n", op.Type, strings.Join(op.Passes(), ","), op.Name)
+	}
+	s.line(0, "ops", len(ops))
+	return s.b.String()
+}
+
+// Types lists types with how many operators each has. It has no words.
+func Types(counts []graph.Count) string {
+	var b strings.Builder
+	for _, c := range counts {
+		fmt.Fprintf(&b, "%6d  %s\n", c.N, c.Name)
+	}
+	return b.String()
+}
+
+// Candidates lists the operators that someone may have meant with a name that none has.
+func Candidates(lang msg.Lang, name string, ops []*graph.Op) string {
+	s := &speaker{lang: lang}
+	s.line(0, "maybe", name)
+	for _, op := range ops {
+		s.b.WriteString("  " + s.typed(op) + "\n")
+	}
+	return s.b.String()
+}
+
+// typed is an operator with its type.
+func (s *speaker) typed(op *graph.Op) string { return "[" + op.Type + "] " + op.Name }
