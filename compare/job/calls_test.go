@@ -154,3 +154,33 @@ func TestCallLeftOut(t *testing.T) {
 		t.Errorf("%s, %+v; expected %+v, which reaches the next step", r.Verdict, r.Origins, want)
 	}
 }
+
+// TestArgumentOfAJob: an argument that differs in several calls is one root, with its values and the other calls.
+func TestArgumentOfAJob(t *testing.T) {
+	record := func(eps float64) string {
+		dir := filepath.Join(t.TempDir(), "step0", "rank0")
+		var calls []string
+		for n := range 3 {
+			calls = append(calls, fmt.Sprintf(`"Functional.layer_norm.%d.forward": {"input_args": [%s, {"type": "float", "value": %g}], "input_kwargs": {}, "output": [%s]}`, n, said(float64(n+2)), eps, said((float64(n)+2)*(1+eps))))
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(`{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {`+strings.Join(calls, ", ")+`}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Dir(filepath.Dir(dir))
+	}
+	p, err := (Request{Left: record(0.5), Right: record(0.01)}).Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Run(t.Context(), Settings{Out: filepath.Join(t.TempDir(), "out")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Origins) != 1 || r.Origins[0].Argument == nil || *r.Origins[0].Argument != (Argument{"input.1", "0.5", "0.01"}) ||
+		!slices.Equal(r.Origins[0].Places, []string{"Functional.layer_norm.1.forward", "Functional.layer_norm.2.forward"}) {
+		t.Errorf("%s, %+v", r.Verdict, r.Origins)
+	}
+}

@@ -75,6 +75,8 @@ type Origin struct {
 	// Collective: the operator is a collective that itself went wrong, as its meeting
 	// tells.
 	Collective bool `json:"collective,omitempty"`
+	// Argument is what it begins with, nil where that is no argument of a call.
+	Argument *Argument `json:"argument,omitempty"`
 	// Calls: it is a call of a recording. Places are other calls that have the same fault, Reached
 	// is where else its error arrives.
 	Calls   bool     `json:"-"`
@@ -303,7 +305,7 @@ func (r *Result) origins(all *settled) {
 			root, x := r.Digests[to.part].Roots[to.root], &r.Plan.Parts[part]
 			if alone != nil {
 				root.Op, root.Type, root.Output, root.Order = alone.Op, alone.Type, 0, alone.Order
-				root.Cause, root.Value, root.Limit = string(verdict.Alone), 1, 0
+				root.Cause, root.Value, root.Limit, root.Argument = string(verdict.Alone), 1, 0, nil
 			}
 			id := key{root.Op, root.Output}
 			n, known := at[id]
@@ -311,7 +313,7 @@ func (r *Result) origins(all *settled) {
 				n = len(r.Origins)
 				at[id] = n
 				r.Origins = append(r.Origins, Origin{Op: root.Op, Type: root.Type, Output: root.Output, Verdict: root.Verdict,
-					Cause: root.Cause, Value: root.Value, Limit: root.Limit, First: x.Step, Calls: r.Plan.Parts[i].Calls, order: root.Order})
+					Cause: root.Cause, Value: root.Value, Limit: root.Limit, Argument: root.Argument, First: x.Step, Calls: r.Plan.Parts[i].Calls, order: root.Order})
 				where = append(where, nil)
 			}
 			o := &r.Origins[n]
@@ -328,8 +330,12 @@ func (r *Result) origins(all *settled) {
 					where[n] = append(where[n], place{x.Step, x.Rank, part})
 				}
 				continue
-			case own.Op != root.Op && alone == nil && !slices.Contains(o.Places, own.Op):
-				o.Places = append(o.Places, own.Op)
+			case alone == nil:
+				for _, place := range append([]string{own.Op}, own.Places...) {
+					if place != root.Op && !slices.Contains(o.Places, place) {
+						o.Places = append(o.Places, place)
+					}
+				}
 			}
 			at := place{here.Step, here.Rank, i}
 			if alone != nil {

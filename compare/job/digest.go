@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
 )
@@ -68,8 +69,18 @@ type Root struct {
 	Value     Number `json:"value"`
 	Limit     Number `json:"limit"`
 	Inherited int    `json:"inherited,omitempty"`
+	// Argument is what it begins with, nil where that is no argument of a call. Places are other calls that have the same fault.
+	Argument *Argument `json:"argument,omitempty"`
+	Places   []string  `json:"places,omitempty"`
 	// Into are the operators that ranks run together and that its error arrives at.
 	Into []string `json:"into,omitempty"`
+}
+
+// Argument is an argument of a call that differs, with its values on either side; none is "nothing".
+type Argument struct {
+	Place string `json:"place"`
+	Left  string `json:"left"`
+	Right string `json:"right"`
 }
 
 // Number is a number that JSON may not have: NaN and infinities are texts.
@@ -184,6 +195,12 @@ func rootOf(j *verdict.Judged, r *verdict.Root) Root {
 		c := r.Causes[0]
 		root.Cause, root.Value, root.Limit = string(c.Kind), Number(c.Value), Number(c.Limit)
 	}
+	if r.Begin != nil {
+		if row := &j.Table.Rows[r.Begin.Row]; row.Op == op.Op.Name && row.Recorded != nil && row.Recorded.Argument {
+			root.Argument = &Argument{row.Recorded.Place, report.SaidText(row.Recorded.Left), report.SaidText(row.Recorded.Right)}
+		}
+	}
+	root.Places = r.Places
 	return root
 }
 

@@ -202,6 +202,9 @@ func (s *speaker) origin(o *job.Origin) {
 	}
 	s.add(label, report.Segment{Text: strings.TrimSpace(o.Type + " " + result.TensorName(o.Op, result.Output, o.Output)), Style: styles[o.Verdict]}, plain(cause))
 	s.add(label, plain(s.scope(o)))
+	if a := o.Argument; a != nil {
+		s.add(label, plain(s.say("argument", a.Place, a.Left, a.Right)))
+	}
 	if len(o.Places) > 0 {
 		s.add(label, plain(s.say("places", len(o.Places), o.Places[0])))
 	}
