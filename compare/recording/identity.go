@@ -85,15 +85,19 @@ func (l *leaf) tells() bool {
 	if l.arg != nil && l.arg.print != 0 {
 		return true
 	}
-	const extremes = result.KnownMax | result.KnownMin
 	known := l.said.Known&result.KnownMax != 0
-	if s := &l.said.Stats; l.said.Has(extremes) && s.Max == s.Min && (n > 1 || s.Max == float64(int64(s.Max))) {
-		return false // a constant, or a small number
+	if l.constant() && (n > 1 || l.said.Stats.Max == float64(int64(l.said.Stats.Max))) {
+		return false // or a small number
 	}
 	if l.kinds[atSum] == msprobe.Text || known && l.normed() {
 		return true
 	}
 	return l.sort() != 'f' && known && n >= 4
+}
+
+// constant tells of a tensor that it is one number everywhere.
+func (l *leaf) constant() bool {
+	return l.said.Has(result.KnownMax|result.KnownMin) && l.said.Stats.Max == l.said.Stats.Min
 }
 
 // normed tells whether there is a norm.

@@ -127,7 +127,7 @@ func (s *side) findCarved() {
 		for i := range c.leaves {
 			if l := &c.leaves[i]; l.tensor() {
 				key := l.content()
-				used = used || key == 0 || read[key]
+				used = used || key == 0 && !l.constant() || read[key] // one number everywhere tells nothing of the rest
 			}
 		}
 		if used || !given[c] {

@@ -246,6 +246,21 @@ func TestUnfilled(t *testing.T) {
 	}
 }
 
+// TestCarvedConstant: a part of memory that is zeros is no sign that what it is cut from had been written to.
+func TestCarvedConstant(t *testing.T) {
+	zeros := said("float32", "0", "0", "0", "0")
+	record := func(memory, part string) string {
+		return written(t, entry("Tensor.narrow", 0, []string{memory}, part), entry("Functional.gelu", 0, []string{sized(3, 0)}, sized(4, 0)))
+	}
+	if j := judged(t, record(sized(7e34, 0), zeros), record(sized(8e34, 0), zeros)); has(j, result.Unfilled) != 2 || j.Verdict != verdict.Good {
+		t.Errorf("%s with the roots %v, %d values left out, expected 2", j.Verdict, rootNames(j), has(j, result.Unfilled))
+	}
+	one := said("float32", "0.25", "0.25", "0.25", "0.25")
+	if j := judged(t, record(one, zeros), record(sized(7e34, 0), zeros)); has(j, result.Unfilled) != 2 {
+		t.Errorf("a constant cut from memory: %d values left out, expected 2", has(j, result.Unfilled))
+	}
+}
+
 // TestOtherGradient: where one side's call returned its argument itself, its gradients are those of
 // another call and no evidence; where both did or neither they are.
 func TestOtherGradient(t *testing.T) {
