@@ -105,6 +105,9 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		if !ok {
 			return Jump{}
 		}
+		if x.err.max > 0 && j.replaced(&j.table.Rows[r]) {
+			x.err = spread{}
+		}
 		in = append(in, x)
 		u = max(u, unit(coarserOf(&j.table.Rows[r])))
 	}
@@ -134,6 +137,20 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 	}
 	jump.Beyond = o.err.rms > margin*(p.bound.rms+floor.rms) || o.err.max > margin*(p.bound.max+floor.max)
 	return jump
+}
+
+// replaced tells of an input that it was given, and is another on the two sides: whether that is what its operator
+// took is asked of the output, which is not excused by it. Numbers of another scale, as quantised ones, are one tensor.
+func (j *judge) replaced(row *result.Row) bool {
+	from := j.named(row.Op)
+	if row.Role == result.Input {
+		from, _ = j.makerOf(from, from.input(row.Slot))
+	}
+	if from == nil || from.computes() || counted(row.Left.DType) != counted(row.Right.DType) {
+		return false
+	}
+	a := apartOf(row)
+	return a.other() && a.scale == 0
 }
 
 // feeding are the compared rows of the inputs of an operator. known is false

@@ -297,7 +297,16 @@ func (j *judge) premises(out *Judged) *premised {
 		p.breaks(fed)
 		out.Premises = append(out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed), Share: fed[0].share, Rows: rowsOf(fed), Reason: fed[0].reason(true)})
 	}
-	if n := len(weights); n > 0 && len(fed) > 0 || n >= leastWeights && 2*n > compared {
+	hidden := func(s *source) bool { return s.weight && s.elements > 1 } // what takes it does not show that it is another
+	var all []*source
+	for _, s := range near {
+		if hidden(s) {
+			all = append(all, s)
+		}
+	}
+	all = append(all, weights...)
+	if n := len(weights); n > 0 && len(fed) > 0 || n >= leastWeights && 2*len(all) > compared {
+		weights, near = all, slices.DeleteFunc(near, hidden)
 		out.Premises = append(out.Premises, otherWeights(weights, compared))
 		for s := range p.told { // single numbers go with them
 			if s.weight {
@@ -356,7 +365,13 @@ func rowsOf(list []*source) (rows []int) {
 	return rows
 }
 
-func percent(v float64) string { return strconv.FormatFloat(100*v, 'g', 3, 64) }
+// percent is a share; of a golden side of zeros all is off.
+func percent(v float64) string {
+	if math.IsInf(v, 0) {
+		v = 1
+	}
+	return strconv.FormatFloat(100*v, 'g', 3, 64)
+}
 
 // excused tells that the profile waives what is wrong with a source.
 func (j *judge) excused(s *source) bool {

@@ -93,6 +93,8 @@ const (
 	// sameDistance is the factor that distances from the same golden tensor may be apart when
 	// sums were taken in another order.
 	sameDistance = 1.01
+	// otherRounding is the distance from which on two recordings of a tensor are no roundings of one: three steps of bfloat16.
+	otherRounding = 3.0 / (1 << 8)
 )
 
 // torn tells whether the left side contradicts itself without any recomputing: at least half
@@ -113,7 +115,7 @@ func (j *judge) torn() (p Premise, is bool) {
 			edges++
 			taken, wrote := measureOf(&j.table.Rows[t.Row]).distance, measureOf(&j.table.Rows[made.Row]).distance
 			near, far := math.Min(taken, wrote), math.Max(taken, wrote)
-			if (t.Verdict == Bad || made.Verdict == Bad) && far > sameDistance*near { // not where one is NaN
+			if (t.Verdict == Bad || made.Verdict == Bad || far > otherRounding) && far > sameDistance*near { // not where one is NaN
 				apart++
 			}
 		}
@@ -130,7 +132,11 @@ func (j *judge) contradicts(out *Judged) {
 	for i := range j.table.Checks {
 		if c := &j.table.Checks[i]; c.Known {
 			if op := j.named(c.Op); op != nil {
-				list, at = append(list, Recomputed{op.Op.Type, j.dtypeOf(op, c.Output), c.Wrong, c.Ratio, c.Pattern, c.Explained}), append(at, c.Op)
+				r := Recomputed{op.Op.Type, j.dtypeOf(op, c.Output), c.Wrong, c.Ratio, c.Pattern, c.Explained}
+				if t := op.output(c.Output); t != nil && pattern.Kind(c.Pattern) == pattern.NaN && j.table.Rows[t.Row].Result().Facts.Y.NaN > 0 {
+					r.Pattern = "" // other data have NaN in other places
+				}
+				list, at = append(list, r), append(at, c.Op)
 			}
 		}
 	}

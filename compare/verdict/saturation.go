@@ -28,13 +28,18 @@ func (j *judge) passSaturation(t, from *Tensor) {
 // producerOf is the judged output that an input was made from, nil if it is not
 // known.
 func (j *judge) producerOf(op *Operator, in *Tensor) *Tensor {
+	from, index := j.makerOf(op, in)
+	if from == nil {
+		return nil
+	}
+	return from.output(index)
+}
+
+// makerOf is the operator that produces an input, and as which of its outputs; nil if it is not known.
+func (j *judge) makerOf(op *Operator, in *Tensor) (*Operator, int) {
 	port := j.table.Rows[in.Row].Facts.Producer
 	if port.Op == "" && in.Slot < len(op.Op.Inputs) {
 		port = op.Op.Inputs[in.Slot]
 	}
-	from := j.named(port.Op)
-	if from == nil {
-		return nil
-	}
-	return from.output(port.Index)
+	return j.named(port.Op), port.Index
 }

@@ -43,10 +43,11 @@ func main() {
 	python := flag.String("python", "/usr/bin/python3", "a Python with numpy")
 	seeds := flag.Int("computed", 0, "networks of each architecture of testdata/workshop/computed")
 	first := flag.Int("seed", 1, "the first seed of these")
+	other := flag.Bool("other", false, "draw sizes, types, masks and more of them by the seed")
 	binary := flag.String("precision", "precision", "the program that they are measured with")
 	flag.Parse()
 	if *seeds > 0 {
-		if err := computedNetworks(*binary, *first, *seeds, *only); err != nil {
+		if err := computedNetworks(*binary, *first, *seeds, *only, *other); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -59,7 +60,7 @@ func main() {
 }
 
 // computedNetworks measures the networks of testdata/workshop/computed.
-func computedNetworks(binary string, first, seeds int, only string) error {
+func computedNetworks(binary string, first, seeds int, only string, other bool) error {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
 		return err
@@ -78,6 +79,7 @@ func computedNetworks(binary string, first, seeds int, only string) error {
 	for _, arch := range computed.Archs() {
 		for seed := first; seed < first+seeds; seed++ {
 			for i, o := range computed.Cases(arch, uint64(seed)) {
+				o.Other = other
 				if !strings.Contains(fmt.Sprintf("%+v", o), only) {
 					continue
 				}

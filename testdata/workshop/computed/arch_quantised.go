@@ -11,7 +11,8 @@ import (
 // quantised have AscendQuant and AscendDequant, by the names of its tools or of
 // others; imported ones (even seeds) Quantize and Dequantize.
 func quantised(b *builder) {
-	w := 16 * b.size
+	b.bfloat = false // dequantisers give float16
+	w := of(b, 16, 12, 40) * b.size
 	x := b.image("input", 1, 3, 12, 12)
 	x = b.conv("stem", x, w, 3, 1, "Relu")
 	for i := range 3 {

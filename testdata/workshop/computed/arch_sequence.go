@@ -28,7 +28,7 @@ func (b *builder) boolean(x string) string {
 // lstm reads words with two layers of cells: unrolled ones, or for odd seeds the
 // device's fused operator in the second layer.
 func lstm(b *builder) {
-	batch, steps, hidden := 4, 4, 24*b.size
+	batch, steps, hidden := of(b, 4, 1, 7), of(b, 4, 2, 6), of(b, 24, 16, 20)*b.size
 	words := b.data("input_ids", i32, ids(100, batch, steps))
 	table := b.variable("embedding/weights", f32, 1, 0, 100, hidden)
 	x := b.cast(b.gather("embedding/Gather", table, words), f16)
@@ -115,7 +115,7 @@ func sequenceKernels() {
 			}
 			h = h.clone()
 			if c.device {
-				h.rounded(f16)
+				h.rounded(out[0].dtype)
 			}
 		}
 		return ys
@@ -124,7 +124,7 @@ func sequenceKernels() {
 
 // lm is two blocks of a decoder: rotary positions, causal mask, gated MLP.
 func lm(b *builder) {
-	length, heads, head, vocab := 12, 2, 16*b.size, 64
+	length, heads, head, vocab := of(b, 12, 7, 17), of(b, 2, 1, 3), of(b, 16, 8, 20)*b.size, of(b, 64, 50, 101)
 	hidden := heads * head
 	words := b.data("input_ids", i32, ids(vocab, length))
 	table := b.variable("model/embed_tokens", f16, 1, 0, vocab, hidden)
@@ -208,7 +208,7 @@ func lm(b *builder) {
 
 // recommender ranks candidates from looked up ids and numbers of a user.
 func recommender(b *builder) {
-	n, dim := 32, 16*b.size
+	n, dim := of(b, 32, 21, 50), of(b, 16, 8, 10)*b.size
 	var parts []string
 	for i, size := range []int{200, 50, 20} {
 		scope := fmt.Sprintf("feature_%d", i)
@@ -224,6 +224,9 @@ func recommender(b *builder) {
 	x = b.like("mlp_1/Relu", "Relu", attrs{}, x)
 	x = b.cast(b.layout(b.dense("mlp_2", x, 1, true, ""), "ND"), f32)
 	x = b.like("add", "Add", attrs{}, x, wide)
+	if b.other != nil {
+		x = b.awkward("scores", x)
+	}
 	p := b.reshape("reshape", b.like("Sigmoid", "Sigmoid", attrs{}, x), 1, n)
 	top := b.op("TopK", "TopKD", []string{p}, []spec{{f32, "ND", []int{1, 10}}, {i32, "ND", []int{1, 10}}}, attrs{"k": 10, "largest": true, "sorted": true, "dim": -1})
 	order := b.reshape("order", "TopK:1", 10)

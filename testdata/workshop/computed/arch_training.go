@@ -8,8 +8,8 @@ import (
 // training is one step: two convolutions with batch normalisation and pooling, the
 // loss, gradients of all of it, and the updates of the weights.
 func training(b *builder) {
-	batch, w, classes := 4, 16*b.size, 6
-	x := b.image("input", batch, 3, 12, 12)
+	batch, w, classes, side := of(b, 4, 3, 6), of(b, 16, 12, 20)*b.size, of(b, 6, 10), of(b, 12, 8)
+	x := b.image("input", batch, 3, side, side)
 	labels := b.data("labels", f32, func(rng *rand.Rand) array {
 		a := zeros(batch, classes)
 		for i := range batch {
@@ -66,14 +66,14 @@ func training(b *builder) {
 		y := b.tensors[l.act]
 		d = b.op("gradients/"+s+"/MaxPoolGrad", "MaxPoolGrad", []string{l.act, l.pooled, d}, []spec{y}, poolAttrs())
 		d = b.like("gradients/"+s+"/ReluGrad", "ReluGrad", attrs{}, d, l.act)
-		vector := spec{f32, "ND", []int{b.size * 16}}
+		vector := spec{f32, "ND", []int{w}}
 		gs := b.op("gradients/"+s+"/bn/update", "BNTrainingUpdateGrad", []string{d, l.conv, l.mean, l.variance}, []spec{vector, vector}, attrs{"epsilon": 1e-3})
 		d = b.op("gradients/"+s+"/bn/reduce", "BNTrainingReduceGrad", []string{d, l.conv, gs, "gradients/" + s + "/bn/update:1", l.scale, l.mean, l.variance},
 			[]spec{y}, attrs{"epsilon": 1e-3})
 		c := b.shape(l.in)[1]
 		a := convAttrs(1)
-		a["filter_size"] = []int{b.size * 16, c, 3, 3}
-		gw := b.op("gradients/"+s+"/filter", "Conv2DBackpropFilterD", []string{l.in, d}, []spec{{f32, "NCHW", []int{b.size * 16, c, 3, 3}}}, a)
+		a["filter_size"] = []int{w, c, 3, 3}
+		gw := b.op("gradients/"+s+"/filter", "Conv2DBackpropFilterD", []string{l.in, d}, []spec{{f32, "NCHW", []int{w, c, 3, 3}}}, a)
 		updates = append(updates, b.momentum(s+"/weights", l.weight, gw), b.momentum(s+"/gamma", l.scale, gs))
 		if i > 0 {
 			a = convAttrs(1)

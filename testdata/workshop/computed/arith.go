@@ -48,6 +48,8 @@ func round(dtype string, v float64) float64 {
 	switch dtype {
 	case f16:
 		return half(v)
+	case b16: // rounded to float32 before, by the device alone
+		return narrowed(v, 8, -133, 0x1.fep127)
 	case f32:
 		return float64(float32(v))
 	case i8:
@@ -61,14 +63,17 @@ func round(dtype string, v float64) float64 {
 }
 
 // half rounds to float16.
-func half(v float64) float64 {
+func half(v float64) float64 { return narrowed(v, 11, -24, 65504) }
+
+// narrowed rounds to so many bits, the last of them no less than 2^least.
+func narrowed(v float64, bits, least int, most float64) float64 {
 	if v == 0 || v != v || math.IsInf(v, 0) {
 		return v
 	}
 	_, e := math.Frexp(v)
-	e = max(e-11, -24)
+	e = max(e-bits, least)
 	q := math.Ldexp(math.RoundToEven(math.Ldexp(v, -e)), e)
-	if math.Abs(q) > 65504 {
+	if math.Abs(q) > most {
 		return math.Inf(int(math.Copysign(1, v)))
 	}
 	return q
@@ -82,7 +87,7 @@ type context struct {
 
 // stored is the type in which a tensor of the graph is kept.
 func (c *context) stored(dtype string) string {
-	if !c.device && dtype == f16 {
+	if !c.device && narrow(dtype) {
 		return f32
 	}
 	return dtype

@@ -11,6 +11,7 @@ import (
 const (
 	f32  = "DT_FLOAT"
 	f16  = "DT_FLOAT16"
+	b16  = "DT_BF16"
 	i8   = "DT_INT8"
 	i32  = "DT_INT32"
 	i64  = "DT_INT64"
@@ -76,15 +77,52 @@ type builder struct {
 	mask     float64
 	seed     uint64
 	results  []string
+	other    *rand.Rand // of networks that are not as the architecture has them
+	bfloat   bool
 }
 
 func newBuilder(o Options) *builder {
-	return &builder{rng: o.rng(1), byName: map[string]*node{}, tensors: map[string]spec{}, size: o.Size, mask: o.Mask, seed: o.Seed}
+	b := &builder{rng: o.rng(1), byName: map[string]*node{}, tensors: map[string]spec{}, size: o.Size, mask: o.Mask, seed: o.Seed}
+	if o.Other {
+		b.other = o.rng(7)
+		b.bfloat = b.other.IntN(3) == 0
+	}
+	return b
+}
+
+// of is the usual choice, or any of all.
+func of[T any](b *builder, usual T, others ...T) T {
+	if b.other == nil {
+		return usual
+	}
+	if i := b.other.IntN(1 + len(others)); i > 0 {
+		return others[i-1]
+	}
+	return usual
+}
+
+// floats tells whether a type holds numbers with a fraction.
+func floats(dtype string) bool { return narrow(dtype) || dtype == f32 }
+
+// narrow tells whether a device keeps in a type what a framework keeps in float32.
+func narrow(dtype string) bool { return dtype == f16 || dtype == b16 }
+
+// half is the narrow type of the network.
+func (b *builder) half() string {
+	if b.bfloat {
+		return b16
+	}
+	return f16
 }
 
 func (b *builder) add(x *node) string {
 	if b.byName[x.name] != nil {
 		panic("two operators " + x.name)
+	}
+	for i, s := range x.outputs {
+		if s.dtype == f16 {
+			x.outputs[i].dtype = b.half()
+		}
 	}
 	b.nodes = append(b.nodes, x)
 	b.byName[x.name] = x
@@ -126,6 +164,9 @@ func (b *builder) fused(in []string, out spec, originals []string, parts ...part
 
 // source is a constant, a variable or data; vary draws another one.
 func (b *builder) source(name, kind, dtype, layout string, draw func(rng *rand.Rand) array) string {
+	if dtype == f16 {
+		dtype = b.half()
+	}
 	v := draw(b.rng).rounded(dtype)
 	return b.add(&node{name: name, kind: kind, outputs: []spec{{dtype, layout, v.shape}}, value: v, attrs: attrs{},
 		vary: func(rng *rand.Rand) array { return draw(rng).rounded(dtype) }})
@@ -175,7 +216,7 @@ func (b *builder) insert(kind, x string, out spec, a attrs) string {
 	return b.add(&node{name: name, kind: kind, inputs: []string{x}, outputs: []spec{out}, attrs: a})
 }
 
-var codes = map[string]int{f32: 0, f16: 1, i8: 2, i32: 3, i64: 9, flag: 12}
+var codes = map[string]int{f32: 0, f16: 1, i8: 2, i32: 3, i64: 9, flag: 12, b16: 27}
 
 func castAttrs(from, to string) attrs {
 	return attrs{"SrcT": codes[from], "DstT": codes[to], "dst_type": codes[to], "truncate": false}
@@ -183,6 +224,9 @@ func castAttrs(from, to string) attrs {
 
 func (b *builder) cast(x, dtype string) string {
 	s := b.tensors[x]
+	if dtype == f16 {
+		dtype = b.half()
+	}
 	if s.dtype == dtype {
 		return x
 	}
@@ -283,6 +327,7 @@ func (b *builder) gather(name, table, ids string) string {
 // dense is a product with a weight, and a bias if with is set, in one kernel.
 // x is a float16 matrix.
 func (b *builder) dense(scope, x string, out int, bias bool, act string) string {
+	act = b.act(act)
 	rows, k := b.shape(x)[0], b.shape(x)[1]
 	x = b.layout(x, "FRACTAL_NZ")
 	in := []string{x, b.weight(scope+"/kernel", f16, "FRACTAL_NZ", 1/math.Sqrt(float64(k)), 0, k, out)}
@@ -301,6 +346,14 @@ func (b *builder) dense(scope, x string, out int, bias bool, act string) string 
 	return b.add(&node{name: scope + "/MatMul", kind: "MatMulV2", inputs: in, outputs: []spec{s}, attrs: a, origin: originals[len(originals)-1], originals: originals})
 }
 
+// act is an activation, or another one.
+func (b *builder) act(kind string) string {
+	if kind == "" {
+		return ""
+	}
+	return of(b, kind, "Relu", "Relu6", "Swish", "Gelu", "Tanh", "Sigmoid")
+}
+
 // conv is a convolution with bias, and an activation in the same kernel if it has
 // a name; x is a float16 image.
 func (b *builder) conv(scope, x string, out, kernel, stride int, act string) string {
@@ -308,6 +361,7 @@ func (b *builder) conv(scope, x string, out, kernel, stride int, act string) str
 }
 
 func (b *builder) convolution(scope, kind, x string, out, kernel, stride int, act string) string {
+	act = b.act(act)
 	x = b.layout(x, "NC1HWC0")
 	s := b.tensors[x]
 	n, c, h, w := s.shape[0], s.shape[1], s.shape[2], s.shape[3]

@@ -58,6 +58,10 @@ type Options struct {
 	// WeightGolden writes golden arrays of constants and variables, too, which real
 	// recordings have not.
 	WeightGolden bool
+	// Other draws what the architecture leaves open by the seed: widths that fill no block, other
+	// sizes, batches and activations, bfloat16, a mask of -Inf, golden arrays of weights, scores that
+	// are equal or nearly, and NaN that is thrown away.
+	Other bool
 }
 
 // Archs are the architectures.
@@ -126,6 +130,12 @@ func New(o Options) (*Network, error) {
 		return nil, fmt.Errorf("fault, migration, golden and premise go one at a time")
 	}
 	o.Size = max(o.Size, 1)
+	if rng := o.rng(8); o.Other {
+		o.WeightGolden, o.DirtyPadding, o.Fused16 = rng.IntN(3) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
+		if rng.IntN(2) == 0 && o.Mask == 0 {
+			o.Mask = math.Inf(-1)
+		}
+	}
 	if o.Mask == 0 {
 		o.Mask = -1e4
 	}

@@ -34,7 +34,7 @@ func TestClean(t *testing.T) {
 				op, _, _ := strings.Cut(in, ":")
 				chosen[x.name] = chosen[x.name] || chosen[op] || slices.Contains([]string{"TopKD", "Sort", "ArgMaxD", "NonMaxSuppressionV6", "MaxPoolGrad"}, op)
 			}
-			if s := x.outputs[0]; x.computed() && !chosen[x.name] && (s.dtype == f16 || s.dtype == f32) {
+			if s := x.outputs[0]; x.computed() && !chosen[x.name] && floats(s.dtype) {
 				changed, rel := differs(n.golden[x.name+":0"], n.device[x.name+":0"])
 				if off = max(off, rel); rel > 0.3 {
 					t.Errorf("%s: %s is off by %g in %d elements", arch, x.name, rel, changed)

@@ -55,7 +55,7 @@ func (f *fault) scale(y array, dtype string) {
 	}
 	for i := range y.v {
 		y.v[i] *= 1.5
-		if dtype != f16 && dtype != f32 {
+		if !floats(dtype) {
 			y.v[i] = math.Trunc(y.v[i])
 		}
 		if dtype == i8 {
@@ -68,7 +68,7 @@ func (f *fault) scale(y array, dtype string) {
 func (f *fault) written(y array, dtype string) array {
 	y = y.clone()
 	n := len(y.v)
-	float := dtype == f16 || dtype == f32
+	float := floats(dtype)
 	switch f.kind {
 	case "tail":
 		if k := len(y.shape); k == 4 && y.shape[1] >= 32 { // channels
@@ -231,7 +231,7 @@ func (n *Network) faulty() error {
 	culprit := (*node)(nil)
 	var wrong []array
 	err = n.pick(op, func(x *node) bool { return x.computed() }, func(x *node) bool {
-		if d := x.outputs[0].dtype; kind == "acc16" && d != f16 && d != f32 {
+		if d := x.outputs[0].dtype; kind == "acc16" && !floats(d) {
 			return false // sums of integers have an accumulator of their own
 		}
 		f := &fault{kind: kind, rng: n.options.rng(3), earlier: n.earlier(x)}
@@ -286,7 +286,7 @@ func (n *Network) earlier(x *node) array {
 		if y == x {
 			break
 		}
-		if y.computed() && (y.outputs[0].dtype == f16 || y.outputs[0].dtype == x.outputs[0].dtype) {
+		if y.computed() && (narrow(y.outputs[0].dtype) || y.outputs[0].dtype == x.outputs[0].dtype) {
 			if v := n.device[y.name+":0"]; len(v.v) > 8 {
 				last = v
 			}

@@ -165,7 +165,7 @@ func (n *Network) damaged() error {
 	n.answer.Class, n.answer.Expected = "golden", "bad"
 	rng := n.options.rng(5)
 	float := func(x *node) bool {
-		return x.computed() && x.origin != "" && (x.outputs[0].dtype == f16 || x.outputs[0].dtype == f32) && len(n.golden[x.name+":0"].v) > 8
+		return x.computed() && x.origin != "" && floats(x.outputs[0].dtype) && len(n.golden[x.name+":0"].v) > 8
 	}
 	return n.pick(op, float, func(x *node) bool {
 		at := x.name + ":0"

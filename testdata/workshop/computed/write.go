@@ -31,8 +31,8 @@ const (
 
 var (
 	formats = map[string]int{"NCHW": 0, "NHWC": 1, "ND": 2, "NC1HWC0": 3, "FRACTAL_Z": 4, "FRACTAL_NZ": 29}
-	types   = map[string]int{f32: 1, f16: 2, i8: 3, i32: 7, i64: 8, u64: 10, flag: 11}
-	descrs  = map[string]string{f32: "<f4", f16: "<f4", i8: "|i1", i32: "<i4", i64: "<i8", u64: "<u8", flag: "|b1"}
+	types   = map[string]int{f32: 1, f16: 2, i8: 3, i32: 7, i64: 8, u64: 10, flag: 11, b16: 27}
+	descrs  = map[string]string{f32: "<f4", f16: "<f4", b16: "<f4", i8: "|i1", i32: "<i4", i64: "<i8", u64: "<u8", flag: "|b1"}
 )
 
 // Write writes dumps, golden arrays, graph and answer below a folder.
@@ -98,7 +98,7 @@ func (n *Network) writeGolden(dir string, task int, x *node) error {
 			shape[k] = int64(d)
 		}
 		dtype := s.dtype
-		if dtype == f16 {
+		if narrow(dtype) {
 			dtype = f32
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%s.%d.%d.npy", plain(origin), i, started+task))
@@ -123,6 +123,8 @@ func encoded(dtype string, v []float64) []byte {
 			out = binary.LittleEndian.AppendUint64(out, uint64(int64(x)))
 		case u64: // scales of dequantisation: a float32 in the low half
 			out = binary.LittleEndian.AppendUint64(out, uint64(math.Float32bits(float32(x))))
+		case b16:
+			out = binary.LittleEndian.AppendUint16(out, uint16(math.Float32bits(float32(x))>>16))
 		case f16:
 			h := dumptest.Halves([]float32{float32(x)})
 			out = append(out, h...)
@@ -317,7 +319,7 @@ func (t *text) desc(field string, s spec, origin string, index int) {
 			format = "NCHW"
 		}
 		was := s.dtype
-		if was == f16 {
+		if narrow(was) {
 			was = f32
 		}
 		a := attrs{"origin_data_type": was, "origin_format": format, "origin_shape": s.shape, "origin_shape_initialized": true}
