@@ -24,17 +24,16 @@ func told(t *testing.T, lang msg.Lang, text string) string {
 	return all
 }
 
-// noClaim are labels, words between others, and reasons why nothing is known of an output that say what the recording
-// or the graph lacks, or what is not recomputed: no data make an output known that a reason calls unknown but those that
-// take the reason away, which the tests of every operator and function do.
-var noClaim = regexp.MustCompile(`^check\.(gaps|checked|operator|output|verdicts|wrong|suspect|unknown|is\.|at|more|group|rank)|^why\.(output|concerns)|` +
-	`^check-(no-output|too-large|no-bound|unfilled|not-judged|crashed|passed|sliced|composite|composed|part-suspect|unmade)$`)
+// noClaim are labels and words between others.
+var noClaim = regexp.MustCompile(`^check\.(gaps|checked|operator|output|verdicts|wrong|suspect|unknown|is\.|at|more|group|rank)|^why\.(output|concerns)`)
 
 // Every reason is gone where what it says is not so.
 func TestEarned(t *testing.T) {
 	const add, right = "Torch.add(float32[2]{1 2}, float32[2]{1 2}", ") = float32[2]{2 4}"
 	const cached = "NPU._npu_reshape_and_cache(float32[1,1,1]{3}, float32[1,1,1]{4}, float32[1,2,1,1]{1 2}, float32[1,2,1,1]{5 6}, int32[1]{0}"
 	const read = "; Torch.clone(float32[1,2,1,1]{3 2}) = float32[1,2,1,1]{3 2}; Torch.clone(float32[1,2,1,1]{4 6}) = float32[1,2,1,1]{4 6}"
+	const relu, sigmoid = "Module.m.a.ReLU(float32[2]{1 -2}) = float32[2]{1 0}", "Module.m.b.Sigmoid(float32[2]{1 0}) = float32[2]{0.7310586 0.5}"
+	const coarse = "Module.m.a.Sigmoid(float16[2]{1 -2}) = float16[2]{0.7305 0.1191}"
 	cases := map[string][][2]string{}
 	for _, c := range []struct{ keys, is, isNot string }{
 		{"check-no-type", "op Add type=Unheard", "op Add"},
@@ -61,6 +60,20 @@ func TestEarned(t *testing.T) {
 			"NPU.npu_scatter_nd_update(float32[2,1]{1 2}, int64[1,1]{1}, float32[1,1]{3}) = float32[2,1]{1 3}"},
 		{"check-not-read", cached + ") = None", cached + ") = None" + read},
 		{"check-read-by", cached + ") = None" + read, cached + ") = None"},
+
+		{"check-no-output", "op BiasAddGrad no-output", "op BiasAddGrad"},
+		{"check-no-output", "Torch.zeros(2) = 3, float32[2]{0 0}", "Torch.zeros(2) = float32[2]{0 0}"},
+		{"check-no-bound", "op SoftmaxCrossEntropyWithLogits no-columns", "op SoftmaxCrossEntropyWithLogits"},
+		{"check-not-judged", "op Maximum nan", "op Maximum"},
+		{"check-unfilled", "Torch.empty_permuted([2], [0]) = float32[2]{0 0}", "Torch.zeros(2) = float32[2]{0 0}"},
+		{"check-passed", "gradients: Tensor.contiguous(float32[2]{3 4}) = float32[2]{1 2}", "gradients: Tensor.contiguous(float32[2]{1 2}) = float32[2]{1 2}"},
+		{"check-sliced", "parts: Torch.matmul(float32[1,2]{1 2}, float32[2,1]{3 4}) = float32[1,1]{11}", "Torch.matmul(float32[1,2]{1 2}, float32[2,1]{3 4}) = float32[1,1]{11}"},
+		{"check-composed", "modules: " + relu + "; " + sigmoid + "; Module.m.Net(float32[2]{1 -2}) = float32[2]{0.7310586 0.5}",
+			"modules: " + relu + "; " + sigmoid + "; Module.m.Net(float32[2]{1 -2}) = float32[2]{0.8 0.5}"},
+		{"check-unmade", "modules: " + sigmoid + "; Module.m.Net(float32[2]{1 -2}) = float32[2]{0.7310586 0.5}",
+			"modules: " + relu + "; " + sigmoid + "; Module.m.Net(float32[2]{1 -2}) = float32[2]{0.7310586 0.5}"},
+		{"check-part-suspect", "modules: " + coarse + "; Module.m.Net(float16[2]{1 -2}) = float16[2]{0.7305 0.1191}",
+			"modules: " + relu + "; " + sigmoid + "; Module.m.Net(float32[2]{1 -2}) = float32[2]{0.7310586 0.5}"},
 
 		{"check-no-elements", "statistics: Torch.relu(float32[2]{1 2}) = float32[2]{1 2}", "Torch.relu(float32[2]{1 2}) = float32[2]{1 2}"},
 		{"check-no-forward", "backward: Torch.add(float32[2]{1 2}) = float32[2]{2 4}", "gradients: " + add + right},
@@ -104,6 +117,8 @@ func TestEarned(t *testing.T) {
 		{"judge_test.go", "TestOneSided"}:                        {"check-one-sided": "oneSided"},
 		{"sums_test.go", "TestUnlikely"}:                         {"check-unlikely": "Unlikely"},
 		{"checksum_test.go", "TestRowSums"}:                      {"check-sum": "sumsBeyond"},
+		{"bad_test.go", "TestClaims"}:                            {"check-too-large": "TooLarge"},
+		{"earned_test.go", "TestCrashed"}:                        {"check-crashed": "Crashed"},
 		{"bad_test.go", "TestBadShapes"}:                         {"check-type": "a string"},
 		{"network_test.go", "TestSplit"}:                         {"why.split": "s.Local", "why.sensitive": "Sensitive"},
 		{"network_test.go", "TestNetwork"}:                       {"why.none": "pattern"},
@@ -132,6 +147,17 @@ func TestCounts(t *testing.T) {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s: not %q:\n%s", text, want, said)
 			}
+		}
+	}
+}
+
+// TestCrashed: a defect of the check is told as that, of the operator where it is, and nobody is accused.
+func TestCrashed(t *testing.T) {
+	for _, name := range []string{"matmul", "relu"} {
+		found := oracle.Crashing(t, name, "crashing: Torch.matmul(float32[1,2]{1 2}, float32[2,1]{3 4}) = float32[1,1]{12}")
+		crashed := len(found) == 1 && found[0].Verdict == oracle.Unknown && len(found[0].Reasons) == 1 && found[0].Reasons[0].Kind == oracle.Crashed
+		if crashed != (name == "matmul") {
+			t.Errorf("%s: %+v", name, found)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,6 +28,7 @@ func Made(t *testing.T, text string) []Finding {
 			if err != nil {
 				t.Fatalf("%s: %v", line, err)
 			}
+			r.parts, r.crashes = task == "parts", task == "crashing"
 			r.add(&c)
 		}
 		for i, e := range r.entries {
@@ -45,6 +48,18 @@ func Made(t *testing.T, text string) []Finding {
 				e += `,"` + back + `":{"input":[` + one(`"output":`) + `],"output":[` + one(`"input_args":`) + `]}`
 			}
 			r.entries[i] = e
+		}
+		if task == "modules" { // that the last one is made of
+			parents := map[string]string{}
+			for i, e := range r.entries {
+				name, _, _ := strings.Cut(e[1:], `"`)
+				if last, _, _ := strings.Cut(r.entries[len(r.entries)-1][1:], `"`); i < len(r.entries)-1 {
+					parents[name] = last
+				}
+			}
+			if err := os.WriteFile(filepath.Join(r.dir, "construct.json"), []byte(quote(parents)), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if r.task = "tensor"; task == "statistics" {
 			r.task = task
@@ -80,6 +95,18 @@ func Made(t *testing.T, text string) []Finding {
 					d.Inputs[0].Shape, d.Inputs[0].Origin = []int64{1}, []int64{1}
 					d.Inputs[0].Data = d.Inputs[0].Data[:dtype.Type(d.Inputs[0].Type).Bits()/8]
 				},
+				"no-columns": func(d *dumptest.Dump) {
+					for i := range d.Inputs {
+						d.Inputs[i].Shape = []int64{d.Inputs[i].Shape[0], 0}
+						d.Inputs[i].Origin, d.Inputs[i].Data = d.Inputs[i].Shape, nil
+					}
+				},
+				"nan": func(d *dumptest.Dump) {
+					for i := range d.Inputs[0].Data { // of a float16 and of a float32
+						d.Inputs[0].Data[i] = 0x7f
+					}
+				},
+				"no-output": func(d *dumptest.Dump) { d.Outputs[0].Data = nil },
 				"empty": func(d *dumptest.Dump) {
 					d.Outputs[0].Shape, d.Outputs[0].Origin, d.Outputs[0].Data = []int64{0}, []int64{0}, nil
 				},
@@ -116,4 +143,14 @@ func Made(t *testing.T, text string) []Finding {
 	}
 	t.Fatalf("no operator %s was recorded", words[1])
 	return nil
+}
+
+// Crashing is what a check finds of what a text describes where a function has a defect.
+func Crashing(t *testing.T, name, text string) []Finding {
+	t.Helper()
+	f := functions()[name]
+	was := f.forward
+	f.forward = formulaFor(func(*invocation) Values { panic("a defect") })
+	defer func() { f.forward = was }()
+	return Made(t, text)
 }

@@ -16,8 +16,9 @@ import (
 func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 	m := catalogue.Of(from.Parsed.Class).Module
 	if m == nil {
-		if b.unguessed = refuse(NoAPI, from.kind()); len(b.of.inside[from.Name]) > 0 {
-			b.unguessed = refuse(Composite, len(b.of.inside[from.Name]))
+		b.unguessed = refuse(NoAPI, from.kind())
+		if parts := b.of.within(from); len(parts) > 0 {
+			b.unguessed = refuse(Composite, len(parts))
 		}
 		if b.guesses = b.guessModule(r); len(b.guesses) == 0 {
 			return b.unguessed
@@ -356,14 +357,19 @@ func (c *composer) inside(m *recordedCall) []*recordedCall {
 	if list, ok := c.parts[m.Name]; ok {
 		return list
 	}
-	var list []*recordedCall
-	for _, name := range c.of.inside[m.Name] {
-		if p := c.of.index[name]; p != nil && p.Parsed.Direction == m.Parsed.Direction {
+	list := c.of.within(m)
+	slices.SortFunc(list, func(a, b *recordedCall) int { return a.order - b.order })
+	c.parts[m.Name] = list
+	return list
+}
+
+// within are the calls made directly in a module, as far as they were recorded.
+func (r *recordedCalls) within(m *recordedCall) (list []*recordedCall) {
+	for _, name := range r.inside[m.Name] {
+		if p := r.index[name]; p != nil && p.Parsed.Direction == m.Parsed.Direction {
 			list = append(list, p)
 		}
 	}
-	slices.SortFunc(list, func(a, b *recordedCall) int { return a.order - b.order })
-	c.parts[m.Name] = list
 	return list
 }
 
@@ -405,9 +411,6 @@ func (c *composer) sources(m *recordedCall, r *recorded, before *recordedCall) (
 // output judges an output of a module.
 func (c *composer) output(m *recordedCall, r *recorded, f *Finding) {
 	parts := c.inside(m)
-	if len(parts) == 0 {
-		return
-	}
 	refuse := func(kind string, args ...any) {
 		f.Reasons = f.Reasons[:0]
 		switch kind {

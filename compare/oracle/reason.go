@@ -58,7 +58,7 @@ const (
 	Passed       result.Kind = "check-passed"       // -: the function returned its argument, and the gradients are those of the call before
 	Sliced       result.Kind = "check-sliced"       // -: parts of tensors were recorded
 	NoForward    result.Kind = "check-no-forward"   // forward call that is not recorded
-	Composite    result.Kind = "check-composite"    // calls recorded within the module
+	Composite    result.Kind = "check-composite"    // calls recorded within the module: never told, what they say of it is (modules.go)
 	Composed     result.Kind = "check-composed"     // calls recorded within the module that explain the output
 	Apart        result.Kind = "check-apart"        // calls recorded within the module, none of which made the output
 	PartUnknown  result.Kind = "check-part"         // part of a module that has no verdict, or a bad one

@@ -435,17 +435,16 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 		files.close()
 		c.glance(files)
 	}()
+	if c.unfilled() {
+		return refused(out, because(Unfilled))
+	}
 	b := &bound{recordedCall: c, r: r, files: files}
 	if err := b.prepare(); err != nil {
 		return failed(out, err, "")
 	}
 	defer b.call.release()
-	unfilled, passed := c.unfilled(), c.passed()
+	passed := c.passed()
 	for i := range out {
-		if unfilled {
-			unknown(&out[i], because(Unfilled))
-			continue
-		}
 		if b.judge(&out[i], full); passed && out[i].Verdict != OK {
 			out[i] = c.blank(r.flat[out[i].Index].v, out[i].Index)
 			unknown(&out[i], because(Passed))

@@ -149,7 +149,7 @@ func (j *judge) replaced(row *result.Row) bool {
 	if from == nil || from.computes() || counted(row.Left.DType) != counted(row.Right.DType) {
 		return false
 	}
-	a := apartOf(row)
+	a := apartOf(row, false)
 	return a.other() && a.scale == 0
 }
 

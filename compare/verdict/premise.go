@@ -56,6 +56,8 @@ const (
 	// converted is how many roundoffs, of the largest element, two ways to prepare the
 	// same data may be apart: x/255-m over s in float16 is off by up to 5, rounded twice.
 	converted = 16
+	// roundedTwice is how many roundoffs, of its size, a weight is off by at most that was rounded to its type on two ways.
+	roundedTwice = 4
 	// masked is what is so far below zero that it is there to mask.
 	masked = -1e3
 	// mostPeak is the square of how many times its root mean square the largest is of errors
@@ -63,8 +65,8 @@ const (
 	mostPeak = 32
 )
 
-// apartOf measures a compared row.
-func apartOf(r *result.Row) (a apart) {
+// apartOf measures a compared row. What is stored is rounded, and not prepared otherwise.
+func apartOf(r *result.Row, stored bool) (a apart) {
 	m := measureOf(r)
 	if !r.Compared || m.unknown() {
 		return a
@@ -80,7 +82,7 @@ func apartOf(r *result.Row) (a apart) {
 		a.differ, a.exact, a.large = f.Differ, true, true
 		a.off = f.Differ > 0
 	} else {
-		a.measured(r, f, m.finite)
+		a.measured(r, f, m.finite, stored)
 	}
 	if a.off {
 		a.share = math.Min(1, float64(a.differ)/(float64(max(f.N, 1))*chance(f)))
@@ -96,13 +98,14 @@ const (
 )
 
 // measured does it for numbers that are measured.
-func (a *apart) measured(r *result.Row, f *metric.Facts, finite int64) {
+func (a *apart) measured(r *result.Row, f *metric.Facts, finite int64, stored bool) {
 	disagree := f.Disagree
 	if sameMask(f) {
 		return
 	}
 	u := max(unit(coarserOf(r)), unit(dtype.Float32))
 	far := f.MaxAbs > converted*u*magnitude(&f.Y)+coarserOf(r).MinSubnormal()
+	far = far || stored && f.Distance > max(roundedTwice*u, converted*unit(dtype.Float16))
 	a.off = far || disagree > 0
 	if !a.off {
 		return
@@ -182,12 +185,12 @@ func (j *judge) sources() []*source {
 			s.elements = elements(r.Shape)
 		}
 		if s.row < 0 && r.Compared {
-			if a := apartOf(r); a.known {
+			if a := apartOf(r, s.weight); a.known {
 				s.row, s.apart = row, a
 			}
 		} else if s.off && r.Compared {
 			// The same somewhere: it changed on the way to who was asked first.
-			s.off = apartOf(r).off
+			s.off = apartOf(r, s.weight).off
 		}
 	}
 	for i := range j.operators {
@@ -227,7 +230,7 @@ func (j *judge) firstTaken() (list []*source) {
 			t := &op.Inputs[k]
 			r := &j.table.Rows[t.Row]
 			s := &source{port: result.Port{Op: r.Tensor()}, row: t.Row, root: -1, elements: elements(r.Shape), takers: []int{i}}
-			if s.apart = apartOf(r); s.other() {
+			if s.apart = apartOf(r, false); s.other() {
 				list = append(list, s)
 			}
 		}

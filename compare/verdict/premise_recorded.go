@@ -360,7 +360,7 @@ func recordedApart(r *result.Row) apart {
 		return apart{}
 	}
 	if r.Compared && r.Result().Facts.Known {
-		return apartOf(r)
+		return apartOf(r, false)
 	}
 	a := apart{known: true}
 	size, known := sizeOf(r)

@@ -217,19 +217,20 @@ func TestOneWeight(t *testing.T) {
 	}
 }
 
-// TestWithinLimits: what keeps the limits of outputs is no proof that a weight is the same, or that a recording does not contradict
+// TestWithinLimits: what keeps the limits of outputs is no proof that weights are the same, or that a recording does not contradict
 // itself.
 func TestWithinLimits(t *testing.T) {
 	for _, o := range []computed.Options{
 		{Arch: "detection", Seed: 9020, Other: true, Migration: "bias"}, // its golden array is of zeros, what takes it is off by 0.19
 		{Arch: "detection", Seed: 9020, Other: true, Premise: "mixed"},  // most outputs are off by less than 0.2
+		{Arch: "lm", Seed: 5550124, Other: true, Premise: "step"},       // its weights of bfloat16 are off by 2 %
 	} {
 		answer, j := compared(t, o)
 		wrong := len(j.Premises) != 1 || j.Verdict.String() != answer.Expected
 		if answer.Class == "migration" {
 			wrong = wrong || len(j.Roots) != 1 || j.Roots[0].Kind != verdict.RootWeight || roots(j)[0] != answer.Faults[0].Op
 		} else {
-			wrong = wrong || len(j.Roots) > 0 || j.Premises[0].Kind != verdict.PremiseConsistent
+			wrong = wrong || len(j.Roots) > 0 || !j.Premises[0].Broken
 		}
 		if wrong {
 			t.Errorf("%+v: %s, roots %v, premises %v", o, j.Verdict, roots(j), j.Premises)

@@ -73,9 +73,13 @@ func (b *builder) awkward(scope, x string) string {
 		return b.like(scope+"/steps", "RealDiv", attrs{}, b.like(scope+"/Round", "Round", attrs{}, b.like(scope+"/mul", "Mul", attrs{}, x, step)), step)
 	case 2:
 		zero := b.constant(scope+"/none", f32, scalarOf(0))
-		some := b.like(scope+"/Maximum", "Maximum", attrs{}, b.like(scope+"/less", "Sub", attrs{}, x, b.constant(scope+"/half", f32, scalarOf(0.5))), zero)
+		mask := zeros(b.shape(x)...)
+		for i := range mask.v {
+			mask.v[i] = float64(i % 3 & 1)
+		}
+		some := b.like(scope+"/masked", "Mul", attrs{}, x, b.constant(scope+"/mask", f32, mask))
 		y := b.like(scope+"/RealDiv", "RealDiv", attrs{}, some, some)
-		known := b.boolean(b.like(scope+"/Greater", "Greater", attrs{}, some, zero))
+		known := b.boolean(b.like(scope+"/NotEqual", "Greater", attrs{}, b.like(scope+"/Square", "Square", attrs{}, some), zero))
 		y = b.like(scope+"/Select", "Select", attrs{}, known, y, zero)
 		b.setLike(y, x)
 		return b.like(scope+"/kept", "Mul", attrs{}, x, b.like(scope+"/plus", "Add", attrs{}, y, b.constant(scope+"/one", f32, scalarOf(1))))
