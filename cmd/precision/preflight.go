@@ -197,7 +197,7 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	return exitOK, nil
 }
 
-// weights compares two checkpoints as compare does. It differs if they are not the same.
+// weights compares two checkpoints as compare does with the strict gate: they differ if one lacks a tensor, too.
 func (f *diffFlags) weights(ctx context.Context, e env, a, b string) (int, error) {
 	dir, err := os.MkdirTemp("", "precision")
 	if err != nil {
@@ -206,15 +206,15 @@ func (f *diffFlags) weights(ctx context.Context, e env, a, b string) (int, error
 	defer os.RemoveAll(dir)
 	r := run.Compare{Table: filepath.Join(dir, "result.csv")}
 	r.Left, r.Right = a, b
-	r.Files, r.Gate, r.Lang = run.Files{JSON: f.json, HTML: f.html, Stdout: e.stdout}, verdict.Gate(f.gate), e.language()
+	r.Files, r.Gate, r.Lang = run.Files{JSON: f.json, HTML: f.html, Stdout: e.stdout}, verdict.Gate{On: true, Strict: true}, e.language()
 	show := e.show(r.Lang)
 	listen, stop := e.listener(show)
 	done, err := r.Run(ctx, listen)
 	stop()
-	code, err := (&judgeFlags{}).finished(done, err, &r.Judging, func() { show.judged(compared.Text{Lang: show.lang}, done.Judged, done.Trips, "") })
-	if code == exitOK && done.Verdict != verdict.Good {
-		code = exitDiffers
+	if done != nil && !f.gate.On {
+		done.Trips = slices.DeleteFunc(done.Trips, func(t verdict.Trip) bool { return t.Kind == verdict.TripItself })
 	}
+	code, err := (&judgeFlags{}).finished(done, err, &r.Judging, func() { show.judged(compared.Text{Lang: show.lang}, done.Judged, done.Trips, "") })
 	return code, err
 }
 

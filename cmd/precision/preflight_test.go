@@ -3,12 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"precision/testdata/workshop/dumptest"
 )
 
 // runIn runs the program and returns what it printed, errors included, and its status.
@@ -43,8 +50,10 @@ func TestPreflight(t *testing.T) {
 	}
 	writeAll(t, map[string]string{
 		"a/x": "1", "a/y": "2", "b/x": "1", "b/y": "3", "gpu.log": gpu.String(), "npu.log": npu.String(),
-		"gpu.yaml": "lr: 1e-3\n", "npu.sh": "python t.py --learning-rate 0.001\n", "odd.txt": "nothing\n",
-		"cut.log": gpu.String()[:gpu.Len()-9], "end.log": gpu.String()[:gpu.Len()-len("step 99, loss 1.0284\n")],
+		"gpu.yaml": "lr: 1e-3\n", "npu.sh": "python t.py --learning-rate 0.001\n", "odd.txt": "nothing\n", "none.md5": "",
+		"both.log": regexp.MustCompile(`, loss (\S+)`).ReplaceAllString(gpu.String(), ", loss $1, grad_norm $1"), "norm.log": strings.ReplaceAll(gpu.String(), "loss", "grad_norm"), "zero.log": "step 1, loss 0\nstep 2, loss 0\n",
+		"hole.log": strings.Join(slices.Delete(strings.SplitAfter(gpu.String(), "\n"), 40, 70), ""),
+		"cut.log":  gpu.String()[:gpu.Len()-9], "end.log": gpu.String()[:gpu.Len()-len("step 99, loss 1.0284\n")],
 	})
 	for _, c := range []struct {
 		args, want string
@@ -70,6 +79,11 @@ func TestPreflight(t *testing.T) {
 		{"diff gpu.yaml npu.sh -html gpu.yaml", "is an input too", exitUsage},
 		{"diff gpu.yaml npu.sh -json gpu.yaml", "is an input too", exitUsage},
 		{"diff gpu.yaml npu.sh -format xml", "expected one of", exitUsage},
+		{"diff gpu.yaml gpu.yaml -ignore *", "nothing to compare: no value", exitDiffers},
+		{"diff none.md5 none.md5 -as manifest", "not proven to be the same: 0 of 0", exitDiffers},
+		{"diff both.log norm.log", "inconclusive: loss is in one of the two logs only", exitDiffers},
+		{"diff zero.log zero.log", "inconclusive: what the logs have in common", exitDiffers},
+		{"diff gpu.log hole.log", "inconclusive: loss is in both logs over 70 of 100 steps", exitDiffers},
 		{"diff gpu.yaml", "expected two files", exitUsage},
 		{"manifest", "expected one folder", exitUsage},
 		{"manifest gpu.log", "expected a folder", exitError},
@@ -89,16 +103,45 @@ func TestPreflight(t *testing.T) {
 
 // TestPreflightWeights: two checkpoints are compared as compare does; they differ if they are not the same.
 func TestPreflightWeights(t *testing.T) {
+	whole := map[string][]float32{"a": {1, 2}, "b": {3, 4}, "c": {5, 6}}
+	less, nought := maps.Clone(whole), map[string][]float32{"a": {0, 0}, "b": {0, 0}, "c": {0, 0}}
+	delete(less, "b")
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name+".safetensors") }
+	for name, of := range map[string]map[string][]float32{"whole": whole, "less": less, "zero": nought, "zeros": nought} {
+		writeSafetensors(t, at(name), of)
+	}
 	a, b := filepath.Join("..", "..", "examples", "rollout", "train.safetensors"), filepath.Join("..", "..", "examples", "rollout", "rollout.safetensors")
 	trained := filepath.Join("..", "..", "dump", "checkpoint", "testdata", "trained", "dcp")
 	for _, c := range []struct {
 		left, right string
 		code        int
 		want        string
-	}{{a, b, exitDiffers, "model.layers.0.mlp.gate_proj.weight"}, {trained, filepath.Join(trained, "whole.pt"), exitOK, "3 of 3 tensors"}} {
+	}{{a, b, exitDiffers, "model.layers.0.mlp.gate_proj.weight"}, {trained, filepath.Join(trained, "whole.pt"), exitOK, "3 of 3 tensors"},
+		{at("whole"), at("less"), exitDiffers, "not recorded or without a verdict: b:output:0"}, {at("less"), at("whole"), exitDiffers, "not recorded or without a verdict: b:output:0"},
+		{at("zero"), at("zeros"), exitDiffers, "inconclusive"}} {
 		code, out, errs := precision(t, "preflight", "diff", c.left, c.right)
 		if code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("%s: status %d\n%s%s", c.left, code, out, errs)
 		}
+	}
+}
+
+// writeSafetensors writes tensors of float32, each of one axis.
+func writeSafetensors(t *testing.T, path string, tensors map[string][]float32) {
+	t.Helper()
+	header := map[string]any{}
+	var data []byte
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		from := len(data)
+		data = append(data, dumptest.Floats(tensors[name])...)
+		header[name] = map[string]any{"dtype": "F32", "shape": []int{len(tensors[name])}, "data_offsets": []int{from, len(data)}}
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, slices.Concat(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text, data), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -41,9 +41,13 @@ type Difference struct {
 	Same, Changed, Paths, OnlyA, OnlyB, Ignored int
 }
 
-// Differs tells whether a value differs, or a key is on one side only. Paths are
+// Differs tells whether a value differs, or a key is on one side only, or nothing could be told. Paths are
 // no difference.
-func (d *Difference) Differs() bool { return d.Changed+d.OnlyA+d.OnlyB > 0 }
+func (d *Difference) Differs() bool { return d.Changed+d.OnlyA+d.OnlyB > 0 || d.Nothing() }
+
+// Nothing tells that no value of one was found in the other, be it that all keys were left out: nothing shows that they are
+// the same.
+func (d *Difference) Nothing() bool { return d.Same+d.Changed+d.OnlyA+d.OnlyB == 0 }
 
 // Diff compares two configurations. Keys that match one of the patterns, as
 // *.output_dir, are left out; a star stands for anything but a dot.

@@ -37,7 +37,7 @@ const Most = 100_000
 
 // Differs tells whether anything differs, or could not be told.
 func (d *Difference) Differs() bool {
-	return d.OnlyACount+d.OnlyBCount+d.ChangedCount+d.UnreadCount > 0 || d.UnprovenCount > 0
+	return d.OnlyACount+d.OnlyBCount+d.ChangedCount+d.UnreadCount+d.UnprovenCount > 0 || d.Same == 0
 }
 
 // Diff compares two manifests in one pass.

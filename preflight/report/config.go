@@ -19,9 +19,12 @@ func (t Text) Config(d *config.Difference) string {
 
 func (t *Text) config(d *config.Difference) {
 	both := d.Same + d.Changed + d.Paths
-	if d.Differs() {
+	switch {
+	case d.Nothing():
+		t.verdict(true, t.say("config.nothing"))
+	case d.Differs():
 		t.verdict(true, t.say("config.differ", d.Changed, both, d.OnlyA+d.OnlyB))
-	} else {
+	default:
 		t.verdict(false, t.say("config.same", d.Same))
 	}
 	t.label("a", name(d.A.Path)+t.say("config.format", string(d.A.Format), len(d.A.Entries)))

@@ -35,6 +35,9 @@ func training(t *testing.T, words string) string {
 	if lr, ok := has["set"]; ok {
 		fmt.Fprintf(&b, "------------------------ arguments ------------------------\n  adam_beta1 ........ 0.9\n  eps ........ 0.1\n  lr ........ %g\n  seed ....... 1\n-------------------- end of arguments ---------------------\n", lr)
 	}
+	if _, ok := has["asked"]; ok {
+		return strings.ReplaceAll(training(t, "norms"), "loss", "other")
+	}
 	line := func(i int) {
 		v := 1 + 4*math.Exp(-float64(i)/10) + 0.02*math.Sin(float64(i*i))
 		late := i >= 25
@@ -62,12 +65,15 @@ func training(t *testing.T, words string) string {
 		}
 		_, epoch := has["epoch"]
 		_, bare := has["bare"]
+		_, zero := has["zero"]
 		switch {
 		case epoch: // a table of Keras
 			if i == 1 {
 				b.WriteString("epoch,loss,learning_rate\n")
 			}
 			fmt.Fprintf(&b, "%d,%s,%g", i-1, loss, has["lr"])
+		case zero:
+			fmt.Fprintf(&b, "step %d, loss 0", i)
 		case bare:
 			fmt.Fprintf(&b, "loss %s", loss)
 		default:
@@ -82,6 +88,9 @@ func training(t *testing.T, words string) string {
 				scale /= 2
 			}
 			fmt.Fprintf(&b, ", loss scale %g", scale)
+		}
+		if _, ok := has["norms"]; ok {
+			fmt.Fprintf(&b, ", grad norm %.5f", v)
 		}
 		b.WriteByte('\n')
 	}
@@ -200,6 +209,12 @@ func TestEarned(t *testing.T) {
 		{"log.nofall log.falls", "log falls=0|falls=1", "log falls=0|falls=0"},
 		{"log.short", "log |steps=20", "log |steps=39"},
 		{"log.short.epoch", "log epoch|epoch steps=20", "log |steps=20"},
+		{"log.lacks", "log norms|asked", "log norms|norms"},
+		{"log.alone", "log norms|", "log norms|norms"},
+		{"log.blank log.says-nothing", "log zero|zero", "log |"},
+		{"log.blank", "log zero|zero", "log zero norms|zero norms"},
+		{"log.blank.some", "log zero norms|zero norms", "log norms|norms"},
+		{"config.nothing", "config skip: 1|skip: 2", "config a: 1;skip: 1|a: 1;skip: 2"},
 		{"log.set", "log set=1|set=2", "log set=1|set=1"},
 		{"log.nothing", "log bare steps=0|bare steps=0", "log |"},
 		{"log.unlike", "log epoch|", "log |"},

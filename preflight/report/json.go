@@ -125,6 +125,7 @@ type jsonQuantity struct {
 	Noise     number  `json:"noise"`
 	Drift     number  `json:"drift"`
 	Last      number  `json:"last_relative_difference"`
+	Blank     bool    `json:"blank,omitempty"`
 }
 
 // jsonSetting is a setting that two logs tell differently, with no value for the one that does not tell it.
@@ -147,7 +148,7 @@ func LogJSON(to io.Writer, d *trainlog.Difference) error {
 	for i := range d.Quantities {
 		q := &d.Quantities[i]
 		quantities[i] = jsonQuantity{Name: q.Name, Common: q.Common, FirstStep: q.FirstStep, FirstA: number(q.FirstA), FirstB: number(q.FirstB),
-			Parts: q.Parts, Why: string(q.Why), Noise: number(q.Noise), Drift: number(q.Drift), Last: number(q.Last)}
+			Parts: q.Parts, Why: string(q.Why), Noise: number(q.Noise), Drift: number(q.Drift), Last: number(q.Last), Blank: q.Blank}
 		if q.Parts {
 			a, b := number(q.PartA), number(q.PartB)
 			quantities[i].PartStep, quantities[i].PartA, quantities[i].PartB = &q.PartStep, &a, &b

@@ -36,11 +36,28 @@ func (t *Text) log(d *trainlog.Difference) {
 		t.verdict(true, text)
 	case d.A.DropCount != d.B.DropCount:
 		t.verdict(true, t.say("log.fall"))
+	case d.Lacks() != "":
+		t.verdict(true, t.say("log.lacks", name(d.Lacks())))
+	case d.Blank():
+		t.verdict(true, t.say("log.blank"))
 	case d.Inconclusive():
 		q, common, of, _ := d.Short()
 		t.verdict(true, t.say("log.short", q.Name, int(common), int(of)))
 	default:
-		t.verdict(false, t.say("log.same", len(d.Quantities)))
+		blank := 0
+		for i := range d.Quantities {
+			if d.Quantities[i].Blank {
+				blank++
+			}
+		}
+		text := t.say("log.same", len(d.Quantities)-blank)
+		if blank > 0 {
+			text += t.say("log.blank.some", blank)
+		}
+		if n := len(d.OnlyA) + len(d.OnlyB); n > 0 {
+			text += t.say("log.alone", n)
+		}
+		t.verdict(false, text)
 	}
 	for _, side := range []struct {
 		key  string
@@ -127,6 +144,8 @@ func (t *Text) setting(d *trainlog.Difference, i int) {
 func (t *Text) quantity(q *trainlog.Quantity) {
 	var text string
 	switch {
+	case q.Blank && !q.Parts:
+		text = t.paint(Bad, t.say("log.says-nothing", q.Common))
 	case !q.Parts:
 		text = t.paint(Good, t.say("log.together")) + t.say("log.steps", q.Common)
 	case q.Why == trainlog.Noisier:

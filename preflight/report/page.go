@@ -120,7 +120,7 @@ func (p Page) Log(to io.Writer, d *trainlog.Difference) error {
 
 // Config writes what two configurations differ in.
 func (p Page) Config(to io.Writer, d *config.Difference) error {
-	data := pageData{Verdict: verdictOf(d.Differs(), false)}
+	data := pageData{Verdict: verdictOf(d.Differs() && !d.Nothing(), d.Nothing())}
 	for i := range d.Pairs {
 		q := &d.Pairs[i]
 		what, key, how := "changed", q.A.Key, ""

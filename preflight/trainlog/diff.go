@@ -40,24 +40,14 @@ func (d *Difference) Differs() bool {
 	return d.A.DropCount != d.B.DropCount || d.Set() > 0
 }
 
-// leastCommon is the share of the steps that both logs must reach for nothing to be found to
+// leastCommon is the share of the steps that both logs must have for nothing to be found to
 // show anything: a log cut short has the steps in which trainings diverge last.
 const leastCommon = 0.95
 
 // Short tells of how many steps, of how many that one of the logs reaches, only one has the
 // quantity; ok is false where both have nearly all. Logs that note every tenth step reach as
 // far as others.
-func (d *Difference) Short() (q *Quantity, common, of int64, ok bool) { return d.beside(leastCommon) }
-
-// Lost tells that one of the logs lacks something that the other has, be it a step, or that its
-// last line has no end.
-func (d *Difference) Lost() bool {
-	_, _, _, beside := d.beside(1)
-	return beside || d.A.Torn+d.B.Torn != "" || len(d.OnlyA)+len(d.OnlyB) > 0
-}
-
-// beside is the first quantity of which the logs have less than a share of the steps in common.
-func (d *Difference) beside(share float64) (q *Quantity, common, of int64, ok bool) {
+func (d *Difference) Short() (q *Quantity, common, of int64, ok bool) {
 	for i := range d.Quantities {
 		q := &d.Quantities[i]
 		if len(q.A.Points) == 0 || len(q.B.Points) == 0 {
@@ -66,12 +56,50 @@ func (d *Difference) beside(share float64) (q *Quantity, common, of int64, ok bo
 		firstA, lastA := q.A.Points[0].Step, q.A.Points[len(q.A.Points)-1].Step
 		firstB, lastB := q.B.Points[0].Step, q.B.Points[len(q.B.Points)-1].Step
 		common, of := min(lastA, lastB)-max(firstA, firstB)+1, max(lastA, lastB)-min(firstA, firstB)+1
+		common -= q.A.holes(q.B) + q.B.holes(q.A)
 		// The last steps of a log that notes every n-th one are none that it lacks.
-		if slack := max(interval(q.A), interval(q.B)) - 1; float64(common+slack) < share*float64(of) {
+		if slack := max(interval(q.A), interval(q.B)) - 1; float64(common+slack) < leastCommon*float64(of) {
 			return q, max(common, 0), of, true
 		}
 	}
 	return nil, 0, 0, false
+}
+
+// Lost tells that one of the logs lacks something that the other has, be it a step, that its last line has no end, that
+// values were replaced by those of steps that came again, or that a quantity says nothing in either.
+func (d *Difference) Lost() bool {
+	return d.A.Torn+d.B.Torn != "" || len(d.OnlyA)+len(d.OnlyB) > 0 || d.A.Replayed+d.B.Replayed > 0 || slices.ContainsFunc(d.Quantities, func(q Quantity) bool {
+		return q.Common < max(len(q.A.Points), len(q.B.Points)) || q.Blank
+	})
+}
+
+// around is how many gaps between values tell how many steps a log goes from one to the next there: a log may note every
+// step first, and then every tenth one.
+const around = 9
+
+// holes counts the steps that a series lacks between its first and its last one, beyond those that it leaves out as a rule,
+// where another one has some.
+func (s *Series) holes(other *Series) (n int64) {
+	gaps := make([]int64, max(0, len(s.Points)-1))
+	for i := range gaps {
+		gaps[i] = s.Points[i+1].Step - s.Points[i].Step
+	}
+	near := make([]int64, 0, around)
+	k := 0
+	for i, gap := range gaps {
+		at := min(max(0, i-around/2), max(0, len(gaps)-around))
+		near = append(near[:0], gaps[at:min(len(gaps), at+around)]...)
+		slices.Sort(near)
+		if usual := near[len(near)/2]; gap > usual {
+			for k < len(other.Points) && other.Points[k].Step <= s.Points[i].Step {
+				k++
+			}
+			if k < len(other.Points) && other.Points[k].Step < s.Points[i+1].Step {
+				n += gap - usual
+			}
+		}
+	}
+	return n
 }
 
 // interval is how many steps lie between two values, of most.
@@ -87,7 +115,34 @@ func interval(s *Series) int64 {
 // common for that to show anything.
 func (d *Difference) Inconclusive() bool {
 	_, _, _, short := d.Short()
-	return !d.Differs() && (len(d.Quantities) == 0 || short)
+	return !d.Differs() && (len(d.Quantities) == 0 || short || d.Lacks() != "" || d.Blank())
+}
+
+// Lacks is a quantity without which two logs cannot be told to be together, and which one of them lacks: the loss, or
+// what was asked for by an expression.
+func (d *Difference) Lacks() string {
+	for _, name := range slices.Concat(d.OnlyA, d.OnlyB) {
+		if name == Loss || d.A.Given {
+			return name
+		}
+	}
+	return ""
+}
+
+// Blank tells that no quantity that is computed says anything, or that the loss is no number at any step.
+func (d *Difference) Blank() bool {
+	said, blank := 0, 0
+	for i := range d.Quantities {
+		switch q := &d.Quantities[i]; {
+		case q.Blank && q.Name == Loss && !finite(q.FirstA):
+			return true
+		case q.Blank:
+			blank++
+		case !q.set():
+			said++
+		}
+	}
+	return blank > 0 && said == 0
 }
 
 // Quantity is a series of both logs.
@@ -110,6 +165,22 @@ type Quantity struct {
 	Noise, Drift float64
 	// Last is by how much the last common values differ, relatively.
 	Last float64
+	// Blank: in both logs it is the same number at every step, 0, or none: that they agree shows nothing.
+	Blank bool
+}
+
+// set tells of a quantity that the program sets, and does not compute: it is the same, or it is not.
+func (q *Quantity) set() bool { return q.Name == Scale || q.Name == Rate }
+
+// blank tells that values of either log say nothing.
+func (c *both) blank() bool {
+	first := c.a[0]
+	for _, v := range slices.Concat(c.a, c.b) {
+		if v != first && finite(v) {
+			return false
+		}
+	}
+	return len(c.a) > 1 || first == 0 || !finite(first)
 }
 
 // Why is the reason why two series part.
@@ -215,9 +286,7 @@ func compare(s, t *Series, o Options) Quantity {
 	q.Last = relative(c.a[q.Common-1], c.b[q.Common-1])
 	at, why := -1, Why("")
 	switch {
-	case s.Name == Scale || s.Name == Rate:
-		// These are set by the program: they are the same, or they are not. Logs
-		// round what they print.
+	case q.set(): // Logs round what they print.
 		for i := range c.a {
 			if relative(c.a[i], c.b[i]) > 2e-3 {
 				at, why = i, Unequal
@@ -235,6 +304,7 @@ func compare(s, t *Series, o Options) Quantity {
 	if bad := notFinite(&c); bad >= 0 && (at < 0 || bad <= at) {
 		at, why = bad, NotFinite
 	}
+	q.Blank = !q.set() && c.blank()
 	if at >= 0 {
 		q.Parts, q.Why = true, why
 		q.PartStep, q.PartA, q.PartB = c.steps[at], c.a[at], c.b[at]

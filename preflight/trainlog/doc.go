@@ -73,6 +73,8 @@ type Log struct {
 	Settings []Setting
 	// Counted: the log names no steps; lines with a loss were counted instead.
 	Counted bool
+	// Given: its quantities are those that expressions asked for.
+	Given bool
 }
 
 // Limits of what is kept.
@@ -117,7 +119,7 @@ func Open(ctx context.Context, path string, given []Expression) (*Log, error) {
 
 // Read reads a log from a stream.
 func Read(ctx context.Context, from io.Reader, given []Expression) (*Log, error) {
-	r := &reading{log: &Log{}, last: -1, series: map[string]*Series{}}
+	r := &reading{log: &Log{Given: len(given) > 0}, last: -1, series: map[string]*Series{}}
 	lines := bufio.NewReaderSize(from, maxLine)
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {

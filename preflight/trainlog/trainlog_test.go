@@ -171,6 +171,62 @@ func TestLeap(t *testing.T) {
 	}
 }
 
+// Logs that have too little in common, or nothing that could differ, are not told to be together; one that notes every tenth step
+// reaches as far as others, and no gate that wants all lets it pass.
+func TestTooLittle(t *testing.T) {
+	log := func(given bool, series ...*Series) *Log { return &Log{Series: series, Given: given} }
+	series := func(name string, value func(i int) float64, has func(i int) bool) *Series {
+		s := &Series{Name: name, Stride: 1}
+		for i := range 200 {
+			if has == nil || has(i) {
+				s.Points = append(s.Points, Point{int64(i), value(i)})
+			}
+		}
+		return s
+	}
+	falling := func(i int) float64 { return 8 / (1 + 0.1*float64(i)) }
+	always := func(v float64) func(int) float64 { return func(int) float64 { return v } }
+	loss := func(has func(i int) bool) *Series { return series(Loss, falling, has) }
+	replayed := log(false, loss(nil))
+	replayed.Replayed = 3
+	for name, c := range map[string]struct {
+		a, b         *Log
+		open, strict bool // nothing can be told; a gate that wants all fails
+	}{
+		"whole":            {log(false, loss(nil)), log(false, loss(nil)), false, false},
+		"every tenth":      {log(false, loss(nil)), log(false, loss(func(i int) bool { return i%10 == 9 })), false, true},
+		"seldom later":     {log(false, loss(nil)), log(false, loss(func(i int) bool { return i < 60 || i%10 == 0 })), false, true},
+		"last step":        {log(false, loss(nil)), log(false, loss(func(i int) bool { return i < 199 })), false, true},
+		"second half":      {log(false, loss(nil)), log(false, loss(func(i int) bool { return i >= 100 })), true, true},
+		"tenth of half":    {log(false, loss(nil)), log(false, loss(func(i int) bool { return i < 100 && i%10 == 0 })), true, true},
+		"end":              {log(false, loss(nil)), log(false, loss(func(i int) bool { return i < 150 })), true, true},
+		"middle":           {log(false, loss(nil)), log(false, loss(func(i int) bool { return i < 80 || i > 120 })), true, true},
+		"here and there":   {log(false, loss(nil)), log(false, loss(func(i int) bool { return i*i%7 > 1 })), true, true},
+		"middle of both":   {log(false, loss(func(i int) bool { return i < 80 || i > 120 })), log(false, loss(func(i int) bool { return i < 80 || i > 120 })), false, false},
+		"one step":         {log(false, loss(nil)), log(false, loss(func(i int) bool { return i != 77 })), false, true},
+		"no loss":          {log(false, loss(nil), series(Norm, falling, nil)), log(false, series(Norm, falling, nil)), true, true},
+		"no norm":          {log(false, loss(nil), series(Norm, falling, nil)), log(false, loss(nil)), false, true},
+		"asked for":        {log(true, loss(nil), series("kl", falling, nil)), log(true, loss(nil)), true, true},
+		"NaN":              {log(false, series(Loss, always(math.NaN()), nil)), log(false, series(Loss, always(math.Inf(1)), nil)), true, true},
+		"NaN beside norms": {log(false, series(Loss, always(math.NaN()), nil), series(Norm, falling, nil)), log(false, series(Loss, always(math.NaN()), nil), series(Norm, falling, nil)), true, true},
+		"zero":             {log(false, series(Loss, always(0), nil)), log(false, series(Loss, always(0), nil)), true, true},
+		"zero, and norms":  {log(false, series(Loss, always(0), nil), series(Norm, falling, nil)), log(false, series(Loss, always(0), nil), series(Norm, falling, nil)), false, true},
+		"rate":             {log(false, series(Rate, always(0.1), nil)), log(false, series(Rate, always(0.1), nil)), false, false},
+		"replayed":         {log(false, loss(nil)), replayed, false, true},
+	} {
+		d := Diff(c.a, c.b, DefaultOptions)
+		if d.Differs() || d.Inconclusive() != c.open || d.Lost() != c.strict {
+			t.Errorf("%s: differs %v, inconclusive %v, lost %v", name, d.Differs(), d.Inconclusive(), d.Lost())
+		}
+		if d := Diff(c.b, c.a, DefaultOptions); d.Inconclusive() != c.open || d.Lost() != c.strict {
+			t.Errorf("%s, exchanged: inconclusive %v, lost %v", name, d.Inconclusive(), d.Lost())
+		}
+		if d.Quantities[0].Parts = true; d.Inconclusive() {
+			t.Errorf("%s: what differs is no less so", name)
+		}
+	}
+}
+
 func TestReasons(t *testing.T) {
 	log := func(name string, v ...float64) *Log {
 		s := &Series{Name: name, Stride: 1}
