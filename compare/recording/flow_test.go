@@ -212,6 +212,8 @@ func TestFlow(t *testing.T) {
 			[]string{"Tensor.__eq__.0.forward", "Functional.interpolate.0.forward"}, false},
 		{"ids that are one number in float64 and not in integers", []string{entry("Functional.embedding", 0, []string{ids(7), sized(2, 0)}, sized(6, 0))},
 			[]string{entry("Functional.embedding", 0, []string{ids(0), sized(2, 0)}, sized(6, 0))}, []string{"Functional.embedding.0.forward"}, false},
+		{"ids that are apart by less than float32 rounds", []string{entry("Functional.embedding", 0, []string{ids(1e7 - 1<<60), sized(2, 0)}, sized(6, 0))},
+			[]string{entry("Functional.embedding", 0, []string{ids(1e7 + 1 - 1<<60), sized(2, 0)}, sized(6, 0))}, []string{"Functional.embedding.0.forward"}, false},
 		{"what is repeated, with few digits",
 			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6.1, 0.5)), entry("Functional.dropout", 0, []string{coarse(6.1, 0.5)}, coarse(7.1, 0.5)), entry("Functional.attention", 0, []string{pair("7.1", "-3.55", "50.25")}, coarse(9.5, 0.6))},
 			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6.1, 0.5)), entry("Functional.attention", 0, []string{pair("6.1", "-3.05", "43.25")}, coarse(9, 0.6))}, []string{"Functional.dropout.0.forward"}, false},

@@ -149,7 +149,10 @@ func earned() map[string][][2]string {
 		"report.regression":   {{chain("distance=0.9", "") + before + "before out 0\n", chain("distance=0.9", "") + before + "before out 0 distance=0.9\n"}},
 		"report.improved":     {{chain("distance=0.9", "") + before + "before out 0 distance=2.9\n", chain("distance=0.9", "") + before + "before out 0 distance=0.9\n"}},
 		"report.waived.count": {{waive + "distance=0.9\n", waive + "distance=0\n"}},
-		"report.expired":      {{"profile date = \"2026-01-01\"; [[waiver]]; tensor = \"a:output:0\"; reason = \"known\"; owner = \"me\"; expires = \"2026-02-01\"\n" + good, waive + "\n"}},
+		"report.good.waived":  {{waive + "distance=0.9\n", waive + "distance=0\n"}},
+		"report.waived.missing": {{strings.Replace(waive, "reason", "cause = \"uncompared\"; reason", 1) + "missing=no-right-tensor:a|a\n", waive + "missing=no-right-tensor:a|a\n"},
+			{strings.Replace(waive, "reason", "cause = \"uncompared\"; reason", 1) + "missing=no-right-tensor:a|a\n", strings.Replace(waive, "reason", "cause = \"uncompared\"; reason", 1) + "\n"}},
+		"report.expired": {{"profile date = \"2026-01-01\"; [[waiver]]; tensor = \"a:output:0\"; reason = \"known\"; owner = \"me\"; expires = \"2026-02-01\"\n" + good, waive + "\n"}},
 
 		"report.loss.coverage": {{lost + lost2, good}},
 		"report.loss.outputs":  {{good + "op c Relu in=b:0 final\nout 0 missing=no-right-tensor:c|c\n", good + "op c Relu in=b:0 final\nout 0\n"}},

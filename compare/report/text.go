@@ -67,7 +67,11 @@ func (t Text) Headline(j *verdict.Judged) Line {
 	text := ""
 	switch j.Verdict {
 	case verdict.Good:
-		text = s.say("good", compared-j.Counts[verdict.StateSuspect]) // those that are named as suspect have something
+		ops, outputs := waived(j)
+		text = s.say("good", compared-j.Counts[verdict.StateSuspect]-ops) // those that are named as suspect have something
+		if outputs > 0 {
+			text += s.say("good.waived", outputs)
+		}
 		if c := &j.Coverage; c.Compared < c.Expected {
 			text += s.say("good.of", c.Compared, c.Expected)
 		}

@@ -43,8 +43,11 @@ func (t Text) ground(j *verdict.Judged) []Line {
 		add("choices", Plain, text)
 	}
 	add("profile", Plain, s.say("profile", j.Profile.Name, j.Profile.Hash()[:12]))
-	if n := waived(j); n > 0 {
+	if _, n := waived(j); n > 0 {
 		add("waived", Plain, s.say("waived.count", n))
+	}
+	if n := j.Coverage.Waived; n > 0 {
+		add("waived", Plain, s.say("waived.missing", n))
 	}
 	for _, w := range j.Expired {
 		add("waived", Suspect, s.say("expired", strings.TrimSpace(w.Tensor+" "+string(w.Cause)), w.Expires.Format("2006-01-02")))
@@ -149,16 +152,20 @@ func (t Text) missing(j *verdict.Judged) string {
 	return strings.Join(parts, s.say("also"))
 }
 
-// waived counts outputs that the profile excuses.
-func waived(j *verdict.Judged) (n int) {
+// waived counts outputs that the profile excuses, and operators that are good by it.
+func waived(j *verdict.Judged) (ops, outputs int) {
 	for i := range j.Operators {
+		n := outputs
 		for _, t := range j.Operators[i].Outputs {
 			if slices.ContainsFunc(t.Causes, func(c verdict.Cause) bool { return c.Waived }) {
-				n++
+				outputs++
 			}
 		}
+		if outputs > n && j.Operators[i].State == verdict.StateGood {
+			ops++
+		}
 	}
-	return n
+	return ops, outputs
 }
 
 // told leaves out notes that a face has told.

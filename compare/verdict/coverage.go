@@ -117,7 +117,11 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 		// that is what the compiler added. What it added to move elements stands for what it was
 		// fed with, which is lost there if it is.
 		added := class == result.NoGolden && op.Op.Inserted && (j.table.Meta.Pairing.How != result.ByGraph || catalogue.Is(op.Op.Type, catalogue.Moves))
-		if !unpaired && !added && !j.waived(op, slot) {
+		switch {
+		case unpaired || added:
+		case j.waived(op, slot):
+			c.Waived += n
+		default:
 			lose(slot, n)
 		}
 	}

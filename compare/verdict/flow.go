@@ -705,7 +705,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 				begin(t.Row, calls, soft)
 			}
 		case known == fedBySame:
-			if u := w.widened(op, r); carriedOn(r) || w.unheld(r) || u > 0 {
+			if u := w.widened(op, r); w.carriedOn(r) || w.unheld(r) || u > 0 {
 				a.stirred = true
 				a.coarse = max(a.coarse, u)
 			} else {
@@ -1018,7 +1018,7 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 		switch {
 		case !known && slices.ContainsFunc(t.Causes, func(c Cause) bool { return c.Kind == Differs }):
 			continue
-		case !known:
+		case !known, size == 0: // a checksum, or whole numbers that are one in float64: it has no size
 			size = math.NaN()
 		case a.stirred && a.begin == nil && !counted(w.row(t).Left.DType):
 			f, _ := w.leap(op, a)

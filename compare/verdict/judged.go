@@ -311,6 +311,8 @@ type Coverage struct {
 	Ungiven int
 	// LostNames are the first of them.
 	LostNames []string
+	// Waived are those that a waiver takes out of what is lost.
+	Waived int
 }
 
 // Enough tells whether the coverage carries a verdict.

@@ -34,6 +34,8 @@ func TestBadProfiles(t *testing.T) {
 		"name = \"x\"\n[[rule]]\ncause = \"cosine\"\nlimit = 1\nrtol = 1.0":         `p.toml:2: atol and rtol belong to`,
 		"name = \"x\"\n[[rule]]\ncause = \"tolerance\"\nlimit = 0.1":                `p.toml:2: the tolerance is atol 0 and rtol 0`,
 		"name = \"x\"\n[[waiver]]\ntensor = \"a\"":                                  `p.toml:2: a waiver without a reason`,
+		"name = \"x\"\n[[waiver]]\ntensor=\"a\"\nreason=\" \"":                      `p.toml:2: a waiver without a reason`,
+		"name = \"x\"\n[[waiver]]\ntensor=\"*:output:*\"\nreason=\"b\"":             `p.toml:2: a waiver of every tensor, "*:output:*"`,
 		"name = \"x\"\n[[waiver]]\ntensor=\"a\"\nreason=\"b\"\nexpires=\"soon\"":    `p.toml:2: expires: found soon`,
 		"name = ": `p.toml:1: `,
 		"name = \"x\"\n[[rule]]\ncause = 3\nlimit=0": `p.toml:3: `,

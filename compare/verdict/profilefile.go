@@ -191,8 +191,10 @@ func ParseProfile(text []byte, file string) (*Profile, error) {
 			return nil, at("waiver", i, "a waiver without a tensor, expected one as conv1:output:0, stars allowed")
 		case w.Cause != "" && waiver.Cause != Missing && waiver.Cause.place() < 0:
 			return nil, at("waiver", i, "there is no cause %q, expected one of %s, %s", w.Cause, kindList(), Missing)
-		case w.Reason == "":
+		case strings.TrimSpace(w.Reason) == "":
 			return nil, at("waiver", i, "a waiver without a reason, expected reason = \"…\"")
+		case w.Cause == "" && Glob(w.Tensor, "a:output:0") && Glob(w.Tensor, "b/c:output:0"):
+			return nil, at("waiver", i, "a waiver of every tensor, %q, and every cause excuses whatever goes wrong, expected names or a cause", w.Tensor)
 		}
 		var err error
 		if waiver.Expires, err = day(w.Expires); err != nil {

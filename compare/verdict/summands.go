@@ -53,21 +53,21 @@ func (w *recordedWalk) rounded(r *result.Row) bool {
 	if !known {
 		return w.reordered() && !blind(r)
 	}
-	return !(size == 0 && told(r)) && size <= (2+math.Log2(max(1, elements(r.Right.Shape))))*roundedOff(r)
+	return !w.told(r, size) && size <= (2+math.Log2(max(1, elements(r.Right.Shape))))*roundedOff(r)
 }
 
-// told tells of a pair that differs though by no size that it is not rounding: a checksum says so, or integers of 64 bits that
-// are one number in float64 and are none that is rounded.
-func told(r *result.Row) bool {
-	return r.Recorded.Hashed || counted(r.Left.DType) && counted(r.Right.DType)
+// told tells of a pair that differs, however little, that it is not rounding: a checksum says so where the statistics are the
+// same, or these are ids, flags or indices.
+func (w *recordedWalk) told(r *result.Row, size float64) bool {
+	return size == 0 && r.Recorded.Hashed || counted(r.Right.DType) && w.counts(r)
 }
 
 // carriedOn tells of an input that is not the same though what made it is that rounding explains it: on the way nothing
 // is added up, so that elements are rounded a few times, and only sums over all of them in another order.
-func carriedOn(r *result.Row) bool {
+func (w *recordedWalk) carriedOn(r *result.Row) bool {
 	size, known := sizeOf(r)
 	u := roundedOff(r)
-	return known && !(size == 0 && told(r)) && size <= 4*u+(2+math.Log2(max(1, elements(r.Right.Shape))))*min(u, single)
+	return known && !w.told(r, size) && size <= 4*u+(2+math.Log2(max(1, elements(r.Right.Shape))))*min(u, single)
 }
 
 // unheld tells of an input of which only the checksum differs that what made it is the same by statistics alone: then
