@@ -19,7 +19,7 @@ func (l *lsCmd) recordedCalls(s *session, dir string) int {
 	counts := map[string]int{}
 	var order []string
 	var rows [][]string
-	err := recording.Each(dir, func(c *recording.Call) bool {
+	err := recording.Each(dir, false, func(c *recording.Call) bool {
 		if !strings.Contains(c.Name, l.query.Name) || !strings.Contains(c.Type, l.query.Type) {
 			return true
 		}
@@ -65,7 +65,7 @@ const mostCalls = 20
 // recorded shows the calls of a recording whose name is or holds the one given.
 func (n *niCmd) recorded(ctx context.Context, s *session) int {
 	var exact, part []*recording.Call
-	err := recording.Each(n.recording, func(c *recording.Call) bool {
+	err := recording.Each(n.recording, true, func(c *recording.Call) bool {
 		switch {
 		case c.Name == n.name || partName(c) == n.name:
 			exact = append(exact, c)
@@ -92,6 +92,7 @@ func (n *niCmd) recorded(ctx context.Context, s *session) int {
 			b.WriteString(s.T("ni.more"))
 			break
 		}
+		c.Measure(ctx)
 		b.WriteString(s.callPanel(c))
 	}
 	s.Page(b.String())

@@ -441,21 +441,32 @@ func farInputs(kernel, c *call) (sum float64) {
 	return sum
 }
 
+// mute tells of a tensor that it has elements, and that nothing is said of them.
+func (l *leaf) mute() bool {
+	return l.tensor() && l.Known && l.DataName != "" && l.said.Known == 0
+}
+
+// measured are the statistics of the elements of a tensor.
+func (s *side) measured(ctx context.Context, l *leaf) (told, error) {
+	t, err := s.open(l)
+	if err != nil {
+		return told{}, err
+	}
+	defer t.Close()
+	return measure(ctx, t, l, &told{})
+}
+
 // summarise computes what a recorder would say of the elements of kernels, so that they can be told by it.
 func (s *side) summarise() {
 	for _, c := range s.calls {
 		for i := range c.leaves {
 			l := &c.leaves[i]
-			if !l.tensor() || !l.Known || l.DataName == "" || l.said.Known != 0 {
+			if !l.mute() {
 				continue
 			}
-			t, err := s.open(l)
+			found, err := s.measured(context.Background(), l)
 			if err != nil {
 				continue // its row will tell
-			}
-			found, err := measure(context.Background(), t, l, &told{})
-			if t.Close(); err != nil {
-				continue
 			}
 			l.said, l.arg = found.said(l.said), nil
 			for k := range found.stats {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"precision/compare/recording"
+	"precision/compare/report"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/dump/npy"
@@ -500,6 +502,33 @@ func TestMigratedMaps(t *testing.T) {
 		}
 		if got := unusedEntries(j); len(pairs) != want.pairs || len(got) != want.unused || !pairs["Cell.fc.Dense.forward.0 = Module.fc.Linear.forward.0"] || want.pairs > 1 && !pairs["Mint.fancy.0.forward = Torch.plain.0.forward"] {
 			t.Errorf("%q: %v, unused %q", text, pairs, got)
+		}
+	}
+}
+
+// TestShown: of recordings of elements alone people see what they lie between, their size, and what feeds them, once
+// elements are read.
+func TestShown(t *testing.T) {
+	dir := t.TempDir() + "/rank_0/Net/0/0"
+	wrote(t, dir, "Mul", "Default_Mul-op0", 1000, [][]float32{{1, 2, 3, 4}}, [][]float32{{2, -3, 4, 5}})
+	wrote(t, dir, "Square", "Default_Square-op0", 2000, [][]float32{{2, -3, 4, 5}}, [][]float32{{4, 9, 16, 25}})
+	for _, feeds := range []bool{false, true} {
+		n := 0
+		err := recording.Each(dir, feeds, func(c *recording.Call) bool {
+			if n++; c.Type != "Square" {
+				return true
+			}
+			in := &c.Values[0]
+			if from := map[bool]string{true: "Default_Mul-op0"}[feeds]; in.From != from || in.Said.Known != 0 {
+				t.Errorf("with feeds %v from %q, %+v", feeds, in.From, in.Said)
+			}
+			if c.Measure(t.Context()); report.SaidText(in.Said) != "-3…5 ‖7.34847‖" {
+				t.Errorf("%s", report.SaidText(in.Said))
+			}
+			return true
+		})
+		if err != nil || n != 2 {
+			t.Errorf("%d calls, %v", n, err)
 		}
 	}
 }

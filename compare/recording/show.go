@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"context"
+
 	"precision/compare/result"
 )
 
@@ -15,6 +17,9 @@ type Call struct {
 	// Source is the innermost of them that is no part of an installed library.
 	Source string
 	Values []Value
+
+	side *side
+	of   *call
 }
 
 // Value is an argument or result of a call.
@@ -34,8 +39,8 @@ type Value struct {
 }
 
 // Each hands the calls of the recordings below a path to yield, in their order, until it
-// returns false.
-func Each(path string, yield func(*Call) bool) error {
+// returns false. With feeds, elements tell what feeds a call where nothing else does, of which a part is read.
+func Each(path string, feeds bool, yield func(*Call) bool) error {
 	list, _, err := find(path, formats)
 	if err != nil {
 		return err
@@ -50,6 +55,9 @@ func Each(path string, yield func(*Call) bool) error {
 			numbers(c, nil)
 		}
 		s.digits()
+		if feeds {
+			s.prints()
+		}
 		s.origins(false)
 		for _, c := range s.calls {
 			shown := s.show(c)
@@ -65,7 +73,7 @@ func Each(path string, yield func(*Call) bool) error {
 }
 
 func (s *side) show(c *call) *Call {
-	shown := &Call{Name: c.Name, Type: typeOf(c), Inside: s.parent[c.Name], Source: s.source(c.Name)}
+	shown := &Call{Name: c.Name, Type: typeOf(c), Inside: s.parent[c.Name], Source: s.source(c.Name), side: s, of: c}
 	if s.stack != nil {
 		for _, f := range s.stack.Of(c.Name) {
 			shown.Stack = append(shown.Stack, lineOf(f))
@@ -83,4 +91,16 @@ func (s *side) show(c *call) *Call {
 		shown.Values = append(shown.Values, v)
 	}
 	return shown
+}
+
+// Measure takes the statistics of tensors of which nothing is said, as in recordings of elements alone, from their elements.
+// What cannot be read stays as it is.
+func (c *Call) Measure(ctx context.Context) {
+	for i := range c.of.leaves {
+		if l := &c.of.leaves[i]; l.mute() {
+			if found, err := c.side.measured(ctx, l); err == nil {
+				c.Values[i].Said = found.said(l.said)
+			}
+		}
+	}
 }
