@@ -141,9 +141,11 @@ type Signature struct {
 	Hidden []string
 	// Others are parameters by other names that they are given by.
 	Others map[string]string
+	// Defaults are what parameters are that are not given, where that is not what the form takes.
+	Defaults map[string]string
 }
 
-// signature reads form(parameter,parameter/other name,*rest;hidden,hidden).
+// signature reads form(parameter,parameter/other name:default,*rest;hidden,hidden).
 func signature(text string) (*Signature, error) {
 	form, list, _ := strings.Cut(text, "(")
 	list, ok := strings.CutSuffix(list, ")")
@@ -160,8 +162,15 @@ func signature(text string) (*Signature, error) {
 		return s, nil
 	}
 	for i, p := range s.Params {
+		p, missing, has := strings.Cut(p, ":")
 		names := strings.Split(p, "/")
 		s.Params[i] = names[0]
+		if has {
+			if s.Defaults == nil {
+				s.Defaults = map[string]string{}
+			}
+			s.Defaults[strings.TrimPrefix(names[0], "*")] = missing
+		}
 		for _, other := range names[1:] {
 			if s.Others == nil {
 				s.Others = map[string]string{}

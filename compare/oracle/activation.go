@@ -150,22 +150,25 @@ func defineLookups() {
 
 	// A dropout sets elements to 0 at random, which the recording does not tell; the
 	// others are divided by 1 - p. Nothing is asked of how many are 0.
-	drop := function{local: true, forward: formulaFor(func(k *invocation) Values {
+	drop := function{local: true, forward: func(k *invocation) []Reading {
 		x := k.value("input")
 		keep := k.keeping()
+		all := Reading{Name: "nothing-dropped", Out: []Values{x}}
 		if keep == 1 {
-			return x
+			return []Reading{all}
 		}
 		refuseIf(len(k.outs) == 0 || k.outs[0] == nil, NoOutput)
 		a := k.arith()
-		return formulaOf(func(v []num) num {
+		some := formulaOf(func(v []num) num {
 			if v[1].y == 0 {
 				return exactNum(0)
 			}
 			return a.div(v[0], num{keep, 2 * u32})
 		}, x, k.outs[0])
-	}), backward: func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
+		// Recorders switch dropouts off behind the arguments (seed_all of msprobe).
+		return []Reading{{Out: []Values{some}}, all}
+	}, backward: func(k *invocation, g []Values) gradients {
+		return gradients{"input~1": func() Values { return gradient(g, 0) }, "input": func() Values {
 			x := k.tensor("input")
 			d := gradient(g, 0)
 			keep := k.keeping()

@@ -233,11 +233,19 @@ func (b *bound) readings(c *Call, i int) []Reading {
 	if b.of.kernels {
 		return b.kernelReadings(c, &k)
 	}
+	if slices.Contains(b.hidden, "eps") && !k.has("eps") {
+		return k.everyEpsilon(func(k *invocation) []Reading { return b.readingsBy(k, i) })
+	}
+	return b.readingsBy(&k, i)
+}
+
+// readingsBy are those of one output by the arguments of an invocation.
+func (b *bound) readingsBy(k *invocation, i int) []Reading {
 	if b.Parsed.Direction != msprobe.Backward {
-		return b.f.forward(&k)
+		return b.f.forward(k)
 	}
 	refuseIf(b.f.backward == nil, NoGradient, b.kind())
-	return b.gradientReadings(b.f.backward(&k, b.grads), i)
+	return b.gradientReadings(b.f.backward(k, b.grads), i)
 }
 
 // gradientReadings are the gradients that output i of a backward call may be: that of
@@ -346,6 +354,9 @@ func (b *bound) judge(f *Finding, full bool) {
 		return
 	}
 	c.check(f, readings)
+	if f.Verdict == Suspect && b.f.borrowed {
+		unknown(f, because(NoAPI, b.kind()))
+	}
 	if f.Verdict != Wrong {
 		return
 	}
@@ -381,6 +392,9 @@ func (b *bound) judge(f *Finding, full bool) {
 		partial = b.added
 	}
 	switch at := b.overwritten(i); {
+	case b.f.borrowed:
+		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
+		unknown(f, because(NoAPI, b.kind()))
 	case partial != "":
 		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
 		unknown(f, because(Partial, partial))

@@ -671,14 +671,19 @@ func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs) {
 			panic(refuse(BadArgument, "stride, dilation", shapeText(a.stride, a.dilation), "small positive numbers"))
 		}
 	}
-	if k.args["padding"].isText() {
-		mode := k.string("padding", "")
+	name := "padding"
+	if k.string("pad_mode", "pad") != "pad" { // MindSpore says it apart
+		name = "pad_mode"
+	}
+	if k.args[name].isText() {
+		mode := k.string(name, "")
 		a.before = make([]int64, d)
 		if mode == "valid" {
 			return a
 		}
-		refuseIf(mode != "same", BadArgument, "padding", mode, "same or valid")
+		refuseIf(mode != "same", BadArgument, name, mode, "same or valid")
 		for i := range kernel {
+			refuseIf(a.stride[i] != 1, Unsupported, "stride, "+mode)
 			total := a.dilation[i] * (kernel[i] - 1)
 			a.before[i], a.after[i] = total/2, total-total/2
 		}

@@ -43,6 +43,7 @@ var functionsOfMindSpore = sync.OnceValue(func() map[string]*function {
 	all["MaxPool"], all["AvgPool"] = pooled("max_pool2d"), pooled("avg_pool2d")
 	all["BiasAdd"] = &function{params: []string{"input", "bias", "data_format"}, forward: formulaFor(biasAdd), backward: biasAddGradients,
 		nodes: [][]string{{"bias", "input"}, {"input", "bias"}}}
+	all["bias_add"] = all["BiasAdd"]
 	defineKernels(all)
 	return all
 })
@@ -65,7 +66,10 @@ func functionOfMindSpore(name string, call *catalogue.Signature) *function {
 	if call.Params == nil {
 		return &f
 	}
-	f.params, f.rest, f.hidden = call.Params, call.Rest, call.Hidden
+	f.params, f.rest, f.named, f.hidden, f.defaults = call.Params, call.Rest, call.Named, call.Hidden, call.Defaults
+	if call.Others != nil {
+		f.others = call.Others
+	}
 	if isKernel(name) {
 		// A primitive may give the gradients of what it computes with before those of what comes in.
 		f.nodes = append(slices.Clone(f.nodes), []string{"weight", "input"}, []string{"bias", "weight", "input"}, []string{"weight", "bias", "input"}, []string{"other", "input"})
@@ -480,7 +484,6 @@ func (k *invocation) unsliced() *invocation {
 func (k *invocation) everyEpsilon(of func(k *invocation) []Reading) (out []Reading) {
 	for _, eps := range usualEpsilons {
 		m := k.with(map[string]*argument{"eps": numberArgument(eps)})
-		m.solve = false
 		for _, r := range of(m) {
 			r.Name, r.Args = "eps", []string{because("", eps).Args[0]}
 			out = append(out, r)

@@ -162,11 +162,13 @@ func containsFold(s, part string) bool { return strings.Contains(strings.ToLower
 // that it is computed by. To add one: a row and, where no form does, a call of define in
 // the file of its family.
 type function struct {
-	params  []string
-	rest    bool     // the last one takes the rest
-	named   []string // those that are given by name alone
-	others  map[string]string
-	forward func(k *invocation) []Reading
+	params []string
+	rest   bool     // the last one takes the rest
+	named  []string // those that are given by name alone
+	others map[string]string
+	// defaults are what parameters are that are not given, where forward takes something else.
+	defaults map[string]string
+	forward  func(k *invocation) []Reading
 	// backward gives the gradients of parameters from those of the outputs.
 	backward func(k *invocation, g []Values) gradients
 	// nodes are the gradients that the last step of the function takes, in its
@@ -174,6 +176,9 @@ type function struct {
 	nodes [][]string
 	// hidden are attributes that a primitive of MindSpore keeps to itself.
 	hidden []string
+	// borrowed is one of PyTorch under the name of one of MindSpore that nobody compared with it: what it explains is right, and
+	// of what it does not nothing is known.
+	borrowed bool
 	// updates: what it works on is recorded when it has done so.
 	updates bool
 	// states are outputs that go on from a state which is not recorded: they are known where it was the first one.
@@ -258,10 +263,17 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 		prefix = "Functional"
 	case "Functional", "Torch", "Tensor", "NPU", "VF":
 		if framework == "mindspore" && !(prefix == "Tensor" && strings.HasPrefix(api, "__")) {
-			if f := functionsOfMindSpore()[prefix+"."+base]; f != nil {
-				return f, base, false, false
+			for _, name := range []string{prefix + "." + base, base} {
+				if f := functionsOfMindSpore()[name]; f != nil {
+					return f, base, false, false
+				}
 			}
-			return functionsOfMindSpore()[base], base, false, false // others may be under the same names
+			if known := functions()[base]; known != nil { // another may be under the same name
+				f := *known
+				f.borrowed = true
+				return &f, base, false, false
+			}
+			return nil, base, false, false
 		}
 	case "Primitive":
 		base = base[strings.LastIndexByte(base, '.')+1:]
@@ -364,6 +376,14 @@ func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, e
 	}
 	if x, ok := args["inplace"].number(); ok && x != 0 {
 		inPlace = true
+	}
+	for name, text := range f.defaults {
+		if args[name].none() {
+			args[name] = textArgument(text)
+			if x, err := strconv.ParseFloat(text, 64); err == nil {
+				args[name] = numberArgument(x)
+			}
+		}
 	}
 	return args, inPlace, nil
 }

@@ -88,6 +88,21 @@ def kernels():
     Train()(Tensor(rng.integers(0, 9, (3, 4)).astype(np.int32)), Tensor(rng.integers(0, 3, 3).astype(np.int32))).asnumpy()
 
 
+def single(rng):
+    """Functions whose parameters or defaults are not those of PyTorch's, and some that nobody wrote down."""
+    def f(*shape):
+        return Tensor(rng.standard_normal(shape).astype(np.float32))
+
+    def share(*shape):
+        return Tensor((rng.random(shape) * 0.8 + 0.1).astype(np.float32))
+    a, b, x, w = f(3, 4), f(3, 4), f(1, 2, 5, 5), f(3, 2, 3, 3)
+    for y in (ops.conv2d(x, w), ops.conv2d(x, w, f(3), 2, "pad", 1), ops.conv2d(x, w, pad_mode="same"), ops.var(a, 1), ops.std(a, 1), a.var(-1), ops.norm(a, 1, 1), a.norm(), ops.pad(a, (1, 2)),
+              ops.one_hot(Tensor([2, 0, 1]), 4), ops.smooth_l1_loss(a, b), *ops.meshgrid(f(2), f(3)), ops.repeat_interleave(a, 2, 1), ops.log_softmax(a), ops.div(a, b, rounding_mode="floor"),
+              ops.cosine_similarity(a, b), ops.binary_cross_entropy_with_logits(a, share(3, 4), share(3, 4), share(3, 4)), ops.tensor_dot(a, b, ((1,), (1,))), ops.fmod(a, 0.7), ops.bias_add(a, f(4)),
+              ops.arange(0, 7, 2), ops.relu6(a), *ops.cummax(a, 1), ops.floor_div(a, 0.7), *ops.unstack(a, 1), ops.atan2(a, b), ops.interpolate(x, size=(7, 7), mode="bicubic")):
+        y.asnumpy()
+
+
 def main(out):
     ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
     processor.MindsporeDataProcessor.get_stat_info = statistics
@@ -105,6 +120,7 @@ def main(out):
     debugger = PrecisionDebugger(config_path=config)
     debugger.start(net)
     step(ids, labels)[0].asnumpy()
+    single(rng)
     debugger.stop()
     debugger.step()
     for root, _, files in os.walk(out):
