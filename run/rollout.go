@@ -3,7 +3,10 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
+	"slices"
 	"strings"
 
 	"precision/compare/rollout"
@@ -77,32 +80,48 @@ func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, pa
 
 func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, error) {
 	in := &rollout.Request{TrainCalls: q.Train, RolloutCalls: q.Calls, Tokens: q.Tokens, Workers: q.Workers, Progress: tell.progress(Weighing)}
+	// What cannot be read is told beside what was found in the rest; a path that is not there is an error of its own.
+	told := func(err error, others ...string) error {
+		var missing *fs.PathError
+		if err == nil || errors.As(err, &missing) || !slices.ContainsFunc(others, func(s string) bool { return s != "" }) {
+			return err
+		}
+		in.Unread = append(in.Unread, err)
+		return nil
+	}
 	var err error
 	if a, b, two := strings.Cut(q.LogP, ","); two {
 		in.LogProbs, err = rollout.ReadArrays(a, b, q.Mask)
 	} else if q.LogP != "" {
-		in.LogProbs, err = rollout.ReadLogProbs(q.LogP, q.Step)
+		in.LogProbs, err = rollout.ReadLogProbs(q.LogP, q.Step, q.Mask)
 	}
 	if err != nil {
-		return nil, err
+		in.LogProbs = nil
+		if err = told(err, q.Weights, q.RouterTrain, q.Train); err != nil {
+			return nil, err
+		}
 	}
 	if q.Weights != "" {
 		a, b, two := strings.Cut(q.Weights, ",")
 		if !two {
 			return nil, explain.Say("err.rollout.weights", q.Weights)
 		}
-		if in.Train, err = checkpoint.Open(a); err != nil {
-			return nil, err
+		for i, to := range []**checkpoint.Set{&in.Train, &in.Rollout} {
+			set, err := checkpoint.Open([]string{a, b}[i])
+			if err == nil {
+				defer set.Close()
+				*to = set
+			} else if err = told(err, q.LogP, q.RouterTrain, q.Train); err != nil {
+				return nil, err
+			}
 		}
-		defer in.Train.Close()
-		if in.Rollout, err = checkpoint.Open(b); err != nil {
-			return nil, err
-		}
-		defer in.Rollout.Close()
 	}
 	if q.RouterTrain != "" {
 		if in.Routers, err = rollout.ReadRouters(q.RouterTrain, q.RouterRollout); err != nil {
-			return nil, err
+			in.Routers = nil
+			if err = told(err, q.LogP, q.Weights, q.Train); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return rollout.Run(ctx, in)

@@ -14,6 +14,8 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	q := run.Rollout{Stdout: e.stdout}
 	set.StringVar(&q.Train, "train", "", text("train"))
 	set.StringVar(&q.Calls, "rollout", "", text("rollout"))
+	set.StringVar(&q.Calls, "lt", "", text("lt"))
+	set.StringVar(&q.Train, "rt", "", text("rt"))
 	set.IntVar(&q.Tokens, "tokens", 256, text("tokens"))
 	set.StringVar(&q.LogP, "logp", "", text("logp"))
 	set.StringVar(&q.Mask, "mask", "", text("mask"))

@@ -40,6 +40,9 @@ func TestRollout(t *testing.T) {
 	floats(t, at("late.npy"), []int64{1, 8}, append([]int{-30}, train[:7]...)...)
 	floats(t, at("w.npy"), []int64{2, 4}, train...)
 	floats(t, at("v.npy"), []int64{2, 4}, 1, 2, 3, 4, 5, 6, 7, 8)
+	if err := os.WriteFile(at("cut.safetensors"), []byte{200, 0, 0, 0, 0, 0, 0, 0, '{'}, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	out := at("out.json")
 	weights := func(a, b string) string { return at(a) + "," + at(b) }
 	for _, c := range []struct {
@@ -58,6 +61,12 @@ func TestRollout(t *testing.T) {
 		{"-logp " + dir + " -json " + at("old_log_probs_step_1.npy"), 1, "is an input too"},
 		{"-events -logp " + dir, 0, `"action":"verdict","verdict":"good"}`},
 		{"-events -json - -logp " + dir, 1, "-events"},
+		{"-logp " + weights("old_log_probs_step_1.npy", "w.npy"), 1, "found shape [2 4], expected [1 8]"},
+		{"-logp " + dir + " -mask " + at("w.npy"), 1, "found shape [2 4], expected [1 8]"},
+		{"-logp " + dir + " -mask " + at("none.npy"), 1, "none.npy"},
+		{"-logp " + weights("old_log_probs_step_1.npy", "w.npy") + " -weights " + weights("w.npy", "w.npy") + " -gate", 3, "not looked at: " + at("w.npy")},
+		{"-logp " + dir + " -weights " + weights("w.npy", "cut.safetensors"), 0, "inconclusive"},
+		{"-logp " + dir + " -weights " + weights("w.npy", "cut.safetensors"), 0, "not looked at: " + at("cut.safetensors")},
 		{"", 1, "needs -logp"},
 		{"-html " + at("out.html"), 1, "or -train with -rollout"},
 		{"-html - -logp " + dir, 1, "-html takes the name of a file"},

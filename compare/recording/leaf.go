@@ -196,17 +196,6 @@ func (l *leaf) operand() (o result.Operand) {
 // crc tells whether a checksum is one over all bytes.
 func crc(sum msprobe.Number) bool { return sum.Kind == msprobe.Text && len(sum.S) == 8 }
 
-// frameworks are the packages whose lines nobody looks for: those of models, as transformers, are
-// what people read.
-var frameworks = map[string]bool{"torch": true, "torch_npu": true, "functorch": true, "mindspore": true, "msprobe": true, "mindtorch": true}
-
-// installed tells whether a file of source is part of a framework, or no file.
-func installed(file string) bool {
-	_, path, ok := strings.Cut(strings.ReplaceAll(file, "\\", "/"), "-packages/")
-	name, _, _ := strings.Cut(path, "/")
-	return ok && frameworks[name] || strings.HasPrefix(file, "<")
-}
-
 func lineOf(f msprobe.Frame) string {
 	text := f.File + ":" + strconv.Itoa(f.Line)
 	if f.Source != "" {

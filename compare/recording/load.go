@@ -189,7 +189,7 @@ func (s *side) lines(name string) string {
 	frames := s.stack.Of(name)
 	var list []string
 	for _, f := range frames {
-		if !installed(f.File) && len(list) < mostFrames {
+		if !f.Installed() && len(list) < mostFrames {
 			list = append(list, strings.ReplaceAll(lineOf(f), "\n", " "))
 		}
 	}

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -43,8 +44,9 @@ var dumped = []struct {
 
 var stepIn = lazy.Regexp(`(?:_step_?|[._])(\d+)$`)
 
-// ReadLogProbs reads the arrays of a folder. Of several steps the given one is taken; below 0 the first.
-func ReadLogProbs(dir string, step int) (*LogProbs, error) {
+// ReadLogProbs reads the arrays of a folder. Of several steps the given one is taken; below 0 the first. A mask that is given by
+// itself goes ahead of the folder's.
+func ReadLogProbs(dir string, step int, mask string) (*LogProbs, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func ReadLogProbs(dir string, step int) (*LogProbs, error) {
 			return nil, &MissingError{dir, fmt.Sprintf("%s (step %d)", side, step)}
 		}
 	}
-	return readFiles(files["train"][step], files["rollout"][step], files["mask"][step], files["tokens"][step], files["diff"][step])
+	return readFiles(files["train"][step], files["rollout"][step], cmp.Or(mask, files["mask"][step]), files["tokens"][step], files["diff"][step])
 }
 
 // A MissingError tells that a folder lacks the arrays of a side.

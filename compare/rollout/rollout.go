@@ -31,8 +31,10 @@ type Request struct {
 	// looked at.
 	TrainCalls, RolloutCalls string
 	Tokens                   int
-	Workers                  int
-	Progress                 func(done, total int)
+	// Unread are errors of what was given and could not be read.
+	Unread   []error
+	Workers  int
+	Progress func(done, total int)
 }
 
 // Kind is what a cause is about, by the order in which causes are named.
@@ -65,6 +67,8 @@ type Cause struct {
 	Side string
 	// Share is that of the difference of the log-probs, NaN where that is not known.
 	Share float64
+	// Lines are those of source, the trainer's first, of a stage whose stacks were recorded.
+	Lines [2]string
 }
 
 // Fault reports whether a cause is one that has to be mended.
@@ -103,6 +107,9 @@ const fewTokens = 4
 // Run looks at all there is. The error is that of the context.
 func Run(ctx context.Context, q *Request) (*Result, error) {
 	r := &Result{Routers: q.Routers}
+	for _, err := range q.Unread {
+		r.unknown("unread", err.Error())
+	}
 	if q.LogProbs != nil {
 		r.arrays(q.LogProbs)
 	}

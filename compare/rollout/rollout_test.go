@@ -112,22 +112,22 @@ func TestVerdicts(t *testing.T) {
 
 func TestReadLogProbs(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := ReadLogProbs(dir, -1); err == nil {
+	if _, err := ReadLogProbs(dir, -1, ""); err == nil {
 		t.Error("an empty folder has log-probs")
 	}
 	v := make([]float64, 6)
 	write(t, dir, "old_log_probs_step_4.npy", []int64{2, 3}, v)
 	write(t, dir, "rollout_log_probs_step_4.npy", []int64{2, 3}, v)
 	write(t, dir, "response_mask_step_4.npy", []int64{2, 3}, []float64{1, 1, 0, 1, 0, 0})
-	l, err := ReadLogProbs(dir, -1)
+	l, err := ReadLogProbs(dir, -1, "")
 	if err != nil || l.Rows != 2 || l.Columns != 3 || l.Figures().Tokens != 3 {
 		t.Fatalf("read %+v: %v", l, err)
 	}
-	if _, err := ReadLogProbs(dir, 5); err == nil {
+	if _, err := ReadLogProbs(dir, 5, ""); err == nil {
 		t.Error("a step that is not there was read")
 	}
 	write(t, dir, "response_mask_step_4.npy", []int64{3, 2}, v)
-	if _, err := ReadLogProbs(dir, -1); err == nil {
+	if _, err := ReadLogProbs(dir, -1, ""); err == nil {
 		t.Error("a mask of another shape was taken")
 	}
 }

@@ -33,6 +33,9 @@ func (r *Result) stages(ctx context.Context, q *Request) error {
 	if s.Bare {
 		r.unknown("bare")
 	}
+	for _, t := range s.Told {
+		r.cause(Cause{Kind: Formula, Stage: t.Stage, Key: "told." + t.Stage, Args: []any{t.Rollout, t.Train}})
+	}
 	for _, n := range s.Notes {
 		if fault, ok := strings.CutPrefix(n, "fault "); ok {
 			r.unknown("fault", fault)
@@ -61,6 +64,9 @@ func (r *Result) stages(ctx context.Context, q *Request) error {
 	}
 	if r.Figs != nil && s.Shares && s.Answers < r.Figs.Tokens {
 		r.unknown("answers", s.Answers, r.Figs.Tokens)
+	}
+	if s.Foreign > 0 {
+		r.unknown("foreign", s.Foreign)
 	}
 	r.margins(s)
 	r.adapters(s.Adapter) // ahead of what the stages say of weights
@@ -152,6 +158,9 @@ func (r *Result) adapters(shown float64) {
 	}
 }
 
+// otherLogits is how far log-probs may be off what the recorded logits give before they are not of these at all.
+const otherLogits = 0.05
+
 // findings makes a cause of each finding of a stage, for all its layers.
 func (r *Result) findings(s *stage.Report) {
 	known := map[stage.Finding]Kind{stage.Cache: Cache, stage.Precision: Precision, stage.Formula: Formula, stage.Weights: Weights, stage.Harmless: Harmless}
@@ -161,7 +170,7 @@ func (r *Result) findings(s *stage.Report) {
 	}
 	for _, g := range s.Groups(func(x *stage.Stage) bool { return known[x.Finding] != "" }) {
 		if n := len(g.Unseen); n > 0 {
-			c := Cause{Kind: Weights, Stage: g.Name, Name: g.Unseen[0], Layers: g.Layers, Side: g.Side, Share: g.Share, Key: "unseen", Args: []any{g.Name, 100 * g.Rollout, 100 * g.Train, strings.Join(g.Unseen[:min(n, 3)], ", ")}}
+			c := Cause{Kind: Weights, Stage: g.Name, Name: g.Unseen[0], Layers: g.Layers, Side: g.Side, Share: g.Share, Lines: g.Lines, Key: "unseen", Args: []any{g.Name, 100 * g.Rollout, 100 * g.Train, strings.Join(g.Unseen[:min(n, 3)], ", ")}}
 			if n > 1 {
 				c.Name = "*"
 			}
@@ -171,7 +180,11 @@ func (r *Result) findings(s *stage.Report) {
 		if g.Finding == stage.Weights && named {
 			continue // said by name already
 		}
-		c := Cause{Kind: known[g.Finding], Stage: g.Name, Layers: g.Layers, Side: g.Side, Share: g.Share, Key: string(g.Finding), Args: []any{g.Name, g.Side, 100 * g.Rollout, 100 * g.Train}}
+		if off := max(g.Train, g.Rollout); g.Name == "logp" && g.Finding == stage.Formula && g.Variant == "" && off > otherLogits {
+			r.cause(Cause{Kind: Arrays, Stage: g.Name, Name: g.Side, Side: g.Side, Share: g.Share, Lines: g.Lines, Key: "logits", Args: []any{g.Side, 100 * off}})
+			continue
+		}
+		c := Cause{Kind: known[g.Finding], Stage: g.Name, Layers: g.Layers, Side: g.Side, Share: g.Share, Lines: g.Lines, Key: string(g.Finding), Args: []any{g.Name, g.Side, 100 * g.Rollout, 100 * g.Train}}
 		if g.Name == "choice" {
 			c.Key = "against"
 		}
@@ -187,10 +200,10 @@ func (r *Result) findings(s *stage.Report) {
 		return x.Finding == stage.Rounding && (x.Rows > x.Equal || x.Own >= 0 && x.Own < 0.97 || kept(x))
 	}) {
 		if kept(&g.Stage) && g.Rows == g.Equal {
-			r.cause(Cause{Kind: Rounding, Stage: g.Name, Layers: g.Layers, Side: "rollout", Share: g.Share, Key: "rounding.type", Args: []any{g.Name, g.Types[0].String(), g.Types[1].String()}})
+			r.cause(Cause{Kind: Rounding, Stage: g.Name, Layers: g.Layers, Side: "rollout", Share: g.Share, Lines: g.Lines, Key: "rounding.type", Args: []any{g.Name, g.Types[0].String(), g.Types[1].String()}})
 			continue
 		}
-		r.cause(Cause{Kind: Rounding, Stage: g.Name, Layers: g.Layers, Side: "rollout", Share: g.Share, Key: "rounding", Args: []any{g.Name, g.Rows - g.Equal, g.Rows}})
+		r.cause(Cause{Kind: Rounding, Stage: g.Name, Layers: g.Layers, Side: "rollout", Share: g.Share, Lines: g.Lines, Key: "rounding", Args: []any{g.Name, g.Rows - g.Equal, g.Rows}})
 	}
 	for _, g := range s.Groups(func(x *stage.Stage) bool { return x.Finding == stage.Unknown }) {
 		if g.Train > 0 && g.Rollout > 0 {
@@ -239,6 +252,8 @@ func (r *Result) decide() {
 		r.Verdict, r.Why = verdict.Inconclusive, "model"
 	case faults > 0:
 		r.Verdict, r.Why = verdict.Suspect, "within"
+	case slices.ContainsFunc(r.Unknown, func(n Note) bool { return n.Key == "unread" || n.Key == "unreadable" }):
+		r.Verdict, r.Why = verdict.Inconclusive, "unknown" // what could not be read may hold a cause
 	case r.Figs.MaxAbs == 0:
 		r.Verdict, r.Why = verdict.Good, "identical"
 	case !judged:

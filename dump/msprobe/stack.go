@@ -22,6 +22,17 @@ type Frame struct {
 	Source   string // the text of the line
 }
 
+// frameworks are the packages whose lines nobody looks for: those of models, as transformers, are
+// what people read.
+var frameworks = map[string]bool{"torch": true, "torch_npu": true, "functorch": true, "mindspore": true, "msprobe": true, "mindtorch": true}
+
+// Installed tells whether a line is of a framework, or of no file.
+func (f Frame) Installed() bool {
+	_, path, ok := strings.Cut(strings.ReplaceAll(f.File, "\\", "/"), "-packages/")
+	name, _, _ := strings.Cut(path, "/")
+	return ok && frameworks[name] || strings.HasPrefix(f.File, "<")
+}
+
 // ReadStack reads stack.json in both its forms, calls grouped by equal stacks
 // and calls by name; name is for messages. What can be read of a damaged file is
 // there beside the errors. An error is one of reading.

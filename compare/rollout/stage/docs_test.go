@@ -3,7 +3,6 @@ package stage_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -44,9 +43,8 @@ func TestDocs(t *testing.T) {
 		}
 		for lang, want := range map[msg.Lang]string{msg.English: row[1], msg.Chinese: chinese[i+1][1]} {
 			said := lang.T("rollout.verdict." + r.Verdict.String())
-			if i := slices.IndexFunc(r.Causes, func(c rollout.Cause) bool { return c.Kind != rollout.Rounding }); i >= 0 {
-				c := &r.Causes[i]
-				if c.Fault() {
+			if len(r.Causes) > 0 {
+				if c := &r.Causes[0]; c.Fault() {
 					said = tell.Sentence(lang, c)
 				} else {
 					said += map[msg.Lang]string{msg.English: ": ", msg.Chinese: "："}[lang] + tell.Sentence(lang, c)

@@ -153,7 +153,13 @@ func (n *net) find(p *pass, c *cut, f string) piece {
 		return n.rotated(p, n.around(p, c.layer), f)
 	case "attn":
 		if a := in(o, 0); a != nil && (o.parts == 1 || size(a) == len(p.ids)*q) {
-			return piece{v: a, call: o.call.Name}
+			found := piece{v: a, call: o.call.Name}
+			for _, call := range n.around(p, c.layer) {
+				if attends(call) || strings.Contains(call.Parsed.API, "matmul") {
+					found.call = call.Name // attention itself, or the last product of it
+				}
+			}
+			return found
 		}
 		for _, call := range slices.Backward(n.around(p, c.layer)) {
 			if attends(call) {

@@ -123,7 +123,7 @@ func (n *net) variants(c *cut, s *side, base options) (list []options) {
 			add("nosoftcap", func(o *options) { o.softcap = 0 })
 		}
 	case "act":
-		for _, a := range []string{"silu", "gelu", "gelu_tanh", "relu", "relu2"} {
+		for _, a := range []string{"silu", "gelu", "gelu_tanh", "relu", "relu2", "sigmoid", "mish"} {
 			if a != base.act {
 				add("act", func(o *options) { o.act = a }, a)
 			}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -63,9 +65,11 @@ type Stage struct {
 	// Own is the share of elements of the rollout that the trainer's own arithmetic gives, step by step in its types; -1 where that is not known.
 	Own float64 `json:"own"`
 	// Share is that of the difference of the log-probs; Effect and Calm are the rms of what the errors of rollout and trainer do to them.
-	Share  float64 `json:"share"`
-	Effect float64 `json:"effect"`
-	Calm   float64 `json:"calm"`
+	// Variance is that of its variance, for shares may be below zero.
+	Share    float64 `json:"share"`
+	Variance float64 `json:"variance_share"`
+	Effect   float64 `json:"effect"`
+	Calm     float64 `json:"calm"`
 	// Variant names the function that explains the side, message rollout.variant.NAME.
 	Variant string `json:"variant,omitempty"`
 	Args    []any  `json:"-"`
@@ -73,8 +77,9 @@ type Stage struct {
 	Unseen []string `json:"unseen,omitempty"`
 	// Types are the element types of the output, the trainer's first.
 	Types [2]dtype.Type `json:"-"`
-	// Calls are where it was recorded.
-	Calls [2]string `json:"-"`
+	// Lines are the lines of source in which it was computed, where stacks were recorded; of findings alone.
+	Lines [2]string `json:"lines,omitzero"`
+	calls [2]string // where it was recorded
 }
 
 // Report is what was found.
@@ -85,6 +90,8 @@ type Report struct {
 	Sequences int `json:"sequences"`
 	Left      int `json:"left_out"`
 	Answers   int `json:"answers"`
+	// Foreign counts rows of the response whose ids are in no sequence that both sides computed.
+	Foreign int `json:"foreign,omitempty"`
 	// Dropped counts sequences that were not looked at, for there were more tokens than asked for.
 	Dropped int `json:"dropped,omitempty"`
 	// Mismatch lists sequences, by the trainer's row, whose ids differ, with how many; Front those with tokens that one side alone has ahead.
@@ -103,6 +110,7 @@ type Report struct {
 	Covered float64 `json:"covered"`
 	// Bare tells that a side has statistics only. Notes say what could not be looked at.
 	Bare  bool     `json:"bare,omitempty"`
+	Told  []Told   `json:"told,omitempty"`
 	Notes []string `json:"notes,omitempty"`
 	// Routing is why other experts were chosen, by layer.
 	Routing []Routing `json:"routing,omitempty"`
@@ -112,6 +120,13 @@ type Report struct {
 	Damaged int `json:"damaged,omitempty"`
 	// Wide tells that the trainer keeps residual sums in a wider type than the rollout: then all stages are rounded more coarsely.
 	Wide bool `json:"wide,omitempty"`
+}
+
+// Told is a number that the calls of a stage were given, another on either side: of recordings without elements.
+type Told struct {
+	Stage   string  `json:"stage"` // norm: epsilon, attn: scale, rope: base
+	Train   float64 `json:"train"`
+	Rollout float64 `json:"rollout"`
 }
 
 // Limits of findings (docs/rollout.md): errors of one side are held against limit times those of the other, or of so many roundings.
@@ -156,6 +171,14 @@ func Run(ctx context.Context, q *Request) (*Report, error) {
 	}
 	switch {
 	case r.Bare:
+		a, b := j.sides[0].told, j.sides[1].told
+		for _, stage := range []string{"norm", "rope", "attn"} {
+			if x, y := a[stage], b[stage]; len(x) > 0 && len(y) > 0 && !slices.ContainsFunc(x, func(x float64) bool {
+				return slices.ContainsFunc(y, func(y float64) bool { return math.Abs(x-y) <= 1e-3*x })
+			}) {
+				r.Told = append(r.Told, Told{stage, x[0], y[0]})
+			}
+		}
 		return r, nil
 	case len(j.sides[0].passes) == 0 || len(j.sides[1].passes) == 0:
 		r.Notes = append(r.Notes, "embedding")
@@ -213,6 +236,7 @@ func Run(ctx context.Context, q *Request) (*Report, error) {
 	}
 	j.test(ctx)
 	j.shares(ctx)
+	j.lines()
 	for _, s := range j.sides {
 		r.Damaged += len(s.faults)
 		for _, err := range s.faults {
@@ -336,7 +360,19 @@ func (j *judge) answers() {
 	if q.TrainLog == nil {
 		return
 	}
-	for i, k := range j.tok.answers(q.Rows, q.Columns, q.Counts, q.Answers) {
+	keys := j.tok.answers(q.Rows, q.Columns, q.Counts, q.Answers)
+	if j.rep.Dropped == 0 && q.Answers != nil {
+		for r := range q.Rows {
+			counts, found := false, false
+			for i := r * q.Columns; i < (r+1)*q.Columns; i++ {
+				counts, found = counts || q.Counts(i), found || keys[i] >= 0
+			}
+			if counts && !found {
+				j.rep.Foreign++
+			}
+		}
+	}
+	for i, k := range keys {
 		if k < 0 || j.tok.rollout[k] == cached || !q.Counts(i) || q.TrainLog[i]-q.RolloutLog[i] != q.TrainLog[i]-q.RolloutLog[i] {
 			continue
 		}
@@ -653,7 +689,7 @@ func (j *judge) test(ctx context.Context) {
 		for name := range j.rec[0][i] {
 			for x := range 2 {
 				s.Types[x] = j.rec[x][i][name].t
-				s.Calls[x] = j.rec[x][i][name].call
+				s.calls[x] = cmp.Or(s.calls[x], j.rec[x][i][name].call)
 			}
 		}
 		if c.stage == "choice" {
@@ -684,6 +720,37 @@ func (j *judge) test(ctx context.Context) {
 			}
 		}
 		j.rep.Stages = append(j.rep.Stages, s)
+	}
+}
+
+// lines finds where in their programs the stages of findings are.
+func (j *judge) lines() {
+	for x, side := range j.sides {
+		p := side.passes[0]
+		var stack *msprobe.Stack
+		for i := range j.rep.Stages {
+			s := &j.rep.Stages[i]
+			if s.Finding == Same || s.Finding == Rounding || s.Finding == Unknown || s.calls[x] == "" {
+				continue
+			}
+			if stack == nil {
+				f, err := os.Open(p.rec.Stack)
+				if err != nil {
+					break // none was recorded
+				}
+				stack, err = msprobe.ReadStack(f, p.rec.Stack)
+				if f.Close(); err != nil {
+					j.sides[x].faults = append(j.sides[x].faults, err)
+					break
+				}
+			}
+			for _, f := range stack.Of(s.calls[x]) {
+				if !f.Installed() && f.Line > 0 {
+					s.Lines[x] = filepath.Base(f.File) + ":" + itoa(f.Line)
+					break
+				}
+			}
+		}
 	}
 }
 
@@ -1039,7 +1106,11 @@ func (j *judge) steps(c *cut, st state, t dtype.Type) func(i int) float64 {
 		return func(i int) float64 { return r.Round(r.Round(plain.v[i]) * w.V[i%x.w]) }
 	case "act":
 		g, u := st["g"], st["u"]
-		return func(i int) float64 { return r.Round(r.Round(act(c.opt.act, g.v[i])) * u.v[i]) }
+		of := activation(c.opt.act)
+		return func(i int) float64 {
+			y, _ := of(g.v[i])
+			return r.Round(r.Round(y) * u.v[i])
+		}
 	}
 	return nil
 }
@@ -1130,17 +1201,19 @@ func (j *judge) shares(ctx context.Context) {
 	choice, unknown, square := 0.0, 0.0, 0.0
 	for k := range j.cutAt {
 		s := &r.Stages[k]
-		sum := 0.0
+		sum, product, whole := 0.0, 0.0, 0.0
 		for i := range n {
-			sign := 1.0
-			if j.logs[1][i] < j.logs[0][i] {
-				sign = -1
+			d, by := j.logs[1][i]-j.logs[0][i], c[1][k][i]-c[0][k][i]
+			if d < 0 {
+				sum -= by
+			} else {
+				sum += by
 			}
-			sum += sign * (c[1][k][i] - c[0][k][i])
+			product, whole = product+d*by, whole+d*d
 		}
 		s.Effect, s.Calm = rms(c[1][k]), rms(c[0][k])
 		if total > 0 {
-			s.Share = sum / total
+			s.Share, s.Variance = sum/total, product/whole
 		}
 		if s.Share != s.Share {
 			s.Share = 0

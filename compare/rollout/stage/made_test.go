@@ -21,10 +21,10 @@ import (
 	"precision/testdata/workshop/dumptest"
 )
 
-// A small network of two layers, hidden 16, 4 heads of 4 with 2 of keys, and two texts.
-const (
-	madeHidden, madeInner, madeVocab = 16, 24, 24
-	madeDim                          = 4
+// A small network of two layers, hidden 16, 4 heads of 4 with 2 of keys, and two texts. The benchmark makes a larger one.
+var (
+	madeHidden, madeInner, madeVocab int64 = 16, 24, 24
+	madeDim, madeLayers                    = 4, 2
 )
 
 var madeTexts = [][]int64{{3, 7, 11, 2, 9, 14, 5}, {8, 1, 20, 17, 4, 6, 13, 10, 19}}
@@ -40,6 +40,9 @@ func madeWeights(moe bool) (names []string, all map[string]*weights.Matrix) {
 			n *= d
 		}
 		m := &weights.Matrix{Shape: shape}
+		if len(shape) == 2 {
+			scale *= 4 / math.Sqrt(float64(madeHidden))
+		}
 		for range n {
 			m.V = append(m.V, round.Round(mean+scale*r.NormFloat64()))
 		}
@@ -47,13 +50,14 @@ func madeWeights(moe bool) (names []string, all map[string]*weights.Matrix) {
 		all[name] = m
 	}
 	put("model.embed_tokens.weight", 0.05, 0, madeVocab, madeHidden)
-	for l := range 2 {
+	q, kv := int64(4*madeDim), int64(2*madeDim)
+	for l := range madeLayers {
 		p := prefix(l)
 		put(p+"input_layernorm.weight", 0.2, 1, madeHidden)
-		put(p+"self_attn.q_proj.weight", 0.3, 0, 16, madeHidden)
-		put(p+"self_attn.k_proj.weight", 0.3, 0, 8, madeHidden)
-		put(p+"self_attn.v_proj.weight", 0.3, 0, 8, madeHidden)
-		put(p+"self_attn.o_proj.weight", 0.1, 0, madeHidden, 16)
+		put(p+"self_attn.q_proj.weight", 0.3, 0, q, madeHidden)
+		put(p+"self_attn.k_proj.weight", 0.3, 0, kv, madeHidden)
+		put(p+"self_attn.v_proj.weight", 0.3, 0, kv, madeHidden)
+		put(p+"self_attn.o_proj.weight", 0.1, 0, madeHidden, q)
 		put(p+"post_attention_layernorm.weight", 0.2, 1, madeHidden)
 		if moe {
 			put(p+"mlp.gate.weight", 0.5, 0, 4, madeHidden)
@@ -76,7 +80,7 @@ func madeWeights(moe bool) (names []string, all map[string]*weights.Matrix) {
 }
 
 // writeWeights writes a safetensors file of float32.
-func writeWeights(t *testing.T, path string, names []string, all map[string]*weights.Matrix) *checkpoint.Set {
+func writeWeights(t testing.TB, path string, names []string, all map[string]*weights.Matrix) *checkpoint.Set {
 	t.Helper()
 	head, data := map[string]any{}, []byte{}
 	for _, n := range names {
@@ -104,14 +108,14 @@ func writeWeights(t *testing.T, path string, names []string, all map[string]*wei
 
 // recorder writes calls as msprobe does.
 type recorder struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	names []string
 	data  map[string]any
 	count int
 }
 
-func newRecorder(t *testing.T, dir string) *recorder {
+func newRecorder(t testing.TB, dir string) *recorder {
 	r := &recorder{t: t, dir: filepath.Join(dir, "rank0"), data: map[string]any{}}
 	if err := os.MkdirAll(filepath.Join(r.dir, "dump_tensor_data"), 0o700); err != nil {
 		t.Fatal(err)
@@ -209,6 +213,8 @@ type madePair struct {
 	logs func(q *Request)
 	// tokens bounds how many are looked at.
 	tokens int
+	// numbers are what both sides divide their logits by, as a cap and a temperature, in calls of their own.
+	numbers []float64
 	// dir is where the recordings go, a new folder if empty.
 	dir string
 }
@@ -244,8 +250,24 @@ func MadeFault(t *testing.T, name string) *Request {
 	return nil
 }
 
+// Larger makes pairs of networks that are wider by a factor, with more layers and random texts; what it returns undoes that.
+func Larger(factor int64, layers, texts, tokens int, r *rand.Rand) (undo func()) {
+	hidden, inner, vocab, dim, was, old := madeHidden, madeInner, madeVocab, madeDim, madeLayers, madeTexts
+	madeHidden, madeInner, madeVocab, madeDim, madeLayers, madeTexts = factor*hidden, factor*inner, factor*vocab, int(factor)*dim, layers, nil
+	for range texts {
+		text := make([]int64, tokens)
+		for i := range text {
+			text[i] = r.Int64N(madeVocab)
+		}
+		madeTexts = append(madeTexts, text)
+	}
+	return func() {
+		madeHidden, madeInner, madeVocab, madeDim, madeLayers, madeTexts = hidden, inner, vocab, dim, was, old
+	}
+}
+
 // Made writes a pair with experts; wrong attends with another scale in the rollout.
-func Made(t *testing.T, dir string, wrong bool) *Request {
+func Made(t testing.TB, dir string, wrong bool) *Request {
 	p := &madePair{moe: true, dir: dir}
 	if wrong {
 		p.change = func(c *cut) {
@@ -258,7 +280,7 @@ func Made(t *testing.T, dir string, wrong bool) *Request {
 }
 
 // write records the pair, and returns the request to judge it.
-func (p *madePair) write(t *testing.T) *Request {
+func (p *madePair) write(t testing.TB) *Request {
 	t.Helper()
 	dir := p.dir
 	if dir == "" {
@@ -284,14 +306,14 @@ func (p *madePair) write(t *testing.T) *Request {
 			m.ids = append(m.ids, x[:len(x)-1]...)
 			m.after = append(m.after, x[1:]...)
 		}
-		n := &net{tok: m, w: weights.Networks(set, set), cache: map[string]*weights.Matrix{}, hidden: madeHidden, dim: madeDim, heads: 4, kvHeads: 2, layers: 2, topk: 2}
-		n.cos, n.sin = make([]*matrix, 2), make([]*matrix, 2)
+		n := &net{tok: m, w: weights.Networks(set, set), cache: map[string]*weights.Matrix{}, hidden: int(madeHidden), dim: madeDim, heads: 4, kvHeads: 2, layers: madeLayers, topk: 2}
+		n.cos, n.sin = make([]*matrix, madeLayers), make([]*matrix, madeLayers)
 		for k, id := range m.after {
 			n.keys, n.target = append(n.keys, k), append(n.target, id)
 		}
 		n.build()
 		for _, c := range n.cuts {
-			c.opt = options{eps: 1e-6, scale: 0.5, act: "silu", factor: 1, renorm: true, theta: 1e4}
+			c.opt = options{eps: 1e-6, scale: 1 / math.Sqrt(float64(madeDim)), act: "silu", factor: 1, renorm: true, theta: 1e4}
 			if p.base != nil {
 				p.base(c)
 			}
@@ -344,13 +366,21 @@ func (p *madePair) write(t *testing.T) *Request {
 	}
 	p.trainer(t, a, x, filepath.Join(dir, "train", "step0"))
 	p.engine(t, b, y, filepath.Join(dir, "rollout", "step0"))
+	columns := 0
+	for _, x := range madeTexts {
+		columns = max(columns, len(x)-1)
+	}
 	q := &Request{Train: filepath.Join(dir, "train"), Rollout: filepath.Join(dir, "rollout"), TrainWeights: set, RolloutWeights: given,
-		Tokens: p.tokens, Rows: 2, Columns: 8, Counts: func(i int) bool { return i < 6 || i >= 8 }}
-	q.TrainLog, q.RolloutLog, q.Answers = make([]float64, 16), make([]float64, 16), make([]int64, 16)
+		Tokens: p.tokens, Rows: len(madeTexts), Columns: columns, Counts: func(i int) bool { return i%columns < len(madeTexts[i/columns])-1 }}
+	n := q.Rows * columns
+	q.TrainLog, q.RolloutLog, q.Answers = make([]float64, n), make([]float64, n), make([]int64, n)
 	for s, n := range a.tok.seqs {
 		for k := n.lo; k < n.hi; k++ {
-			at := s*8 + k - n.lo
-			q.TrainLog[at], q.RolloutLog[at], q.Answers[at] = x[len(x)-1]["l"].v[k], y[len(y)-1]["l"].v[k], madeTexts[s][k-n.lo+1]
+			at := s*columns + k - (n.hi - len(madeTexts[s]) + 1) // what is ahead of the text has no answer
+			if k < n.hi-len(madeTexts[s])+1 {
+				continue
+			}
+			q.TrainLog[at], q.RolloutLog[at], q.Answers[at] = x[len(x)-1]["l"].v[k], y[len(y)-1]["l"].v[b.tok.seqs[s].lo+at-s*columns], madeTexts[s][at-s*columns+1]
 		}
 	}
 	if p.logs != nil {
@@ -360,9 +390,12 @@ func (p *madePair) write(t *testing.T) *Request {
 }
 
 // trainer records rows with padding, in the style of transformers.
-func (p *madePair) trainer(t *testing.T, n *net, list []state, dir string) {
+func (p *madePair) trainer(t testing.TB, n *net, list []state, dir string) {
 	r := newRecorder(t, dir)
-	batch, s := 2, 9
+	batch, s := len(n.tok.seqs), 0
+	for _, q := range n.tok.seqs {
+		s = max(s, q.hi-q.lo+1)
+	}
 	if p.packed {
 		batch, s = 1, len(n.tok.ids)+len(n.tok.seqs)
 	}
@@ -435,12 +468,20 @@ func (p *madePair) trainer(t *testing.T, n *net, list []state, dir string) {
 			r.call(strings.TrimSuffix("Module."+c.weight[0], ".")+".RMSNorm.forward.0", []any{tensor(before["h"], bf)}, []any{tensor(st["n"], bf)})
 		case "lm_head":
 			r.call("Module.lm_head.Linear.forward.0", []any{tensor(before["n"], bf)}, []any{tensor(st["z"], bf)})
+			p.divided(r, tensor(st["z"], bf))
 		default:
 			p.routing(r, c, before, st, func(m *matrix, typ dtype.Type) any { return r.tensor(spread(m, 0), typ, batch*s, m.w) })
 		}
 	})
 	r.call("Module.model.Model.forward.0", []any{r.tensor(ids, dtype.Int64, batch, s), r.tensor(mask, dtype.Int64, batch, s)}, nil)
 	r.close()
+}
+
+// divided records what logits are divided by.
+func (p *madePair) divided(r *recorder, logits any) {
+	for i, x := range p.numbers {
+		r.call(fmt.Sprintf("Tensor.__truediv__.%d.forward", i), []any{logits, map[string]any{"type": "float", "value": x}}, []any{logits})
+	}
 }
 
 // routing records a router and its experts.
@@ -470,7 +511,7 @@ func (p *madePair) layers(r *recorder, n *net, list []state, record func(c *cut,
 }
 
 // engine records packed tokens with fused products and sums, in the style of vLLM.
-func (p *madePair) engine(t *testing.T, n *net, list []state, dir string) {
+func (p *madePair) engine(t testing.TB, n *net, list []state, dir string) {
 	passes := [][]int{nil}
 	for s := len(n.tok.seqs) - 1; s >= 0; s-- { // the second text first
 		if p.single && len(passes[len(passes)-1]) > 0 {
@@ -545,6 +586,7 @@ func (p *madePair) engine(t *testing.T, n *net, list []state, dir string) {
 					typ = p.types["lm_head"]
 				}
 				r.call("Module.lm_head.ParallelLMHead.forward.0", []any{packed(bf, before["n"])}, []any{packed(typ, st["z"])})
+				p.divided(r, packed(typ, st["z"]))
 			default:
 				p.routing(r, c, before, st, func(m *matrix, typ dtype.Type) any { return packed(typ, m) })
 			}
@@ -571,6 +613,13 @@ func faults() []fault {
 	}
 	return []fault{
 		{"nothing", madePair{}, "", "", ""},
+		{"nothing, rounded otherwise", madePair{after: func(c *cut, st state) {
+			if c.stage == "down" {
+				for i := range st["d"].v {
+					st["d"].v[i] *= 1 + 1.5e-3*math.Sin(float64(7*i))
+				}
+			}
+		}}, "", "", ""},
 		{"nothing, padded on the left", madePair{padded: true}, "", "", ""},
 		{"nothing, a pass each", madePair{single: true}, "", "", ""},
 		{"nothing, a prefix in the cache", madePair{padded: true, prefix: 2}, "", "", ""},
@@ -604,7 +653,7 @@ func faults() []fault {
 				for _, f := range []string{"q", "k"} {
 					for at := 0; at < len(st[f].v); at += madeDim {
 						for j := range madeDim / 2 {
-							sin, cos := math.Sincos(3 * math.Pow(1e4, -2*float64(j)/madeDim))
+							sin, cos := math.Sincos(3 * math.Pow(1e4, -2*float64(j)/float64(madeDim)))
 							u, v := &st[f].v[at+j], &st[f].v[at+j+madeDim/2]
 							*u, *v = *u*cos-*v*sin, *v*cos+*u*sin
 						}
@@ -639,7 +688,14 @@ func faults() []fault {
 		{"no bias of the router", madePair{moe: true, change: at("router", func(o *options) { o.noBias = true })}, Formula, "router", "nobias"},
 		{"router in bfloat16", madePair{moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
 		{"not divided by the sum", madePair{moe: true, change: at("gate_weights", func(o *options) { o.renorm = false })}, Formula, "gate_weights", "weights.plain"},
-		{"no soft cap", madePair{base: at("logp", func(o *options) { o.temp = 0 }), change: at("logp", func(o *options) { o.softcap = 1 })}, Formula, "logp", ""},
+		{"a factor of the embedding", madePair{change: at("embed", func(o *options) { o.factor = 4 })}, Formula, "embed", "factor"},
+		{"base, interleaved", madePair{change: at("rope", func(o *options) { o.theta, o.interleaved = 1e6, true })}, Formula, "rope", "theta.interleaved"},
+		{"no window", madePair{base: at("attn", func(o *options) { o.window = 4 }), change: at("attn", func(o *options) { o.window = 0 })}, Formula, "attn", "nowindow"},
+		{"divided by the sum", madePair{moe: true, base: at("gate_weights", func(o *options) { o.renorm = false }), change: at("gate_weights", func(o *options) { o.renorm = true })}, Formula, "gate_weights", "weights.renorm"},
+		{"a soft cap", madePair{numbers: []float64{2}, change: at("logp", func(o *options) { o.softcap = 2 })}, Formula, "logp", "softcap"},
+		{"no soft cap", madePair{numbers: []float64{2}, base: at("logp", func(o *options) { o.softcap = 2 }), change: at("logp", func(o *options) { o.softcap = 0 })}, Formula, "logp", "nosoftcap"},
+		{"a temperature", madePair{numbers: []float64{0.7}, change: at("logp", func(o *options) { o.temp = 0.7 })}, Formula, "logp", "temperature"},
+		{"no temperature", madePair{numbers: []float64{0.7}, base: at("logp", func(o *options) { o.temp = 0.7 }), change: at("logp", func(o *options) { o.temp = 0 })}, Formula, "logp", "notemperature"},
 	}
 }
 
@@ -666,7 +722,34 @@ func elsewhere() []fault {
 			}
 		}
 	}
+	exchanged := map[string][]float64{}
 	return []fault{
+		{name: "tokens ahead of a text", pair: madePair{ids: func(texts [][]int64) { texts[1] = append([]int64{2}, texts[1]...) }}},
+		{name: "a weight that is another's", pair: madePair{without: "nothing", others: func(name string, m *weights.Matrix) {
+			switch exchanged[name] = m.V; name {
+			case prefix(1) + "mlp.gate_proj.weight":
+			case prefix(1) + "mlp.up_proj.weight":
+				copy(m.V, slices.Clone(exchanged[prefix(1)+"mlp.gate_proj.weight"]))
+			}
+		}}},
+		{name: "a weight with its axes exchanged", pair: madePair{without: "nothing", others: func(name string, m *weights.Matrix) {
+			if n := int(m.Shape[0]); name == prefix(1)+"self_attn.o_proj.weight" {
+				v := slices.Clone(m.V)
+				for i := range v {
+					m.V[i] = v[i%n*n+i/n]
+				}
+			}
+		}}},
+		{name: "a weight of something else", pair: changed(down, func(i int, _, most float64) float64 { return most * math.Sin(float64(i*i)) })},
+		{name: "a weight that is missing", pair: madePair{without: down}},
+		{name: "all weights of another step", pair: changed("", func(i int, x, _ float64) float64 { return x + 1e-4*float64(1-i%2*2) })},
+		{name: "all weights 2 % off", pair: changed("", func(i int, x, _ float64) float64 { return x * (1 + 0.02*math.Sin(float64(i))) })},
+		{name: "all weights in 8 bits", pair: changed("proj", func(_ int, x, most float64) float64 { return math.Round(x/most*127) * most / 127 })},
+		{name: "log-probs of other logits", pair: madePair{logs: func(q *Request) {
+			for i := range q.TrainLog {
+				q.TrainLog[i] *= 1 + 0.3*float64(i%3)
+			}
+		}}},
 		{name: "a weight of another step", pair: changed(down, func(i int, x, _ float64) float64 { return x + 1e-4*float64(1-i%2*2) })},
 		{name: "a weight that is 2 % off", pair: changed(down, func(i int, x, _ float64) float64 { return x * (1 + 0.02*math.Sin(float64(i))) })},
 		{name: "a weight in 4 bits", pair: changed(down, func(_ int, x, most float64) float64 { return math.Round(x/most*7) * most / 7 })},

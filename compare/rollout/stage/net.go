@@ -13,6 +13,7 @@ import (
 
 	"precision/compare/weights"
 	"precision/dump/dtype"
+	"precision/op"
 )
 
 // matrix is a row a token, in float64. What was recorded may be put away, and is read again where it is used.
@@ -238,18 +239,38 @@ func norm(x *matrix, w *weights.Matrix, o *options) *matrix {
 	return out
 }
 
-func act(kind string, x float64) float64 {
-	switch kind {
-	case "gelu":
-		return x * 0.5 * math.Erfc(-x/math.Sqrt2)
-	case "gelu_tanh":
-		return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
-	case "relu":
-		return max(x, 0)
-	case "relu2":
-		return max(x, 0) * max(x, 0)
+// activation is a function of the catalogue with its slope: gelu by its tanh, too, and the square of relu.
+func activation(kind string) func(x float64) (y, slope float64) {
+	name, approximate := strings.CutSuffix(kind, "_tanh")
+	name, squared := strings.CutSuffix(name, "2")
+	f := op.Of(name).Formula
+	fixed := make([]float64, len(f.Params))
+	for i, p := range f.Params {
+		if fixed[i] = p.Default; approximate && p.Name == "approximate" {
+			fixed[i] = 1
+		}
 	}
-	return x / (1 + math.Exp(-x))
+	of := f.Slope(fixed)
+	if !squared {
+		return of
+	}
+	return func(x float64) (float64, float64) {
+		y, slope := of(x)
+		return y * y, 2 * y * slope
+	}
+}
+
+// gated is the activation of one matrix times the other.
+func gated(kind string, g, u *matrix) *matrix {
+	if g == nil || u == nil || g.w != u.w {
+		return nil
+	}
+	of, m := activation(kind), newMatrix(g.n, g.w)
+	for i, x := range g.v {
+		y, _ := of(x)
+		m.v[i] = y * u.v[i]
+	}
+	return m
 }
 
 // rotate turns the pairs of every head by the angles of its token.
@@ -419,7 +440,7 @@ func (n *net) narrowed(x *matrix, t dtype.Type) *matrix {
 func prefix(layer int) string { return "model.layers." + strconv.Itoa(layer) + "." }
 
 // experts adds what the chosen experts make of each token.
-func (n *net) experts(layer int, x, ids, p *matrix, o *options, st state) *matrix {
+func (n *net) experts(layer int, x, ids, p *matrix, o *options) *matrix {
 	out := newMatrix(x.n, x.w)
 	chosen := map[int][]int{} // places in ids, by expert
 	for at, e := range ids.v {
@@ -464,13 +485,7 @@ func (n *net) experts(layer int, x, ids, p *matrix, o *options, st state) *matri
 // feed is a gated feed-forward of the weights below a name.
 func (n *net) feed(name string, x *matrix, o *options) *matrix {
 	g, u := linear(x, n.get(name+"gate_proj.weight"), nil), linear(x, n.get(name+"up_proj.weight"), nil)
-	if g == nil || u == nil {
-		return nil
-	}
-	for i := range g.v {
-		g.v[i] = act(o.act, g.v[i]) * u.v[i]
-	}
-	return linear(g, n.get(name+"down_proj.weight"), nil)
+	return linear(gated(o.act, g, u), n.get(name+"down_proj.weight"), nil)
 }
 
 // has reports whether the trainer's network has a weight.
@@ -489,22 +504,14 @@ func (n *net) build() {
 				if o.noBias {
 					b = nil
 				}
-				m := linear(st[from], n.get(name+".weight"), b)
-				if m == nil {
-					return nil
-				}
-				res[to[i]] = m
+				res[to[i]] = linear(st[from], n.get(name+".weight"), b)
 			}
 			return res
 		}})
 	}
 	nrm := func(layer int, stage, from, to, name string) {
 		add(&cut{layer: layer, stage: stage, in: []string{from}, out: []string{to}, weight: []string{name}, f: func(n *net, c *cut, o *options, st state) state {
-			m := norm(st[from], n.get(name+".weight"), o)
-			if m == nil {
-				return nil
-			}
-			return state{to: m}
+			return state{to: norm(st[from], n.get(name+".weight"), o)}
 		}})
 	}
 	sum := func(layer int, branch string) {
@@ -550,11 +557,7 @@ func (n *net) build() {
 		}
 		if n.has(p + "self_attn.q_norm") {
 			add(&cut{layer: l, stage: "qk_norm", in: []string{"q", "k"}, out: []string{"q", "k"}, weight: []string{p + "self_attn.q_norm", p + "self_attn.k_norm"}, f: func(n *net, c *cut, o *options, st state) state {
-				q, k := norm(st["q"], n.get(p+"self_attn.q_norm.weight"), o), norm(st["k"], n.get(p+"self_attn.k_norm.weight"), o)
-				if q == nil || k == nil {
-					return nil
-				}
-				return state{"q": q, "k": k}
+				return state{"q": norm(st["q"], n.get(p+"self_attn.q_norm.weight"), o), "k": norm(st["k"], n.get(p+"self_attn.k_norm.weight"), o)}
 			}})
 		}
 		if !n.latent {
@@ -566,11 +569,7 @@ func (n *net) build() {
 			}})
 		}
 		add(&cut{layer: l, stage: "attn", in: []string{"q", "k", "v"}, out: []string{"a"}, f: func(n *net, c *cut, o *options, st state) state {
-			a := n.attend(st["q"], st["k"], st["v"], o)
-			if a == nil {
-				return nil
-			}
-			return state{"a": a}
+			return state{"a": n.attend(st["q"], st["k"], st["v"], o)}
 		}})
 		lin(l, "o_proj", "a", []string{"o"}, p+"self_attn.o_proj")
 		ahead, gemma := p+"post_attention_layernorm", n.has(p+"pre_feedforward_layernorm")
@@ -585,15 +584,7 @@ func (n *net) build() {
 		} else {
 			lin(l, "gate_up", "n", []string{"g", "u"}, p+"mlp.gate_proj", p+"mlp.up_proj")
 			add(&cut{layer: l, stage: "act", in: []string{"g", "u"}, out: []string{"m"}, f: func(n *net, c *cut, o *options, st state) state {
-				g, u := st["g"], st["u"]
-				if g.w != u.w {
-					return nil
-				}
-				m := newMatrix(g.n, g.w)
-				for i := range m.v {
-					m.v[i] = act(o.act, g.v[i]) * u.v[i]
-				}
-				return state{"m": m}
+				return state{"m": gated(o.act, st["g"], st["u"])}
 			}})
 			lin(l, "down", "m", []string{"d"}, p+"mlp.down_proj")
 		}
@@ -608,11 +599,7 @@ func (n *net) build() {
 		for i, k := range n.keys {
 			copy(x.row(i), st["n"].row(k))
 		}
-		z := linear(x, n.get("lm_head.weight"), n.get("lm_head.bias"))
-		if z == nil {
-			return nil
-		}
-		return state{"z": z}
+		return state{"z": linear(x, n.get("lm_head.weight"), n.get("lm_head.bias"))}
 	}})
 	add(&cut{layer: -1, stage: "logp", in: []string{"z"}, out: []string{"l"}, f: func(n *net, c *cut, o *options, st state) state {
 		z := st["z"]
@@ -667,9 +654,7 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 				}
 				x = columns(st["y"], 0, len(w.V))
 			}
-			if res[name] = norm(x, w, o); res[name] == nil {
-				return nil
-			}
+			res[name] = norm(x, w, o)
 		}
 		return res
 	}})
@@ -722,11 +707,7 @@ func (n *net) mixture(l int) {
 			if o.noBias {
 				b = nil
 			}
-			r := linear(st["n"], n.get(p+"mlp.gate.weight"), b)
-			if r == nil {
-				return nil
-			}
-			return state{"r": r}
+			return state{"r": linear(st["n"], n.get(p+"mlp.gate.weight"), b)}
 		}},
 		// Which experts are chosen is no function of real numbers: behind it the experts are those that a side recorded.
 		&cut{layer: l, stage: "choice", in: []string{"r"}, out: []string{"i"}, f: func(n *net, c *cut, o *options, st state) state {
@@ -773,11 +754,7 @@ func (n *net) mixture(l int) {
 			return state{"p": out}
 		}},
 		&cut{layer: l, stage: "experts", in: []string{"n", "i", "p"}, out: []string{"d"}, weight: []string{p + "mlp.experts"}, f: func(n *net, c *cut, o *options, st state) state {
-			d := n.experts(l, st["n"], st["i"], st["p"], o, st)
-			if d == nil {
-				return nil
-			}
-			return state{"d": d}
+			return state{"d": n.experts(l, st["n"], st["i"], st["p"], o)}
 		}})
 }
 
@@ -829,7 +806,9 @@ func (n *net) run(from, to int, st state) state {
 			return nil
 		}
 		for k, v := range out {
-			st[k] = v
+			if st[k] = v; v == nil {
+				return nil
+			}
 		}
 	}
 	return st

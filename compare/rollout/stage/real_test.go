@@ -31,7 +31,7 @@ func TestReal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			l, err := rollout.ReadLogProbs(filepath.Join(dir, "logp"), -1)
+			l, err := rollout.ReadLogProbs(filepath.Join(dir, "logp"), -1, "")
 			if err != nil {
 				t.Fatal(err)
 			}

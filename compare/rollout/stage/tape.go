@@ -23,6 +23,8 @@ type tape struct {
 	// faults are parts of the recording that could not be read.
 	faults []error
 	named  []namedWeight
+	// told are numbers that calls were given, by the stage whose function they are of: these need no elements.
+	told map[string][]float64
 }
 
 // pass is one walk through the network. Calls are those of the forward direction, modules behind what they called.
@@ -53,7 +55,7 @@ func read(ctx context.Context, path string, set *checkpoint.Set) (*tape, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := &tape{}
+	t := &tape{told: map[string][]float64{}}
 	if set != nil {
 		t.named = named(set)
 	}
@@ -72,6 +74,7 @@ func read(ctx context.Context, path string, set *checkpoint.Set) (*tape, error) 
 		if list[i].Tensors == "" {
 			t.bare = true
 		}
+		t.tell(calls)
 		t.split(&list[i], calls)
 	}
 	for _, p := range t.passes {
@@ -155,6 +158,37 @@ func tensors(c *msprobe.Call, sections ...msprobe.Section) (list []*msprobe.Valu
 		}
 	}
 	return list
+}
+
+// tell keeps the epsilons, scales and bases among the arguments of calls.
+func (t *tape) tell(calls []*msprobe.Call) {
+	for i, c := range calls {
+		if c.Parsed.Form == msprobe.Module {
+			continue
+		}
+		near := func(at int, part string) bool {
+			return at >= 0 && at < len(calls) && strings.Contains(calls[at].Parsed.API, part)
+		}
+		api := strings.Trim(c.Parsed.API, "_")
+		for k := range c.Values {
+			v := &c.Values[k]
+			x, ok := v.Value.Value()
+			if v.Kind != msprobe.Scalar || v.Section == msprobe.Output || !ok || v.Value.Kind == msprobe.Bool || x <= 0 {
+				continue
+			}
+			scores := near(i-1, "matmul") && len(tensors(c, msprobe.Output)) == 1 && len(tensors(c, msprobe.Output)[0].Shape) == 4
+			switch {
+			case x < 0.05 && (strings.Contains(api, "rms_norm") || api == "add" && near(i+1, "rsqrt")):
+				t.told["norm"] = unique(t.told["norm"], x)
+			case attends(c) && strings.Contains(v.Path, "scale") || api == "mul" && scores:
+				t.told["attn"] = unique(t.told["attn"], x)
+			case api == "truediv" && scores:
+				t.told["attn"] = unique(t.told["attn"], 1/x)
+			case api == "rpow" && x >= 100:
+				t.told["rope"] = unique(t.told["rope"], x)
+			}
+		}
+	}
 }
 
 // scalar is the number at a place among the arguments of a call.

@@ -149,7 +149,8 @@ func (t *tape) texts(known func(x *text, next int64) bool) (list []*text, told b
 		n := len(p.ids)
 		s := n / max(p.batch, 1)
 		pos, mask := p.positions(), p.mask()
-		if pos == nil {
+		guessed := pos == nil
+		if guessed {
 			if p.batch != n/max(s, 1) || s <= 1 {
 				told = false
 				continue
@@ -168,6 +169,13 @@ func (t *tape) texts(known func(x *text, next int64) bool) (list []*text, told b
 			if mask != nil && !mask[i] {
 				now = nil
 				continue
+			}
+			if guessed && now != nil && !known(now, p.ids[i]) {
+				// Another text may begin here: that its ids stop fitting is all there is to tell it by.
+				for k := i; k < i/s*s+s; k++ {
+					pos[k] = int64(k - i)
+				}
+				now = nil
 			}
 			if now != nil && pos[i] == now.next && s > 1 && !known(now, p.ids[i]) {
 				// Two steps of two sequences may stand one behind the other: 8 of one, 9 of the other.

@@ -27,6 +27,8 @@ func Sentence(lang msg.Lang, c *rollout.Cause) string {
 	for i, a := range args {
 		if n, ok := a.(rollout.Note); ok {
 			args[i] = note(lang, n)
+		} else if a == "train" || a == "rollout" {
+			args[i] = lang.T("rollout.side." + a.(string))
 		}
 	}
 	return lang.T("rollout.cause."+c.Key, args...)
@@ -42,6 +44,9 @@ func where(lang msg.Lang, c *rollout.Cause) (text string) {
 	}
 	if c.Share == c.Share {
 		text += lang.T("rollout.share", 100*c.Share)
+	}
+	if a, b := c.Lines[0], c.Lines[1]; a+b != "" {
+		text += "; " + strings.Trim(b+" | "+a, " |")
 	}
 	return text
 }
@@ -173,6 +178,7 @@ type cause struct {
 	Side   string       `json:"side"`
 	Share  *float64     `json:"share,omitempty"`
 	Detail string       `json:"detail"`
+	Lines  []string     `json:"lines,omitempty"` // of source, the trainer's first
 	Align  []string     `json:"align,omitempty"` // options that set it
 }
 
@@ -233,6 +239,9 @@ func Document(r *rollout.Result) any {
 		if share := c.Share; share == share {
 			one.Share = &share
 		}
+		if c.Lines != [2]string{} {
+			one.Lines = c.Lines[:]
+		}
 		out.Causes = append(out.Causes, one)
 	}
 	if x := r.Weights; x != nil {
@@ -262,19 +271,19 @@ type Hint struct {
 
 // options are the names that verl, vLLM and Megatron document for what makes a stage another function, by stage, variant, or the kind of a cause. A line
 // begins with whose it is; values are those of the trainer's configuration.
-// A + is for what verl has no entry of its own for.
+// A + is for what verl has no entry of its own for; router_replay moved below megatron in later versions of it.
 var options = map[string][]string{
 	"norm":      {"Megatron: --norm-epsilon", "vLLM: --hf-overrides '{\"rms_norm_eps\": …}'"},
 	"rope":      {"Megatron: --rotary-base, --rotary-percent, --rotary-interleaved", "vLLM: --hf-overrides '{\"rope_parameters\": …}'"},
 	"attn":      {"verl: +actor_rollout_ref.model.override_config.attn_implementation=…", "Megatron: --attention-backend", "vLLM: --attention-backend"},
 	"window":    {"Megatron: --window-size", "vLLM: --hf-overrides '{\"sliding_window\": …}', --disable-sliding-window"},
 	"cache":     {"vLLM: --kv-cache-dtype auto", "verl: +actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype=auto"},
-	"lm_head":   {"verl: actor_rollout_ref.rollout.dtype, actor_rollout_ref.actor.fsdp_config.dtype", "vLLM: --dtype"},
-	"logp":      {"verl: actor_rollout_ref.rollout.temperature", "vLLM: --logprobs-mode processed_logprobs"},
+	"slots":     {"vLLM: --no-enable-prefix-caching", "verl: actor_rollout_ref.rollout.enable_prefix_caching=False"},
+	"logp":      {"verl: actor_rollout_ref.rollout.temperature, actor_rollout_ref.rollout.logprobs_mode=processed_logprobs", "vLLM: --logprobs-mode processed_logprobs"},
 	"router":    {"Megatron: --moe-router-dtype fp32", "verl: +actor_rollout_ref.actor.megatron.override_transformer_config.moe_router_dtype=fp32"},
-	"choice":    {"verl: actor_rollout_ref.actor.megatron.router_replay.mode=R3", "verl: actor_rollout_ref.rollout.enable_rollout_routing_replay=True"},
+	"choice":    {"verl: actor_rollout_ref.actor.router_replay.mode=R3, actor_rollout_ref.actor.megatron.router_replay.mode=R3", "verl: actor_rollout_ref.rollout.enable_rollout_routing_replay=True"},
 	"weights":   {"verl: actor_rollout_ref.rollout.load_format, actor_rollout_ref.rollout.quantization", "vLLM: --quantization"},
-	"tokens":    {"verl: actor_rollout_ref.rollout.calculate_log_probs=True", "vLLM: --no-enable-prefix-caching"},
+	"tokens":    {"verl: actor_rollout_ref.rollout.multi_turn.tokenization_sanity_check_mode=strict"},
 	"rounding":  {"verl: algorithm.rollout_correction.rollout_is=token", "vLLM: VLLM_BATCH_INVARIANT=1"},
 	"act":       {"Megatron: --swiglu", "vLLM: --hf-overrides '{\"hidden_act\": …}'"},
 	"precision": {"verl: actor_rollout_ref.rollout.dtype, actor_rollout_ref.actor.fsdp_config.dtype", "Megatron: --bf16, --fp16", "vLLM: --dtype"},
@@ -286,7 +295,10 @@ var groups = map[string]string{"qk_norm": "norm", "post_norm": "norm", "latent_n
 // Advice is what to align for a cause; its text is empty where nothing is known to set it.
 func Advice(lang msg.Lang, c *rollout.Cause) (h Hint) {
 	keys := []string{string(c.Kind)}
-	if c.Kind == rollout.Formula || c.Kind == rollout.Precision || c.Kind == rollout.Cache || c.Kind == rollout.Router {
+	switch c.Kind {
+	case rollout.Cache:
+		keys = []string{"slots"}
+	case rollout.Formula, rollout.Precision, rollout.Router:
 		keys = []string{c.Stage, groups[c.Stage], string(c.Kind)}
 		if c.Key == "variant" {
 			if n, ok := c.Args[len(c.Args)-1].(rollout.Note); ok {

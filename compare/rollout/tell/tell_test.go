@@ -70,7 +70,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 	return report.Render(Lines(lang, r, 8), 12, func(_ report.Style, text string) string { return text })
 }
 
-var noClaim = regexp.MustCompile(`^rollout\.(label|verdict|more|kind|advice|layers?$|share|why\.(cause|unknown)|note\.(unreadable|margins|fault))`)
+var noClaim = regexp.MustCompile(`^rollout\.(label|side|verdict|more|kind|advice|layers?$|share|why\.(cause|unknown)|note\.(unread|unreadable|margins|fault))`)
 
 // Every sentence is gone where what it claims is not so.
 func TestEarned(t *testing.T) {
@@ -118,6 +118,13 @@ func TestEarned(t *testing.T) {
 	for _, v := range []string{"eps", "plus", "weightless", "factor", "interleaved", "theta", "theta.interleaved", "theta.bfloat16", "shift", "angles", "scale", "mask", "window", "nowindow", "tiled", "softcap", "nosoftcap", "cache", "act", "nobias",
 		"weights.plain", "weights.renorm", "temperature", "notemperature", "lost"} {
 		elsewhere["rollout.note.variant."+v] = [3]string{made, "TestFaults", "x.variant"}
+	}
+	for _, key := range []string{"note.foreign", "cause.logits", "note.bare", "note.checkpoints", "note.stage"} {
+		_, mark, _ := strings.Cut(key, ".")
+		elsewhere["rollout."+key] = [3]string{"../stage/bad_test.go", "TestBadInput", mark}
+	}
+	for _, stage := range []string{"norm", "attn", "rope"} {
+		elsewhere["rollout.cause.told."+stage] = [3]string{"../stage/bad_test.go", "TestTold", "told." + stage}
 	}
 	elsewhere["rollout.note.answers"] = [3]string{"../decide_test.go", "TestDecide", "Answers"}
 	elsewhere["rollout.why.damaged"] = [3]string{"../decide_test.go", "TestDecide", "Damaged"}

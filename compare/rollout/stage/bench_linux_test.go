@@ -1,0 +1,53 @@
+package stage_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"precision/compare/rollout"
+	"precision/compare/rollout/stage"
+)
+
+// spent is what this process has used of the processor, in seconds, and the most memory that it had, in MB.
+func spent(b *testing.B) (cpu, most float64) {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	seconds := func(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
+	return seconds(u.Utime) + seconds(u.Stime), float64(u.Maxrss) / 1024
+}
+
+// BenchmarkPair judges a recorded pair of some 40 MB, which may take five seconds of the processor (docs/performance.md).
+func BenchmarkPair(b *testing.B) {
+	defer stage.Larger(4, 4, 24, 64, rand.New(rand.NewPCG(1, 1)))()
+	dir := b.TempDir()
+	q := asked(stage.Made(b, dir, true))
+	q.Tokens = 256 // as the command has it
+	size := 0.0
+	for _, path := range []string{q.TrainCalls, q.RolloutCalls} {
+		err := filepath.WalkDir(path, func(_ string, e os.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				info, _ := e.Info()
+				size += float64(info.Size()) / 1e6
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	before, _ := spent(b)
+	for b.Loop() {
+		if r, err := rollout.Run(b.Context(), q); err != nil || len(r.Causes) == 0 {
+			b.Fatal(err)
+		}
+	}
+	after, most := spent(b)
+	b.ReportMetric(size, "MB")
+	b.ReportMetric((after-before)/float64(b.N), "cpu-s/op")
+	b.ReportMetric(most, "MB-most")
+}
