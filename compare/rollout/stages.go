@@ -49,6 +49,9 @@ func (r *Result) stages(ctx context.Context, q *Request) error {
 	if s.Wide {
 		r.trap("wide")
 	}
+	if s.Sloped {
+		r.trap("sloped")
+	}
 	if s.Left > 0 {
 		r.trap("left", s.Left)
 	}

@@ -13,5 +13,6 @@
 //
 // The network is a list of cuts, each with the function that leads to it (net.go). Its parameters that no recording
 // tells, such as the epsilon, are fitted on the trainer. With the log-probs h that the rest of the network, in float64, makes of
-// what side s recorded at cut k, c(s,k) = h(s,k) − h(s,k−1) is what the errors of a stage do to the log-probs; their sum is exact (judge.go).
+// what side s recorded at cut k, c(s,k) = h(s,k) − h(s,k−1) is what the errors of a stage do to the log-probs; their sum is exact (judge.go). A large
+// network's slope stands for its rest (back.go).
 package stage

@@ -30,7 +30,8 @@ type Request struct {
 	Answers              []int64
 	// Tokens bounds how many tokens are looked at, as whole sequences.
 	Tokens int
-	room   int // elements of recordings that are kept, 0 for mostLoaded
+	room   int     // elements of recordings that are kept, 0 for mostLoaded
+	work   float64 // products that exact shares may take, 0 for mostWork
 }
 
 // Finding is what is said of a stage.
@@ -100,6 +101,8 @@ type Report struct {
 	// Shares tells that Share and what follows are known; Sum is the sum of all shares.
 	Shares bool    `json:"-"`
 	Sum    float64 `json:"share_sum"`
+	// Sloped tells that the rest of the network was too large to be computed behind every stage: effects are those of its slope.
+	Sloped bool `json:"sloped,omitempty"`
 	// Basis is the share of weights that are rounded in another basis; it is part of Sum.
 	Basis    float64 `json:"basis_share,omitempty"`
 	Expected float64 `json:"expected"`
@@ -1132,88 +1135,46 @@ func (j *judge) shares(ctx context.Context) {
 		}
 		work += p
 	}
-	if work*float64(len(j.tok.ids))*float64(len(j.cutAt)) > mostWork {
-		j.rep.Notes = append(j.rep.Notes, "large")
+	n := len(j.keys)
+	var list []effect
+	base := 0.0 // of weights in another basis
+	switch {
+	case work*float64(len(j.tok.ids))*float64(len(j.cutAt)) <= cmp.Or(j.q.work, mostWork):
+		list, base = j.tails(ctx)
+	case j.own:
+		j.rep.Notes = append(j.rep.Notes, "large") // a slope is of one basis
+		return
+	default:
+		list = j.slopes(ctx)
+		j.rep.Sloped = true
+	}
+	if list == nil || ctx.Err() != nil {
 		return
 	}
-	last := len(j.cuts) - 1
-	n := len(j.keys)
-	c := [2][][]float64{}
-	var base [2][]float64
-	for s := range 2 {
-		j.side = 0
-		if s == 1 && j.own {
-			j.side = 1
-		}
-		st := j.run(0, last, j.st[s][0])
-		if st == nil {
+	for _, e := range list {
+		if x := e.share + e.effect + e.calm; x-x != 0 {
+			j.rep.Notes = append(j.rep.Notes, "finite")
 			return
 		}
-		before := st["l"].v
-		base[s] = before
-		for k := range j.cutAt {
-			if ctx.Err() != nil {
-				return
-			}
-			j.trim()
-			var h []float64
-			if k == len(j.cutAt)-1 {
-				h = j.logs[s]
-			} else if st := j.run(j.cutAt[k]+1, last, j.st[s][k+1]); st == nil {
-				return
-			} else {
-				h = st["l"].v
-			}
-			d := make([]float64, n)
-			for i := range d {
-				d[i] = h[i] - before[i]
-			}
-			c[s] = append(c[s], d)
-			before = h
-		}
 	}
-	j.side = 0
-	for s := range 2 {
-		for _, d := range append(c[s], base[s], j.logs[s]) {
-			if x := rms(d); x-x != 0 {
-				j.rep.Notes = append(j.rep.Notes, "finite")
-				return
-			}
-		}
-	}
-	total := 0.0
+	total, squares := 0.0, 0.0
 	for i := range n {
+		squares += (j.logs[1][i] - j.logs[0][i]) * (j.logs[1][i] - j.logs[0][i])
 		total += math.Abs(j.logs[1][i] - j.logs[0][i])
 	}
 	r := j.rep
 	r.Found = total / float64(n)
 	r.Shares = true
-	if total == 0 {
-		r.Sum, r.Covered = 1, 1
+	if total > 0 {
+		r.Basis = base / total
 	}
-	// Weights that give the same network in another basis are rounded otherwise, all of them.
-	if j.own && total > 0 {
-		for i := range n {
-			r.Basis += math.Copysign(1, j.logs[1][i]-j.logs[0][i]) * (base[1][i] - base[0][i]) / total
-		}
-		r.Sum = r.Basis
-	}
+	r.Sum = r.Basis
 	choice, unknown, square := 0.0, 0.0, 0.0
 	for k := range j.cutAt {
 		s := &r.Stages[k]
-		sum, product, whole := 0.0, 0.0, 0.0
-		for i := range n {
-			d, by := j.logs[1][i]-j.logs[0][i], c[1][k][i]-c[0][k][i]
-			if d < 0 {
-				sum -= by
-			} else {
-				sum += by
-			}
-			product, whole = product+d*by, whole+d*d
-		}
-		s.Effect, s.Calm = rms(c[1][k]), rms(c[0][k])
+		s.Effect, s.Calm = list[k].effect, list[k].calm
 		if total > 0 {
-			s.Share, s.Variance = sum/total, product/whole
+			s.Share, s.Variance = list[k].share/total, list[k].variance/squares
 		}
 		if s.Share != s.Share {
 			s.Share = 0
@@ -1242,6 +1203,58 @@ func (j *judge) shares(ctx context.Context) {
 	if r.Expected > 0 {
 		r.Factor = r.Found * (1 - min(max(choice, 0), 1)) / r.Expected
 	}
+}
+
+// tails computes the rest of the network behind every judged cut, for both sides: what the log-probs become by its errors is exact. base is what weights in another basis do, for
+// those are rounded otherwise, all of them.
+func (j *judge) tails(ctx context.Context) (list []effect, base float64) {
+	last, n := len(j.cuts)-1, len(j.keys)
+	list = make([]effect, len(j.cutAt))
+	for s := range 2 {
+		j.side = 0
+		if s == 1 && j.own {
+			j.side = 1
+		}
+		st := j.run(0, last, j.st[s][0])
+		if st == nil {
+			return nil, 0
+		}
+		before, sign := st["l"].v, float64(2*s-1)
+		if j.own {
+			for i, x := range before {
+				base += sign * math.Copysign(1, j.logs[1][i]-j.logs[0][i]) * x
+			}
+		}
+		for k := range j.cutAt {
+			if ctx.Err() != nil {
+				return nil, 0
+			}
+			j.trim()
+			h := j.logs[s]
+			if k < len(j.cutAt)-1 {
+				st := j.run(j.cutAt[k]+1, last, j.st[s][k+1])
+				if st == nil {
+					return nil, 0
+				}
+				h = st["l"].v
+			}
+			by := make([]float64, n)
+			for i := range by {
+				by[i] = h[i] - before[i]
+				d := j.logs[1][i] - j.logs[0][i]
+				list[k].share += sign * math.Copysign(1, d) * by[i]
+				list[k].variance += sign * d * by[i]
+			}
+			if s == 0 {
+				list[k].calm = rms(by)
+			} else {
+				list[k].effect = rms(by)
+			}
+			before = h
+		}
+	}
+	j.side = 0
+	return list, base
 }
 
 func (j *judge) expertCount() int {

@@ -121,6 +121,8 @@ type cut struct {
 	in    []string // parts of the state that f reads
 	opt   options
 	f     func(n *net, c *cut, o *options, st state) state
+	// back makes slopes of what the stage reads of those of what it gives (back.go); nil where it has none.
+	back func(n *net, c *cut, o *options, st, g state) state
 	// weight are the parameters of the stage; branch is what a sum adds.
 	weight []string
 	branch string
@@ -273,17 +275,21 @@ func gated(kind string, g, u *matrix) *matrix {
 	return m
 }
 
-// rotate turns the pairs of every head by the angles of its token.
-func (n *net) rotate(x *matrix, layer int, o *options) *matrix {
+// rotate turns the pairs of every head by the angles of its token; back makes slopes in x of those in what it gives.
+func (n *net) rotate(x *matrix, layer int, o *options, back bool) *matrix {
+	if x == nil {
+		return nil
+	}
 	out := newMatrix(x.n, x.w)
 	copy(out.v, x.v)
-	for i := range x.n {
+	for row := range x.n {
 		var cos, sin []float64
+		i := row % len(n.tok.ids)
 		if o.theta > 0 || n.cos[layer] == nil {
 			cos, sin = n.angles(i, layer, o)
 		} else {
 			k := i + o.shift
-			if k < 0 || k >= x.n {
+			if k < 0 || k >= len(n.tok.ids) {
 				k = i
 			}
 			cos, sin = n.cos[layer].row(k), n.sin[layer].row(k)
@@ -297,7 +303,7 @@ func (n *net) rotate(x *matrix, layer int, o *options) *matrix {
 			}
 			d = n.turned
 		}
-		for at := i*x.w + begin; at+d <= (i+1)*x.w; at += width {
+		for at := row*x.w + begin; at+d <= (row+1)*x.w; at += width {
 			for j := range d / 2 {
 				a, b := at+j, at+j+d/2
 				ca, cb := j, (j+d/2)%len(cos)
@@ -305,12 +311,17 @@ func (n *net) rotate(x *matrix, layer int, o *options) *matrix {
 					a, b = at+2*j, at+2*j+1
 					cb = j
 				}
-				u, v := x.v[a], x.v[b]
+				to, and := a, b
 				if o.apart {
-					a, b = at+j, at+j+d/2
+					to, and = at+j, at+j+d/2
 				}
-				out.v[a] = u*cos[ca] - v*sin[ca]
-				out.v[b] = v*cos[cb] + u*sin[cb]
+				if back {
+					u, v := x.v[to], x.v[and]
+					out.v[a], out.v[b] = u*cos[ca]+v*sin[cb], v*cos[cb]-u*sin[ca]
+					continue
+				}
+				u, v := x.v[a], x.v[b]
+				out.v[to], out.v[and] = u*cos[ca]-v*sin[ca], v*cos[cb]+u*sin[cb]
 			}
 		}
 	}
@@ -367,49 +378,56 @@ func (n *net) attend(q, k, v *matrix, o *options) *matrix {
 		k, v = n.narrowed(k, o.kv), n.narrowed(v, o.kv)
 	}
 	out := newMatrix(q.n, heads*vd)
-	var s []float64
-	for _, t := range n.tok.seqs {
-		for i := t.lo; i < t.hi; i++ {
-			last := min(i+o.ahead, t.hi-1)
-			first := t.lo
-			if o.window > 0 {
-				first = max(first, i+o.ahead-o.window+1)
-			}
-			if last < first {
-				continue
-			}
-			for h := range heads {
-				g := h / (heads / kv)
-				if o.tiled {
-					g = h % kv
-				}
-				x := q.row(i)[h*n.dim : (h+1)*n.dim]
-				s = s[:0]
-				most := math.Inf(-1)
-				for j := first; j <= last; j++ {
-					z := dot(x, k.row(j)[g*n.dim:(g+1)*n.dim]) * o.scale
-					if o.softcap > 0 {
-						z = math.Tanh(z/o.softcap) * o.softcap
-					}
-					s = append(s, z)
-					most = max(most, z)
-				}
-				sum := 0.0
-				for j := range s {
-					s[j] = math.Exp(s[j] - most)
-					sum += s[j]
-				}
-				y := out.row(i)[h*vd : (h+1)*vd]
-				for j := range s {
-					p := s[j] / sum
-					for e, z := range v.row(first + j)[g*vd : (g+1)*vd] {
-						y[e] += p * z
-					}
+	var s attended
+	for i := range q.n {
+		for h := range heads {
+			n.weigh(&s, q, k, i, h, o)
+			y := out.row(i)[h*vd : (h+1)*vd]
+			for j, p := range s.p {
+				for e, z := range v.row(s.first + j)[s.group*vd : (s.group+1)*vd] {
+					y[e] += p * z
 				}
 			}
 		}
 	}
 	return out
+}
+
+// attended is what a token attends to with one head: weights of keys from the first on, and the slopes of a cap on their scores.
+type attended struct {
+	first, group int // of heads of keys
+	p, cap       []float64
+}
+
+// weigh computes the weights of the keys that token i attends to with head h.
+func (n *net) weigh(s *attended, q, k *matrix, i, h int, o *options) {
+	heads, kv := q.w/n.dim, k.w/n.dim
+	if s.group = h / (heads / kv); o.tiled {
+		s.group = h % kv
+	}
+	t := n.tok.seqs[n.sequenceOf(i)]
+	last := min(i+o.ahead, t.hi-1)
+	if s.first = t.lo; o.window > 0 {
+		s.first = max(s.first, i+o.ahead-o.window+1)
+	}
+	s.p, s.cap = s.p[:0], s.cap[:0]
+	x, most, sum := q.row(i)[h*n.dim:(h+1)*n.dim], math.Inf(-1), 0.0
+	for j := s.first; j <= last; j++ {
+		z, slope := dot(x, k.row(j)[s.group*n.dim:(s.group+1)*n.dim])*o.scale, 1.0
+		if o.softcap > 0 {
+			z = math.Tanh(z / o.softcap)
+			z, slope = z*o.softcap, 1-z*z
+		}
+		s.p, s.cap = append(s.p, z), append(s.cap, slope)
+		most = max(most, z)
+	}
+	for j := range s.p {
+		s.p[j] = math.Exp(s.p[j] - most)
+		sum += s.p[j]
+	}
+	for j := range s.p {
+		s.p[j] /= sum
+	}
 }
 
 // narrowed rounds the elements of heads: to int8 with one scale a token and head, to 8-bit floats with and without one.
@@ -507,11 +525,26 @@ func (n *net) build() {
 				res[to[i]] = linear(st[from], n.get(name+".weight"), b)
 			}
 			return res
+		}, back: func(n *net, c *cut, o *options, st, g state) state {
+			var sum *matrix
+			for i, name := range names {
+				if g[to[i]] == nil {
+					continue
+				}
+				m := linearBack(g[to[i]], n.get(name+".weight"))
+				if m == nil {
+					return nil
+				}
+				sum = sumOf(sum, m)
+			}
+			return state{from: sum}
 		}})
 	}
 	nrm := func(layer int, stage, from, to, name string) {
 		add(&cut{layer: layer, stage: stage, in: []string{from}, out: []string{to}, weight: []string{name}, f: func(n *net, c *cut, o *options, st state) state {
 			return state{to: norm(st[from], n.get(name+".weight"), o)}
+		}, back: func(n *net, c *cut, o *options, st, g state) state {
+			return state{from: normBack(g[to], st[from], n.get(name+".weight"), o)}
 		}})
 	}
 	sum := func(layer int, branch string) {
@@ -525,6 +558,8 @@ func (n *net) build() {
 				out.v[i] = h.v[i] + d.v[i]
 			}
 			return state{"h": out}
+		}, back: func(n *net, c *cut, o *options, st, g state) state {
+			return state{"h": g["h"], branch: g["h"]}
 		}})
 	}
 	add(&cut{layer: -1, stage: "embed", out: []string{"h"}, weight: []string{"model.embed_tokens"}, f: func(n *net, c *cut, o *options, st state) state {
@@ -558,18 +593,33 @@ func (n *net) build() {
 		if n.has(p + "self_attn.q_norm") {
 			add(&cut{layer: l, stage: "qk_norm", in: []string{"q", "k"}, out: []string{"q", "k"}, weight: []string{p + "self_attn.q_norm", p + "self_attn.k_norm"}, f: func(n *net, c *cut, o *options, st state) state {
 				return state{"q": norm(st["q"], n.get(p+"self_attn.q_norm.weight"), o), "k": norm(st["k"], n.get(p+"self_attn.k_norm.weight"), o)}
+			}, back: func(n *net, c *cut, o *options, st, g state) state {
+				res := state{}
+				for _, f := range c.out {
+					if g[f] != nil {
+						res[f] = normBack(g[f], st[f], n.get(p+"self_attn."+f+"_norm.weight"), o)
+					}
+				}
+				return res
 			}})
 		}
 		if !n.latent {
 			add(&cut{layer: l, stage: "rope", in: []string{"q", "k"}, out: []string{"q", "k"}, f: func(n *net, c *cut, o *options, st state) state {
-				return state{"q": n.rotate(st["q"], c.layer, o), "k": n.rotate(st["k"], c.layer, o)}
+				return state{"q": n.rotate(st["q"], c.layer, o, false), "k": n.rotate(st["k"], c.layer, o, false)}
+			}, back: func(n *net, c *cut, o *options, st, g state) state {
+				return state{"q": n.rotate(g["q"], c.layer, o, true), "k": n.rotate(g["k"], c.layer, o, true)}
 			}})
 			add(&cut{layer: l, stage: "cache", in: []string{"k", "v"}, out: []string{"k", "v"}, f: func(n *net, c *cut, o *options, st state) state {
 				return state{"k": st["k"], "v": st["v"]}
+			}, back: func(n *net, c *cut, o *options, st, g state) state {
+				return state{"k": g["k"], "v": g["v"]}
 			}})
 		}
 		add(&cut{layer: l, stage: "attn", in: []string{"q", "k", "v"}, out: []string{"a"}, f: func(n *net, c *cut, o *options, st state) state {
 			return state{"a": n.attend(st["q"], st["k"], st["v"], o)}
+		}, back: func(n *net, c *cut, o *options, st, g state) state {
+			q, k, v := n.attendBack(g["a"], st["q"], st["k"], st["v"], o)
+			return state{"q": q, "k": k, "v": v}
 		}})
 		lin(l, "o_proj", "a", []string{"o"}, p+"self_attn.o_proj")
 		ahead, gemma := p+"post_attention_layernorm", n.has(p+"pre_feedforward_layernorm")
@@ -585,6 +635,9 @@ func (n *net) build() {
 			lin(l, "gate_up", "n", []string{"g", "u"}, p+"mlp.gate_proj", p+"mlp.up_proj")
 			add(&cut{layer: l, stage: "act", in: []string{"g", "u"}, out: []string{"m"}, f: func(n *net, c *cut, o *options, st state) state {
 				return state{"m": gated(o.act, st["g"], st["u"])}
+			}, back: func(n *net, c *cut, o *options, st, g state) state {
+				a, b := gatedBack(o.act, g["m"], st["g"], st["u"])
+				return state{"g": a, "u": b}
 			}})
 			lin(l, "down", "m", []string{"d"}, p+"mlp.down_proj")
 		}
@@ -600,6 +653,19 @@ func (n *net) build() {
 			copy(x.row(i), st["n"].row(k))
 		}
 		return state{"z": linear(x, n.get("lm_head.weight"), n.get("lm_head.bias"))}
+	}, back: func(n *net, c *cut, o *options, st, g state) state {
+		x := linearBack(g["z"], n.get("lm_head.weight"))
+		if x == nil {
+			return nil
+		}
+		out := newMatrix(signs*st["n"].n, x.w)
+		for i := range x.n {
+			to := out.row(i/len(n.keys)*st["n"].n + n.keys[i%len(n.keys)])
+			for e, v := range x.row(i) { // a token may have two answers
+				to[e] += v
+			}
+		}
+		return state{"n": out}
 	}})
 	add(&cut{layer: -1, stage: "logp", in: []string{"z"}, out: []string{"l"}, f: func(n *net, c *cut, o *options, st state) state {
 		z := st["z"]
@@ -610,26 +676,54 @@ func (n *net) build() {
 			if t < 0 || int(t) >= z.w {
 				return nil
 			}
-			f := func(x float64) float64 {
-				if o.softcap > 0 {
-					x = math.Tanh(x/o.softcap) * o.softcap
-				}
-				if o.temp > 0 {
-					x /= o.temp
-				}
-				return x
-			}
 			most, sum := math.Inf(-1), 0.0
 			for _, x := range row {
-				most = max(most, f(x))
+				most = max(most, o.scored(x))
 			}
 			for _, x := range row {
-				sum += math.Exp(f(x) - most)
+				sum += math.Exp(o.scored(x) - most)
 			}
-			out.v[i] = f(row[t]) - most - math.Log(sum)
+			out.v[i] = o.scored(row[t]) - most - math.Log(sum)
 		}
 		return state{"l": out}
+	}, back: func(n *net, c *cut, o *options, st, g state) state {
+		z, l := st["z"], c.f(n, c, o, st)["l"]
+		if l == nil {
+			return nil
+		}
+		out := newMatrix(g["l"].n, z.w)
+		for r := range out.n {
+			i, d := r%z.n, g["l"].v[r]
+			row, t := z.row(i), n.target[i]
+			of := o.scored(row[t]) - l.v[i] // the logarithm of the sum
+			for e, x := range row {
+				v := -math.Exp(o.scored(x) - of)
+				if e == int(t) {
+					v++
+				}
+				if o.softcap > 0 {
+					y := math.Tanh(x / o.softcap)
+					v *= 1 - y*y
+				}
+				if o.temp > 0 {
+					v /= o.temp
+				}
+				out.row(r)[e] = d * v
+			}
+		}
+		return state{"z": out}
 	}})
+}
+
+// scored is a logit behind its cap and temperature.
+func (o *options) scored(x float64) float64 {
+	if o.softcap > 0 {
+		x = math.Tanh(x/o.softcap) * o.softcap
+	}
+	if o.temp > 0 {
+		x /= o.temp
+	}
+	return x
 }
 
 // latents adds the stages of attention whose keys and values are made of a narrow row.
@@ -657,6 +751,24 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 			res[name] = norm(x, w, o)
 		}
 		return res
+	}, back: func(n *net, c *cut, o *options, st, g state) state {
+		res := state{}
+		for i, name := range rows {
+			w := n.get(norms[i] + ".weight")
+			switch {
+			case g[name] == nil:
+			case name == "c" && w != nil:
+				d := normBack(g[name], columns(st["y"], 0, len(w.V)), w, o)
+				wide := newMatrix(d.n, st["y"].w)
+				for r := range d.n {
+					copy(wide.row(r), d.row(r))
+				}
+				res["y"] = wide
+			default:
+				res[name] = normBack(g[name], st[name], w, o)
+			}
+		}
+		return res
 	}})
 	if narrow {
 		lin(l, "qkv", "x", []string{"q"}, p+"q_b_proj")
@@ -665,7 +777,9 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 	}
 	n.cuts = append(n.cuts,
 		&cut{layer: l, stage: "rope", in: []string{"q"}, out: []string{"q"}, f: func(n *net, c *cut, o *options, st state) state {
-			return state{"q": n.rotate(st["q"], c.layer, o)}
+			return state{"q": n.rotate(st["q"], c.layer, o, false)}
+		}, back: func(n *net, c *cut, o *options, st, g state) state {
+			return state{"q": n.rotate(g["q"], c.layer, o, true)}
 		}},
 		// Keys and values as attention reads them.
 		&cut{layer: l, stage: "latent_kv", in: []string{"c", "y"}, out: []string{"k", "v"}, weight: []string{p + "kv_b_proj"}, f: func(n *net, c *cut, o *options, st state) state {
@@ -673,7 +787,7 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 			if kv == nil || kv.w != n.heads*(n.dim-n.turned+n.valueDim) || st["y"].w < n.turned {
 				return nil
 			}
-			turned := n.rotate(columns(st["y"], st["y"].w-n.turned, st["y"].w), c.layer, o)
+			turned := n.rotate(columns(st["y"], st["y"].w-n.turned, st["y"].w), c.layer, o, false)
 			plain := n.dim - n.turned
 			k, v := newMatrix(kv.n, n.heads*n.dim), newMatrix(kv.n, n.heads*n.valueDim)
 			each := plain + n.valueDim
@@ -686,6 +800,28 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 				}
 			}
 			return state{"k": k, "v": v}
+		}, back: func(n *net, c *cut, o *options, st, g state) state {
+			plain := n.dim - n.turned
+			each := plain + n.valueDim
+			kv, turned, wide := newMatrix(g["k"].n, n.heads*each), newMatrix(g["k"].n, n.turned), newMatrix(g["k"].n, st["y"].w)
+			for i := range kv.n {
+				for h := range n.heads {
+					from := g["k"].row(i)[h*n.dim : (h+1)*n.dim]
+					copy(kv.row(i)[h*each:], from[:plain])
+					copy(kv.row(i)[h*each+plain:], g["v"].row(i)[h*n.valueDim:(h+1)*n.valueDim])
+					for e, x := range from[plain:] {
+						turned.row(i)[e] += x
+					}
+				}
+			}
+			turned = n.rotate(turned, c.layer, o, true)
+			for i := range wide.n {
+				copy(wide.row(i)[wide.w-n.turned:], turned.row(i))
+			}
+			if kv = linearBack(kv, n.get(p+"kv_b_proj.weight")); kv == nil {
+				return nil
+			}
+			return state{"c": kv, "y": wide}
 		}})
 }
 
@@ -708,6 +844,11 @@ func (n *net) mixture(l int) {
 				b = nil
 			}
 			return state{"r": linear(st["n"], n.get(p+"mlp.gate.weight"), b)}
+		}, back: func(n *net, c *cut, o *options, st, g state) state {
+			if m := linearBack(g["r"], n.get(p+"mlp.gate.weight")); m != nil {
+				return state{"n": m}
+			}
+			return nil
 		}},
 		// Which experts are chosen is no function of real numbers: behind it the experts are those that a side recorded.
 		&cut{layer: l, stage: "choice", in: []string{"r"}, out: []string{"i"}, f: func(n *net, c *cut, o *options, st state) state {
@@ -752,9 +893,62 @@ func (n *net) mixture(l int) {
 				}
 			}
 			return state{"p": out}
+		}, back: func(n *net, c *cut, o *options, st, g state) state {
+			r, ids, plain := st["r"], st["i"], *o
+			plain.renorm, plain.factor = false, 1
+			made := c.f(n, c, &plain, st)
+			if made == nil {
+				return nil
+			}
+			out := newMatrix(g["p"].n, r.w)
+			for at := range out.n {
+				i := at % r.n
+				v, d := made["p"].row(i), slices.Clone(g["p"].row(at))
+				total, mean := 0.0, 0.0
+				for _, x := range v {
+					total += x
+				}
+				if o.renorm {
+					for j := range d {
+						mean += d[j] * v[j] / total
+					}
+					for j := range d {
+						d[j] = (d[j] - mean) / total
+					}
+				}
+				mean = 0
+				for j := range d {
+					d[j] *= o.factor
+					mean += d[j] * v[j]
+				}
+				to := out.row(at)
+				for j, e := range ids.row(i) {
+					if o.sigmoid {
+						to[int(e)] += d[j] * v[j] * (1 - v[j])
+					} else {
+						to[int(e)] += d[j] * v[j]
+					}
+				}
+				if !o.sigmoid {
+					row, most, sum := r.row(i), slices.Max(r.row(i)), 0.0
+					for _, x := range row {
+						sum += math.Exp(x - most)
+					}
+					for e, x := range row {
+						to[e] -= mean * math.Exp(x-most) / sum
+					}
+				}
+			}
+			return state{"r": out}
 		}},
 		&cut{layer: l, stage: "experts", in: []string{"n", "i", "p"}, out: []string{"d"}, weight: []string{p + "mlp.experts"}, f: func(n *net, c *cut, o *options, st state) state {
 			return state{"d": n.experts(l, st["n"], st["i"], st["p"], o)}
+		}, back: func(n *net, c *cut, o *options, st, g state) state {
+			x, p := n.expertsBack(l, g["d"], st["n"], st["i"], st["p"], o)
+			if x == nil {
+				return nil
+			}
+			return state{"n": x, "p": p}
 		}})
 }
 

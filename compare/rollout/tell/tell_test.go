@@ -126,6 +126,7 @@ func TestEarned(t *testing.T) {
 	for _, stage := range []string{"norm", "attn", "rope"} {
 		elsewhere["rollout.cause.told."+stage] = [3]string{"../stage/bad_test.go", "TestTold", "told." + stage}
 	}
+	elsewhere["rollout.note.sloped"] = [3]string{"../stage/back_test.go", "TestSlopes", "r.Sloped"}
 	elsewhere["rollout.note.answers"] = [3]string{"../decide_test.go", "TestDecide", "Answers"}
 	elsewhere["rollout.why.damaged"] = [3]string{"../decide_test.go", "TestDecide", "Damaged"}
 	elsewhere["rollout.note.merged"] = [3]string{"../../weights/weights_test.go", "TestAdapter", "Merged"}
