@@ -9,8 +9,6 @@ package weights
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -251,6 +249,7 @@ func (p *pair) relate(ctx context.Context) error {
 		return err
 	}
 	n, narrow := min(p.a.len(), p.b.len()), p.narrow().Rounding()
+	wide := p.a.t.Type != p.b.t.Type || p.a.add != nil || p.b.add != nil // else elements are rounded as they are
 	var equal int64
 	var diff, size float64
 	var moves moves
@@ -284,7 +283,10 @@ func (p *pair) relate(ctx context.Context) error {
 			value = v[0]
 		}
 		for i := range k {
-			a, b := narrow.Round(u[i]), narrow.Round(v[i])
+			a, b := u[i], v[i]
+			if wide {
+				a, b = narrow.Round(a), narrow.Round(b)
+			}
 			constant, plain = constant && b == value, plain && a == u[0]
 			size += a * a
 			if a == b || a != a && b != b {
@@ -318,15 +320,15 @@ func (p *pair) relate(ctx context.Context) error {
 	return nil
 }
 
-// moves counts differences by size, in steps of a quarter of a power of two.
+// moves counts differences by size: by their exponent and two bits more, which are quarters of a power of two.
 type moves struct {
 	n   int64
-	bin [1024]int64
+	bin [1 << 13]int64
 }
 
 func (m *moves) add(d float64) {
 	m.n++
-	m.bin[min(max(int(4*math.Log2(d))+800, 0), len(m.bin)-1)]++
+	m.bin[math.Float64bits(d)>>50]++
 }
 
 // even is the share of differences around the middle one, within a factor of about 1.5.
@@ -452,55 +454,81 @@ func (p *pair) transposed() bool {
 	return equal > seen*9/10
 }
 
-// sum is a hash of the elements of a part, rounded to a type.
-func (p *part) sum(ctx context.Context, t dtype.Type) (sum [sha256.Size]byte, ok bool) {
+// marks are some elements of a part, rounded to a type, by which equal parts are sought.
+func (p *part) marks(t dtype.Type) (m [64]float64, ok bool) {
 	s, err := p.open()
-	if err != nil {
-		return sum, false
+	if err != nil || p.len() == 0 {
+		return m, false
 	}
-	h := sha256.New()
-	v := make([]float64, tile)
-	raw := make([]byte, 0, 8*tile)
+	const run = 8
+	r := t.Rounding()
+	for i := 0; i < len(m); i += run {
+		at := m[i : i+int(min(run, p.len()))]
+		if s.read(at, (p.len()-int64(len(at)))*int64(i)/int64(len(m))) != nil {
+			return m, false
+		}
+		for j, x := range at {
+			if at[j] = r.Round(x); x != x {
+				return m, false // which equals nothing
+			}
+		}
+	}
+	return m, true
+}
+
+// equals reports whether two parts of one size have the same elements, rounded to a type.
+func (p *part) equals(ctx context.Context, q *part, t dtype.Type) bool {
+	x, y, err := open(p, q)
+	if err != nil {
+		return false
+	}
+	u, v := make([]float64, tile), make([]float64, tile)
 	r := t.Rounding()
 	for first := int64(0); first < p.len(); first += tile {
 		k := min(tile, p.len()-first)
-		if ctx.Err() != nil || s.read(v[:k], first) != nil {
-			return sum, false
+		if ctx.Err() != nil || x.read(u[:k], first) != nil || y.read(v[:k], first) != nil {
+			return false
 		}
-		raw = raw[:0]
-		for _, x := range v[:k] {
-			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(r.Round(x)))
+		for i := range k {
+			if r.Round(u[i]) != r.Round(v[i]) {
+				return false
+			}
 		}
-		h.Write(raw)
 	}
-	return [sha256.Size]byte(h.Sum(nil)), true
+	return true
 }
 
-// seek looks for what the right side has in place of a tensor among the other tensors of the left.
+// seek looks for what the right side has in place of a tensor among the other tensors of the left. Only those that are equal in some elements are read.
 func (c *comparison) seek(ctx context.Context) {
 	type key struct {
 		n int64
 		t dtype.Type
 	}
-	known := map[key]map[[sha256.Size]byte]string{}
+	known := map[key]map[[64]float64][]*pair{}
 	for _, p := range c.pairs {
 		if p.Kind != Near && p.Kind != Unlike {
 			continue
 		}
 		k := key{p.b.len(), p.narrow()}
 		if known[k] == nil {
-			known[k] = map[[sha256.Size]byte]string{}
+			known[k] = map[[64]float64][]*pair{}
 			for _, q := range c.pairs {
-				if q.a != nil && q.a.len() == k.n {
-					if sum, ok := q.a.sum(ctx, k.t); ok {
-						known[k][sum] = q.Name
-					}
+				if q.a == nil || q.a.len() != k.n {
+					continue
+				}
+				if m, ok := q.a.marks(k.t); ok {
+					known[k][m] = append(known[k][m], q)
 				}
 			}
 		}
-		if sum, ok := p.b.sum(ctx, k.t); ok {
-			if of, found := known[k][sum]; found && of != p.Name {
-				p.Kind, p.Of = Elsewhere, of
+		m, ok := p.b.marks(k.t)
+		if !ok {
+			continue
+		}
+		for _, q := range known[k][m] {
+			if q != p && q.a.equals(ctx, p.b, k.t) {
+				p.Kind, p.Of = Elsewhere, q.Name
+				break
 			}
 		}
 	}
