@@ -147,7 +147,11 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
 	for i := range c.Devices {
 		places = append(places, oracle.Place{Step: c.Devices[i].Step, Rank: c.Devices[i].Rank})
 	}
-	done.Coverage = oracle.CoverageOf(done.Findings, nil, job.Leaves())
+	var bad []result.Damage
+	if c.Only == nil {
+		bad = job.Unread()
+	}
+	done.Coverage = oracle.CoverageOf(done.Findings, bad, job.Leaves())
 	done.Coverage.Gaps = oracle.GapsIn(places)
 	return err
 }

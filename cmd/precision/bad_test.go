@@ -118,3 +118,55 @@ func TestBadInputIsARow(t *testing.T) {
 		t.Errorf("the formula-like name is lost or not neutral:\n%s", text)
 	}
 }
+
+// TestCheckTellsDamagedInputs: the dump of an input of the network that cannot be believed is told by a check, too, which does
+// without it as whoever takes the input has it.
+func TestCheckTellsDamagedInputs(t *testing.T) {
+	npu := filepath.Join(t.TempDir(), "npu")
+	if err := os.CopyFS(npu, os.DirFS(filepath.Join("..", "..", "testdata", "sample", "npu"))); err != nil {
+		t.Fatal(err)
+	}
+	graph := filepath.Join("..", "..", "testdata", "sample", "ge_proto_00000001_graph_1_Build.txt")
+	data := inTree(t, npu, "Data.x.")
+	whole, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := os.ReadFile(inTree(t, npu, ".pool1."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		content []byte
+		said    string
+	}{
+		"whole":   {whole, ""},
+		"cut":     {whole[:len(whole)-1], "x:output:0: the dump cannot be read"},
+		"empty":   {nil, "the file is empty"},
+		"another": {other, "were files exchanged or renamed?"},
+	} {
+		if err := os.WriteFile(data, c.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, stdout, stderr := precision(t, "-lang", "en", "check", npu, "-g", graph, "-gate=strict")
+		damaged := strings.Contains(stdout, "fails: 1 damaged: x:output:0")
+		if damaged != (c.said != "") || !strings.Contains(stdout, c.said) {
+			t.Errorf("%s: %s%s", name, stdout, stderr)
+		}
+	}
+}
+
+// inTree is the first file below a folder with so much in its name.
+func inTree(t *testing.T, dir, part string) (found string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && found == "" && !d.IsDir() && strings.Contains(d.Name(), part) {
+			found = path
+		}
+		return err
+	})
+	if err != nil || found == "" {
+		t.Fatalf("%s in %s: %v", part, dir, err)
+	}
+	return found
+}

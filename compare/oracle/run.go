@@ -17,6 +17,7 @@ import (
 	"precision/graph"
 	"precision/graph/read"
 	"precision/internal/each"
+	"precision/op"
 )
 
 // Device is one folder of dumps: what one device recorded in one step.
@@ -531,6 +532,38 @@ func (f *Finding) aside() bool {
 	}
 	kind := f.Reasons[0].Kind
 	return kind == Empty || kind == NoKernel || kind == NotInGraph && f.Damage == nil
+}
+
+// Unread are dumps that nothing is computed for and that cannot be believed: of inputs of the network and weights, as
+// whoever takes them has them, too.
+func (j Job) Unread() (list []result.Damage) {
+	for _, device := range j.Devices {
+		seen := map[*dump.Op]bool{}
+		for _, g := range j.Graph.Graphs {
+			for _, o := range g.Ops {
+				rec := device.Folder.Op(o.Name)
+				if rec == nil || seen[rec] || !skipped[o.Type] || !op.Is(o.Type, op.Feed|op.Constant) {
+					continue
+				}
+				seen[rec] = true
+				e := rec.Newest()
+				r, err := e.Open()
+				if err == nil {
+					r.Close()
+					err = r.Misnamed()
+					for i := range r.Outputs {
+						if err == nil && r.Outputs[i].Err != nil {
+							err = r.Outputs[i].Err
+						}
+					}
+				}
+				if err != nil && dump.Code(err) != dump.CodeType { // of a type that nobody reads
+					list = append(list, result.DamageOf(result.TensorName(o.Name, result.Output, 0), e.Path, reasonOf(refuse(BadDump, err)), err))
+				}
+			}
+		}
+	}
+	return list
 }
 
 // Missing are findings for what the graph promises and was not dumped: the outputs of operators
