@@ -6,6 +6,7 @@ package preflight
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -29,6 +30,9 @@ const (
 // Kinds are all kinds.
 func Kinds() []Kind { return []Kind{Manifest, Config, Log} }
 
+// expected are the kinds that are read; the weights of two checkpoints are compared before it is asked what files are.
+const expected = "a manifest, a configuration (YAML, JSON, TOML, INI, Python, shell), a training log (text, lines of JSON, csv, event files of TensorBoard or a folder of them) or weights"
+
 // front is how much of a file says what it is.
 const front = 1 << 16
 
@@ -37,7 +41,7 @@ func Detect(path string) (Kind, error) {
 	if trainlog.IsEvents(path) {
 		return Log, nil
 	}
-	file, _, err := plainfile.Open(path, "a manifest, a configuration or a training log")
+	file, _, err := plainfile.Open(path, expected)
 	if err != nil {
 		return "", err
 	}
@@ -54,12 +58,13 @@ func Detect(path string) (Kind, error) {
 		return Manifest, nil
 	case ext == ".log" || ext == ".out" || ext == ".csv" || ext == ".jsonl":
 		return Log, nil
+	case bytes.IndexByte(text, 0) >= 0: // no text
 	case (ext == "" || ext == ".txt" || ext == ".json") && isLog(text):
 		return Log, nil
 	case config.Detect(path, text) != "":
 		return Config, nil
 	}
-	return "", &UnknownError{path}
+	return "", &UnknownError{path, string(text[:min(len(text), 16)])}
 }
 
 // isLog tells whether a text has the loss of two steps, or is JSON line by line.
@@ -76,8 +81,8 @@ func isLog(text []byte) bool {
 }
 
 // UnknownError: a file is nothing that can be compared.
-type UnknownError struct{ Path string }
+type UnknownError struct{ Path, Begins string }
 
 func (e *UnknownError) Error() string {
-	return e.Path + ": found no manifest, configuration or training log"
+	return fmt.Sprintf("%s: begins with %q, expected %s", e.Path, e.Begins, expected)
 }

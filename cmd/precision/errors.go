@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	"precision/compare"
@@ -52,7 +53,7 @@ func withOptions(err error) error {
 	case errors.As(err, &graphs) && graphs.Graphs > 0:
 		return explain.Say("err.withg", err)
 	case errors.As(err, &unknown):
-		return explain.Say("err.preflight.unknown", unknown.Path)
+		return explain.Say("err.preflight.unknown", unknown.Path, strconv.Quote(unknown.Begins))
 	case errors.As(err, &format):
 		return explain.Say("err.preflight.noformat", format.Path)
 	case errors.As(err, &nothing):

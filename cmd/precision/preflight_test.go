@@ -73,7 +73,7 @@ func TestPreflight(t *testing.T) {
 		{"diff gpu.log end.log -gate=strict", "Gate             fails", exitDiffers},
 		{"diff gpu.log npu.log -pattern loss=nothing(x)", "found none of loss", exitError},
 		{"diff gpu.log npu.sh", "say what they are with -as", exitUsage},
-		{"diff odd.txt odd.txt", "found no manifest", exitUsage},
+		{"diff odd.txt odd.txt", "odd.txt: begins with \"nothing\\n\", expected a manifest", exitUsage},
 		{"diff a.txt b.txt -html c.html", "On both sides, with different content", exitDiffers},
 		{"diff gpu.yaml npu.sh -html c.html", "the same: 1 key ", exitOK},
 		{"diff gpu.yaml npu.sh -html gpu.yaml", "is an input too", exitUsage},

@@ -107,6 +107,13 @@ func isMindSpore(head []byte) bool {
 	if m < 0 || len(name) == 0 || slices.ContainsFunc(name, func(b byte) bool { return b < ' ' || b > '~' }) {
 		return false
 	}
-	num, typ, n = protowire.ConsumeTag(value[n+m:])
-	return n > 0 && typ == protowire.BytesType && num >= 2 && num <= 4
+	value = value[n+m:]
+	num, typ, n = protowire.ConsumeTag(value)
+	if n < 0 || typ != protowire.BytesType || num > 2 {
+		return n > 0 && typ == protowire.BytesType && num <= 4
+	}
+	// A tensor has its shape first, or its type: a node of a graph has a name and a text, too.
+	_, m = protowire.ConsumeVarint(value[n:])
+	inner, _, k := protowire.ConsumeTag(value[min(n+max(m, 0), len(value)):])
+	return num == 2 && (m < 0 || k < 0 || inner <= 2)
 }

@@ -12,7 +12,12 @@ func TestOf(t *testing.T) {
 	dir := t.TempDir()
 	mindspore := "\x0a\x4c\x0a\x09fc.weight\x12\x3f\x08\x03\x08\x04\x12\x07Float32\x1a\x30" + strings.Repeat("\x00", 48)
 	safetensors := "\x30\x00\x00\x00\x00\x00\x00\x00" + `{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`[:48] + "\x00\x00\x00\x00"
+	frozen, err := os.ReadFile("../../testdata/frameworks/made/graphs/frozen.pb")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string][2]string{
+		"frozen.pb":   {string(frozen), ""}, // its nodes have a name and a text
 		"m.ckpt":      {mindspore, "MindSpore"},
 		"weights":     {mindspore, "MindSpore"},
 		"cut.ckpt":    {mindspore[:30], "MindSpore"},

@@ -297,7 +297,7 @@ func compare(s, t *Series, o Options) Quantity {
 		at, why = q.part(&c, o)
 		// A leap tells more than a little that came before it.
 		l := q
-		if leap, how := l.leap(&c); leap >= 0 && (at < 0 || leap < at || why == Apart && (leap == at || l.Noise < driftOver*o.Floor)) {
+		if leap, how := l.leap(&c, at < 0); leap >= 0 && (at < 0 || leap < at || why == Apart && leap > at && l.Noise < driftOver*o.Floor) {
 			q, at, why = l, leap, how
 		}
 	}
@@ -500,11 +500,11 @@ func (t *tails) over(alone bool) float64 {
 	return c
 }
 
-// leap finds the first step at which the values of two logs are a factor apart, or from which they are to the end, that neither the
+// leap finds the first step at which the values of two logs are a factor apart, or, with tail, from which they are to the end, that neither the
 // steps before nor what the logs do by themselves explain; -1 where there is none. Noise is
 // estimated from what lies before alone, and that of the first steps, which have too few before, from all but
 // a twentieth of those behind.
-func (q *Quantity) leap(c *both) (int, Why) {
+func (q *Quantity) leap(c *both, tail bool) (int, Why) {
 	n := len(c.a)
 	own := leapSteps * min(jitter(c.a), jitter(c.b)) // the other may have the leap
 	calm := math.Inf(1)
@@ -540,8 +540,8 @@ func (q *Quantity) leap(c *both) (int, Why) {
 			// What is less than twice as much has to be so many times further from what was.
 			case apart*min(apart, large) >= over*most*large:
 				why = Leap
-			case i < n-1 && rest[i].least > most && rest[i].middle >= max(math.Log(leastTail), most*max(tailOver, over/float64(n-i))):
-				why = Apart
+			case tail && i < n-1 && rest[i].least > most && rest[i].middle >= max(math.Log(leastTail), most*max(tailOver, over/float64(n-i))):
+				why, apart = Apart, rest[i].middle
 			}
 		}
 		if why != "" {

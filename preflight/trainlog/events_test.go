@@ -3,6 +3,7 @@ package trainlog
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"math"
@@ -11,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"precision/internal/tfrecord"
 )
 
 const made = "../../testdata/frameworks/made"
@@ -90,6 +93,18 @@ func TestEventsDamaged(t *testing.T) {
 		}
 		if err == nil && l.Torn == "" && len(l.Find(Loss).Points) == 5 {
 			t.Errorf("cut at %d: not told", n)
+		}
+	}
+	// An event of another version: the checksums are right.
+	record := func(b string) []byte {
+		head := binary.LittleEndian.AppendUint64(nil, uint64(len(b)))
+		head = append(binary.LittleEndian.AppendUint32(head, tfrecord.Checksum(head)), b...)
+		return binary.LittleEndian.AppendUint32(head, tfrecord.Checksum([]byte(b)))
+	}
+	for version, told := range map[string]bool{"brain.Event:2": false, "brain.Event:3": false, "other.Event:1": true} {
+		_, err := write(append(record("\x1a"+string(rune(len(version)))+version), whole...))
+		if failed := (*EventsError)(nil); errors.As(err, &failed) != told || told && !strings.Contains(err.Error(), version) {
+			t.Errorf("%s: %v", version, err)
 		}
 	}
 	for _, at := range []int{100, len(whole) - 1} {
