@@ -94,6 +94,27 @@ func TestDebuggerCounts(t *testing.T) {
 	}
 }
 
+// TestFirstDebugger: what the debugger of TensorFlow 1 wrote is told as that, with what reads it.
+func TestFirstDebugger(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "[x]")
+	run := filepath.Join(root, "run_1700000000000000_140")
+	device := filepath.Join(run, "_tfdbg_device_,job_localhost,replica_0,task_0,device_CPU_0", "net")
+	if err := os.MkdirAll(device, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(device, "mm_0_DebugIdentity_1700000000000000"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{root, run} {
+		if _, _, err := Resolve(dir); err == nil || !strings.Contains(err.Error(), "precision tf_dump") || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	if _, _, err := Resolve(device); err == nil || strings.Contains(err.Error(), "tf_dump") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestDebuggerDamaged: a file that was cut is read up to there, and the place is named.
 func TestDebuggerDamaged(t *testing.T) {
 	dir := t.TempDir()

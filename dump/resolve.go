@@ -61,6 +61,13 @@ func Folders(dir string, most int) ([]string, error) {
 
 // noDumps says that a folder holds no recordings, nor do the folders below it.
 func noDumps(dir string, below int) error {
+	for _, e := range List(dir) {
+		for _, f := range append(List(filepath.Join(dir, e.Name())), e) {
+			if strings.HasPrefix(f.Name(), firstDebugger) {
+				return errorf(dir, CodeFolder, -1, "no dumps but a run of TensorFlow 1's debugger (%s), of which precision tf_dump makes golden arrays", f.Name())
+			}
+		}
+	}
 	switch below {
 	case 0:
 		return errorf(dir, CodeFolder, -1, "no dumps in this folder")
@@ -69,6 +76,9 @@ func noDumps(dir string, below int) error {
 	}
 	return errorf(dir, CodeFolder, -1, "no dumps in this folder, nor in the %d below it", below)
 }
+
+// firstDebugger begins the names of the folders that the debugger of TensorFlow 1 writes for a device, in one for the run.
+const firstDebugger = "_tfdbg_device_"
 
 // walk looks for folders with recordings, at most so many folders.
 func walk(dir string, most int) (found []string, visited int, err error) {
