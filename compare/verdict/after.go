@@ -55,6 +55,8 @@ const (
 	AfterRootless AfterFault = "rootless"
 	// AfterOther: it is of other operators.
 	AfterOther AfterFault = "other"
+	// AfterNothing: of its ranks and steps there is nothing in this one.
+	AfterNothing AfterFault = "nothing"
 	// AfterShapes: a tensor has another shape in it.
 	AfterShapes AfterFault = "shapes"
 )
@@ -73,6 +75,8 @@ func (e *AfterError) Error() string {
 	switch e.Fault {
 	case AfterRootless:
 		return "the earlier result names no root"
+	case AfterNothing:
+		return "nothing of the ranks and steps of the earlier result is in this one"
 	case AfterShapes:
 		return fmt.Sprintf("the earlier result is not of this network: %s has the shape %s in it, and %s here", e.Tensor, result.ShapeText(e.Then), result.ShapeText(e.Now))
 	}
@@ -156,6 +160,9 @@ func FitAfter(old *Judged, now *result.Table, part string) error {
 		if all++; inside[name] {
 			common++
 		}
+	}
+	if all == 0 {
+		return &AfterError{Fault: AfterNothing}
 	}
 	if 2*common < all || common == 0 {
 		return &AfterError{Fault: AfterOther, Common: common, All: all}

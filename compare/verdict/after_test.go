@@ -17,6 +17,17 @@ func wrongAt(n, at int) *result.Table {
 	})
 }
 
+// prefixed puts a text before the names of the operators of a table.
+func prefixed(text string, t *result.Table) *result.Table {
+	for i := range t.Ops {
+		t.Ops[i].Name, t.Rows[i].Op = text+t.Ops[i].Name, text+t.Rows[i].Op
+		for k := range t.Ops[i].Inputs {
+			t.Ops[i].Inputs[k].Op = text + t.Ops[i].Inputs[k].Op
+		}
+	}
+	return t
+}
+
 // TestAfter: what an earlier verdict left open is decided by elements, and stands until these agree.
 func TestAfter(t *testing.T) {
 	first := Judge(wrongAt(6, 3), Options{})
@@ -55,11 +66,9 @@ func TestAfter(t *testing.T) {
 		{"the same", first, wrongAt(6, 3), ""},
 		{"a part of it", first, wrongAt(2, -1), ""},
 		{"no roots", Judge(wrongAt(6, -1), Options{}), wrongAt(6, 3), AfterRootless},
-		{"other operators", first, chain(6, func(t *result.Table) {
-			for i := range t.Ops {
-				t.Ops[i].Name, t.Rows[i].Op = "x"+t.Ops[i].Name, "x"+t.Rows[i].Op
-			}
-		}), AfterOther},
+		{"other operators", first, prefixed("x", wrongAt(6, -1)), AfterOther},
+		{"no operators", first, &result.Table{}, AfterNothing},
+		{"another rank", Judge(prefixed("step0/rank0/", wrongAt(6, 3)), Options{}), prefixed("step0/rank1/", wrongAt(2, -1)), AfterNothing},
 	} {
 		err := FitAfter(c.old, c.now, "")
 		var e *AfterError

@@ -280,19 +280,11 @@ func (n *node) field(num protowire.Number, f protofield.Value) error {
 	return nil
 }
 
-// inputOf is the place of an input among those of its kernel, by its path; -1 if it is not known.
-func inputOf(path string) int {
-	at, err := strconv.Atoi(path)
-	if err != nil {
-		return -1
-	}
-	return at
-}
-
 // Fed is what feeds an input of a kernel by a graph; false if that is not known.
 func Fed(feeds map[string][]Port, kernel, path string) (Port, bool) {
-	list, at := feeds[kernel], inputOf(path)
-	if at < 0 || at >= len(list) || list[at].Kernel == "" {
+	list := feeds[kernel]
+	at, err := strconv.Atoi(path)
+	if err != nil || at < 0 || at >= len(list) || list[at].Kernel == "" {
 		return Port{}, false
 	}
 	return list[at], true
