@@ -267,7 +267,9 @@ func (j *Judged) became(old *Judged, part string, ofJob bool) (list []AfterRoot)
 			for i := range j.Roots {
 				op := &j.Operators[j.Roots[i].Operator]
 				elements := len(op.Outputs)+len(op.Inputs) > 0 && j.Row(j.Worst(&j.Roots[i])).Compared || // statistics decide nothing anew
-					j.Taker(&j.Roots[i]) != "" && j.Table.Rows[j.Roots[i].Begin.Row].Compared
+					j.Taker(&j.Roots[i]) != "" && j.Table.Rows[j.Roots[i].Begin.Row].Compared ||
+					// A call in a module that one side alone makes has no elements on the other; the module has.
+					byElements[name] && key(op.Op.Name) != name && slices.ContainsFunc(j.Roots[i].Causes, func(c Cause) bool { return c.Kind == Alone })
 				if elements && parts[key(op.Op.Name)] && !slices.Contains(r.Now, i) {
 					r.Now = append(r.Now, i)
 				}

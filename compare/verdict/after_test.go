@@ -77,3 +77,20 @@ func TestAfter(t *testing.T) {
 		}
 	}
 }
+
+// TestAfterAlone: a call that one side alone makes inside a module that was recorded again decides what the module was suspected of;
+// without elements of the module nothing is decided.
+func TestAfterAlone(t *testing.T) {
+	const module, call = "Module.up.Linear.forward.0", "Torch.arange.0.forward"
+	recorded := func(compared bool, roots ...Root) *Judged {
+		table := &result.Table{Ops: []result.Operator{{Name: module, Uses: []string{call}}, {Name: call}}, Rows: []result.Row{{Op: module, Compared: compared}}}
+		return &Judged{Table: table, Roots: roots, Operators: []Operator{{Op: &table.Ops[0], Outputs: []Tensor{{Row: 0, Verdict: Bad}}}, {Op: &table.Ops[1]}}}
+	}
+	first := recorded(true, Root{Operator: 0})
+	alone := Root{Operator: 1, Causes: []Cause{{Kind: Alone}}}
+	for compared, want := range map[bool]AfterOutcome{true: AfterDecided, false: AfterOpen} {
+		if list := recorded(compared, alone).Became(first, ""); len(list) != 1 || list[0].Outcome != want {
+			t.Errorf("compared %v: %+v", compared, list)
+		}
+	}
+}
