@@ -317,3 +317,46 @@ func TestSeal(t *testing.T) {
 		t.Errorf("in another form: %v", err)
 	}
 }
+
+// TestSchemaBefore: a file of the first schema, which had no lists of what is damaged, lost or taken for granted, no checksum and no
+// kinds of roots, is judged as one of this.
+func TestSchemaBefore(t *testing.T) {
+	for seed := range uint64(20) {
+		j := judgeRandom(rand.New(rand.NewPCG(seed, 2)))
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(write(t, j), &members); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"schema", "damaged", "lost", "premises", "network_outputs", "crc32"} {
+			delete(members, name)
+		}
+		var roots []map[string]any
+		if err := json.Unmarshal(members["roots"], &roots); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range roots {
+			delete(r, "kind")
+		}
+		var err error
+		if members["roots"], err = json.Marshal(roots); err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved, err := ReadJSON(bytes.NewReader(append([]byte(`{"schema":"precision/verdict/1",`), text[1:]...)))
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		profile, err := saved.Profile()
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		again := verdict.Judge(saved.Table, verdict.Options{Profile: profile})
+		again.Baseline = j.Baseline // of another file
+		if !bytes.Equal(write(t, again), write(t, j)) {
+			t.Errorf("seed %d: %s, was %s", seed, again.Verdict, j.Verdict)
+		}
+	}
+}
