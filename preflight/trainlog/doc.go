@@ -301,7 +301,7 @@ func (r *reading) byEpoch() {
 			s.Points[i].Step = place[s.Points[i].Step]
 		}
 	}
-	r.log.ByEpoch, r.log.Epochs = true, 0
+	r.log.ByEpoch, r.log.Epochs, r.log.Counted = true, 0, false
 }
 
 // NothingError: no quantity was found in the lines of a file.

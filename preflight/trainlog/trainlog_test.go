@@ -58,6 +58,15 @@ func TestWords(t *testing.T) {
 		"slime":      {"[2025-10-01 10:00:00] rollout.py:101 - perf 0: {'rollout/raw_reward': 0.5}\n[2025-10-01 10:00:10] actor.py:300 - step 0: {'train/loss': 0.013, 'train/pg_loss': 0.014, 'train/grad_norm': 0.52, 'train/lr-pg_0': 1e-06, 'train/step': 0}", "loss@0=0.013 learning_rate@0=1e-06 grad_norm@0=0.52"},
 		"nemo rl":    {"===== Step 1/100 =====\nTraining Results:\n  • Loss: 0.0131\n  • Generation KL Error: 0.0021\n  • Grad Norm: 0.52\n===== Step 2/100 =====\n  • Loss: 0.0121\n  • Grad Norm: 0.51", "loss@1=0.0131 loss@2=0.0121 grad_norm@1=0.52 grad_norm@2=0.51"},
 		"openrlhf":   {"Global step 3: {'policy_loss': 0.01, 'actor_grad_norm': 0.4, 'actor_lr': 5e-07, 'kl': 0.002}", "loss@3=0.01 learning_rate@3=5e-07 grad_norm@3=0.4"},
+		"tqdm":       {"  0%|          | 0/100 [00:00<?, ?it/s]\r 10%|█         | 10/100 [00:01<00:09,  9.8it/s, loss=2.5]\r 20%|█         | 20/100 [00:02<00:09,  9.8it/s, loss=2.25]\n", "loss@10=2.5 loss@20=2.25"},
+		"lightning":  {"Epoch 0:  10%|█         | 10/100 [00:01<00:09,  9.8it/s, loss=2.5, v_num=0]\rEpoch 0:  20%|█         | 20/100 [00:01<00:09,  9.8it/s, loss=2.25, v_num=0]\rEpoch 1:  10%|█         | 10/100 [00:01<00:09,  9.8it/s, train_loss=1.5]\n", "loss@10=2.5 loss@20=2.25 loss@30=1.5"},
+		"factory":    {"{\"current_steps\": 10, \"total_steps\": 100, \"loss\": 0.5, \"lr\": 1e-05}\n{\"current_steps\": 20, \"total_steps\": 100, \"loss\": 0.25, \"lr\": 2e-05}\n", "loss@10=0.5 loss@20=0.25 learning_rate@10=1e-05 learning_rate@20=2e-05"},
+		"wandb":      {"{\"_step\": 1, \"train/loss\": 2.5, \"_runtime\": 3.3}\n{\"_step\": 2, \"train/loss\": 2.25}\n", "loss@1=2.5 loss@2=2.25"},
+		"colours":    {"\x1b[32mstep 1\x1b[0m loss \x1b[1m2.5\x1b[0m\n\x1b[32mstep 2\x1b[0m loss \x1b[1;31m2.25\x1b[0m\n", "loss@1=2.5 loss@2=2.25"},
+		"tabs":       {"step\tloss\tlr\n1\t2.5\t0.1\n2\t2.25\t0.1\n", "loss@1=2.5 loss@2=2.25 learning_rate@1=0.1 learning_rate@2=0.1"},
+		"thousands":  {"step 1,000 loss 2.5\nstep 1,010 loss 2.25\n", "loss@1000=2.5 loss@1010=2.25"},
+		"held out":   {"step 10 loss 2.5\nstep 10 val loss 9.5\nstep 10, validation loss: 9\nTest set: Average loss: 7, Accuracy: 1/2\nstep 20 test_loss 8 loss 2.25\nEval: loss 3\nstep 30: train loss 2, val loss 4\nlatest loss 1.5\n", "loss@10=2.5 loss@20=2.25 loss@30=1.5"},
+		"epochs":     {"Epoch 1, Loss: 0.5\nEpoch 2, Loss: 0.25\nEpoch 4, Loss: 0.125\n", "loss@1=0.5 loss@2=0.25 loss@3=0.125"},
 		"no words":   {"val_loss: 3, closs 4, bloss=2\nsteps/sec: 3", ""},
 	} {
 		if got := shown(read(t, c.text)); got != c.want {

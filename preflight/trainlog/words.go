@@ -36,10 +36,14 @@ var quantities = []struct {
 }
 
 var (
-	stepWord = lazy.Regexp(`(?i)(?:^|[^\w/.])(?:global[ _-]?steps?|num[ _]updates|iterations?|iters?|steps?|batch)["']?\s*(?:[:=#]\s*|\s|\[|$)\s*["'\[(#]?\s*(\d{1,18})(?:[^\d.eE]|\.?$|\.\D)`)
-	stepOf   = lazy.Regexp(`(?:^\s*|\[)\s*(\d{1,18})\s*/\s*\d+`)
+	stepWord = lazy.Regexp(`(?i)(?:^|[^\w/.])(?:(?:global|current)?[ _-]?steps?|num[ _]updates|iterations?|iters?|batch)["']?\s*(?:[:=#]\s*|\s|\[|$)\s*["'\[(#]?\s*(\d{1,3}(?:,\d{3})+|\d{1,18})(?:[^\d.eE]|\.?$|\.\D)`)
+	stepOf   = lazy.Regexp(`(?:^\s*|\[|\|)\s*(\d{1,18})\s*/\s*\d+`)
 	// A metric in a progress bar of Keras.
 	barMetric = lazy.Regexp(`- ([A-Za-z_][\w./-]*): ([-+]?\d[\d.]*(?:[eE][-+]?\d+)?)(?:\s|$)`)
+	// What stands before a loss that is not that of the training.
+	heldOut = lazy.Regexp(`(?i)(?:^|[^a-z])(?:val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?|dev)(?:[ _-]set)?\W{0,3}(?:average |avg |mean )?$`)
+	// How a terminal is told to colour.
+	escape    = lazy.Regexp(`\x1b\[[0-9;?]*[A-Za-z]`)
 	epochWord = lazy.Regexp(`(?i)\bepoch["']?\s*[:=#]?\s*["'\[(]?\s*(\d+)`)
 	// The words of frameworks for a step that was skipped.
 	skipped = lazy.Regexp(`(?i)overflow.*reducing (?:loss scale )?to ` + numeral + `|attempted loss scale:?\s*` + numeral + `,\s*reducing to\s*` + numeral)
@@ -63,9 +67,17 @@ func (r *reading) line(text string) {
 		}
 		return
 	}
+	if strings.IndexByte(text, 0x1b) >= 0 {
+		text = escape().ReplaceAllString(text, "")
+	}
 	var found []Point // Step is the place in quantities
 	for i, q := range quantities {
-		if m := q.find().FindStringSubmatchIndex(text); m != nil {
+		m := q.find().FindStringSubmatchIndex(text)
+		for m != nil && q.name == Loss && heldOut().MatchString(text[:m[0]+1]) {
+			text = text[:m[0]] + strings.Repeat(" ", m[1]-m[0]) + text[m[1]:]
+			m = q.find().FindStringSubmatchIndex(text)
+		}
+		if m != nil {
 			if v, ok := parse(text[m[2]:m[3]]); ok {
 				found = append(found, Point{int64(i), v})
 				// "loss scale" is no loss.
@@ -86,6 +98,9 @@ func (r *reading) line(text string) {
 	switch {
 	case ok:
 		r.step(n, epoch)
+	case epoch != "" && len(found) > 0 && r.epoch != epoch && !r.named: // "Epoch 2, loss 0.5"
+		r.begun++
+		r.epoch = epoch
 	case epoch != "" && len(found) == 0:
 		// "Epoch 2/5" of Keras stands on a line of its own.
 		if r.epoch != epoch {
@@ -124,10 +139,16 @@ var valued = lazy.Regexp(`(?:^|[\s,"])[-+.]?\d`)
 
 // table takes a line of a csv table, whose first line names its columns.
 func (r *reading) table(text string) bool {
-	if strings.Count(text, ",") == 0 || strings.ContainsAny(text, ":={}") {
+	between := ","
+	for _, other := range []string{"\t", ";"} {
+		if !strings.Contains(text, between) {
+			between = other
+		}
+	}
+	if !strings.Contains(text, between) || strings.ContainsAny(text, ":={}") {
 		return false
 	}
-	cells := strings.Split(text, ",")
+	cells := strings.Split(text, between)
 	for i := range cells {
 		cells[i] = strings.Trim(cells[i], " \t\"")
 	}
@@ -182,7 +203,7 @@ func column(title string) string {
 }
 
 func integer(text string) (int64, bool) {
-	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(text), ",", ""), 10, 64)
 	return n, err == nil && n >= 0 && n < 1<<60
 }
 
