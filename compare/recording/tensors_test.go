@@ -94,6 +94,7 @@ func TestMadeAlone(t *testing.T) {
 	low := said("float32", "0.0", "-Infinity", "-Infinity", "Infinity")
 	lower := said("float32", "1.0", "-Infinity", "-Infinity", "Infinity")
 	over := said("float32", "Infinity", "1.0", "Infinity", "Infinity")
+	places, flags := said("int64", "31", "0", "null", "null"), said("bool", "true", "false", "null", "null")
 	base := func(more ...string) []string {
 		var list []string
 		for i := range 8 {
@@ -118,6 +119,7 @@ func TestMadeAlone(t *testing.T) {
 		{"what a mask is made of", []string{entry("Torch.log", 0, []string{x}, low), entry("Tensor.view", 0, []string{low}, low), entry("Torch.where", 0, []string{x, low}, low)}, ""},
 		{"NaN put among data", []string{entry("Tensor.masked_fill", 0, []string{x, `{"type": "float", "value": NaN}`}, nan)}, "Tensor.masked_fill.0.forward"},
 		{"NaN chosen", []string{entry("Torch.where", 0, []string{x, sized(7, 0)}, nan)}, "Torch.where.0.forward"},
+		{"NaN chosen by places that were counted out", []string{entry("Torch.arange", 0, []string{`{"type": "int", "value": 32}`}, places), entry("Tensor.__eq__", 0, []string{places}, flags), entry("Torch.where", 0, []string{flags, `{"type": "float", "value": NaN}`}, nan)}, "Torch.where.0.forward"},
 		{"NaN set", []string{entry("Tensor.__setitem__", 0, []string{x, `{"type": "float", "value": NaN}`}, nan)}, "Tensor.__setitem__.0.forward"},
 		{"infinity put among data", []string{entry("Tensor.masked_fill", 0, []string{x, `{"type": "float", "value": Infinity}`}, over)}, "Tensor.masked_fill.0.forward"},
 		{"-inf among data that are added up", []string{entry("Torch.where", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low), entry("Torch.sum", 0, []string{low}, low)}, "Torch.where.0.forward"},

@@ -875,10 +875,11 @@ func (w *recordedWalk) movedAlone(op *Operator) int {
 	return -1
 }
 
-// turns tells of a call that one side alone has it and that it may put elements in another order.
+// turns tells of a call that one side alone has it and that it may put elements that it gets in another order.
 func (w *recordedWalk) turns(place int) bool {
-	t := w.operators[place].Op.Type
-	return w.lone(place) && catalogue.Is(t, catalogue.Moves) && !catalogue.Is(t, catalogue.Straight|catalogue.Reshapes|catalogue.Returns)
+	op := w.operators[place].Op
+	takes := len(op.Inputs) > 0 || slices.ContainsFunc(op.Gives, func(g result.Given) bool { return !strings.HasPrefix(g.Place, "output") })
+	return w.lone(place) && takes && catalogue.Is(op.Type, catalogue.Moves) && !catalogue.Is(op.Type, catalogue.Straight|catalogue.Reshapes|catalogue.Returns)
 }
 
 // taken are the calls whose results are known to go into others.

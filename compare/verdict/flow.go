@@ -326,7 +326,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		*t = trail{roots: a.from, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse}
 	case w.isRoot(op, a):
 		other := -1
-		if a.begin == nil && len(a.from) == 0 {
+		if a.begin == nil && len(a.from) == 0 && !w.made(op) { // no order of elements makes NaN of finite ones
 			if other = w.movedAlone(op); other < 0 {
 				other = a.moved.by - 1
 			}
