@@ -126,8 +126,11 @@ func (s *side) findCarved() {
 		used := false
 		for i := range c.leaves {
 			if l := &c.leaves[i]; l.tensor() {
-				key := l.content()
-				used = used || key == 0 && !l.constant() || read[key] // one number everywhere tells nothing of the rest
+				if key := l.content(); key != 0 {
+					used = used || read[key]
+				} else {
+					used = used || !l.constant() // one number everywhere tells nothing of the rest
+				}
 			}
 		}
 		if used || !given[c] {

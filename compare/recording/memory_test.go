@@ -250,7 +250,7 @@ func TestUnfilled(t *testing.T) {
 func TestCarvedConstant(t *testing.T) {
 	zeros := said("float32", "0", "0", "0", "0")
 	record := func(memory, part string) string {
-		return written(t, entry("Tensor.narrow", 0, []string{memory}, part), entry("Functional.gelu", 0, []string{sized(3, 0)}, sized(4, 0)))
+		return written(t, entry("Tensor.narrow", 0, []string{memory}, part), entry("Functional.gelu", 0, []string{sized(3, 0)}, sized(4, 0)), entry("Tensor.add", 0, []string{sized(4, 0), zeros}, sized(4, 0)))
 	}
 	if j := judged(t, record(sized(7e34, 0), zeros), record(sized(8e34, 0), zeros)); has(j, result.Unfilled) != 2 || j.Verdict != verdict.Good {
 		t.Errorf("%s with the roots %v, %d values left out, expected 2", j.Verdict, rootNames(j), has(j, result.Unfilled))
