@@ -67,6 +67,33 @@ func layer(name string) string {
 	return ""
 }
 
+// beheaded renames the parts of a checkpoint that keeps the network below a key, as {"model": …, "epoch": 3} does, if more of
+// them have a partner without that key than with it.
+func beheaded(list []*part, own, other map[string]*part) bool {
+	found, plain := map[string]int{}, 0
+	for _, p := range list {
+		head, rest, _ := strings.Cut(p.name, ".")
+		if other[p.name] != nil {
+			plain++
+		}
+		if name := Name(rest); other[name] != nil && own[name] == nil {
+			found[head]++
+		}
+	}
+	for head, n := range found {
+		if n <= plain || 2*n <= len(list) {
+			continue
+		}
+		for _, p := range list {
+			if rest, ok := strings.CutPrefix(p.name, head+"."); ok && own[Name(rest)] == nil {
+				p.name = Name(rest)
+			}
+		}
+		return true
+	}
+	return false
+}
+
 var punctuation = lazy.Regexp(`[^\pL\pN]+`)
 
 // plainly names parts as files are called, which hold a/b:0 as a_b; false, and nothing is renamed, where two would have one name.

@@ -109,6 +109,27 @@ func scale(n *tensors, name string, by float64) *tensors {
 	return n
 }
 
+// TestNested: a network below a key of a training's checkpoint, as torch.save wrote it, is paired with the network.
+func TestNested(t *testing.T) {
+	made := filepath.Join("..", "..", "testdata", "frameworks", "made", "torch")
+	for _, c := range [][2]string{{"training.pt", "state.pt"}, {"state.safetensors", "training.pt"}, {"training.pt", "training.pt"}, {"state.pt", "module.pt"}} {
+		s, err := Open(filepath.Join(made, c[0]), filepath.Join(made, c[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		paired := 0
+		for _, p := range s.pairs {
+			if p.a != nil && p.b != nil {
+				paired++
+			}
+		}
+		if want := map[bool]int{true: 5}[c[1] != "module.pt"]; paired != want || want > 0 && len(s.pairs) != want {
+			t.Errorf("%v: %d of %d tensors are paired", c, paired, len(s.pairs))
+		}
+		s.Close()
+	}
+}
+
 // TestArrays: a folder of golden arrays as one side, with the names of files. What is no weight keeps the limits of the profile; where
 // most arrays are equal, one that is not is suspect all the same.
 func TestArrays(t *testing.T) {

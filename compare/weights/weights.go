@@ -138,6 +138,9 @@ func newComparison(left, right *checkpoint.Set, join func(list []*part, other ma
 		return m
 	}
 	inA, inB := byName(a), byName(b)
+	if beheaded(a, inA, inB) || beheaded(b, inB, inA) {
+		inA, inB = byName(a), byName(b)
+	}
 	split := func(list []*part, other map[string]*part) (all []*part) {
 		for _, p := range list {
 			all = append(all, qkv(p, other)...)
