@@ -121,6 +121,8 @@ type Row struct {
 	Near, Low     float64
 	// Range is where the results lie; [0, 0] where that follows from the formula, or is not known.
 	Range [2]float64
+	// Within is the parameter between whose least and largest element, or 0, results lie.
+	Within string
 	// Calls are how a function is called, by the namespace where it has parameters of its own (Functional), else "".
 	Calls map[string]*Signature
 	// Kernel is the form that the engine computes a kernel by; empty where that is a function (As), or not known.

@@ -60,6 +60,8 @@ func (r *Row) set(word string) (err error) {
 		if r.Range[0], err = strconv.ParseFloat(lo, 64); err == nil {
 			r.Range[1], err = strconv.ParseFloat(hi, 64)
 		}
+	case key == "within" && has:
+		r.Within = value
 	case key == "low" && has:
 		r.Ends = true
 		r.Low, err = strconv.ParseFloat(value, 64)

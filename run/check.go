@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"io"
+	"slices"
 
 	"precision/compare"
 	"precision/compare/look"
@@ -15,6 +16,7 @@ import (
 	"precision/compare/verdict"
 	"precision/dump"
 	"precision/dump/mindspore"
+	"precision/dump/monitor"
 	"precision/dump/msprobe"
 	"precision/graph"
 	"precision/graph/fusion"
@@ -48,6 +50,7 @@ type Check struct {
 	again   func(only func(name string) bool) ([]oracle.Finding, error)
 	calls   []msprobe.Recording
 	kernels []mindspore.Recording
+	watched bool // it is what monitors of a training recorded
 }
 
 // Checked is what a check found, with how much of what was to be checked.
@@ -70,14 +73,16 @@ func (c *Check) Validate() error {
 			c.calls = list
 		} else if list, err := mindspore.Find(c.Path); err == nil {
 			c.kernels = list
+		} else {
+			c.watched = monitor.Is(c.Path)
 		}
 	}
-	if err := NoRun(c.Path, c.Golden); err != nil && (c.calls == nil || !plainfile.IsFolder(c.Path)) && c.kernels == nil {
+	if err := NoRun(c.Path, c.Golden); err != nil && (c.calls == nil || !plainfile.IsFolder(c.Path)) && c.kernels == nil && !c.watched {
 		return err
 	}
 	switch {
 	case c.Graph != "":
-	case c.calls == nil && c.kernels == nil:
+	case c.calls == nil && c.kernels == nil && !c.watched:
 		return explain.Say("err.check.calls", c.Path)
 	case c.Golden != "":
 		return explain.Say("err.check.noright")
@@ -90,15 +95,37 @@ func (c *Check) Validate() error {
 func (c *Check) Run(ctx context.Context, tell Listener) (*Checked, error) {
 	var done Checked
 	var err error
-	if c.calls != nil || c.kernels != nil {
+	switch {
+	case c.watched:
+		err = c.monitors(&done)
+	case c.calls != nil || c.kernels != nil:
 		err = c.recordings(ctx, &done, tell)
-	} else {
+	default:
 		err = c.dumps(ctx, &done, tell)
 	}
 	if err == nil && c.Table != "" {
 		err = c.write(&done, tell)
 	}
 	return &done, err
+}
+
+// monitors checks what was recorded of a training step by step.
+func (c *Check) monitors(done *Checked) error {
+	data, err := monitor.Read(c.Path)
+	if err != nil {
+		return err
+	}
+	done.Findings = oracle.CheckMonitors(data)
+	if c.Only != nil {
+		done.Findings = slices.DeleteFunc(done.Findings, func(f oracle.Finding) bool { return !c.Only(f.Op) })
+	}
+	var bad []result.Damage
+	for _, err := range data.Bad {
+		bad = append(bad, result.DamageOf(c.Path, c.Path, result.Because(result.FileDamaged, err.Error()), err))
+	}
+	c.again = func(func(string) bool) ([]oracle.Finding, error) { return nil, nil }
+	done.Coverage = oracle.CoverageOf(done.Findings, bad, nil)
+	return nil
 }
 
 func (c *Check) recordings(ctx context.Context, done *Checked, tell Listener) (err error) {

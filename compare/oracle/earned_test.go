@@ -30,6 +30,7 @@ var noClaim = regexp.MustCompile(`^check\.(gaps|checked|operator|output|verdicts
 // Every reason is gone where what it says is not so.
 func TestEarned(t *testing.T) {
 	const add, right = "Torch.add(float32[2]{1 2}, float32[2]{1 2}", ") = float32[2]{2 4}"
+	const unheard = "statistics: Torch.unheard(float32[2]{1 2}"
 	const cached = "NPU._npu_reshape_and_cache(float32[1,1,1]{3}, float32[1,1,1]{4}, float32[1,2,1,1]{1 2}, float32[1,2,1,1]{5 6}, int32[1]{0}"
 	const read = "; Torch.clone(float32[1,2,1,1]{3 2}) = float32[1,2,1,1]{3 2}; Torch.clone(float32[1,2,1,1]{4 6}) = float32[1,2,1,1]{4 6}"
 	const relu, sigmoid = "Module.m.a.ReLU(float32[2]{1 -2}) = float32[2]{1 0}", "Module.m.b.Sigmoid(float32[2]{1 0}) = float32[2]{0.7310586 0.5}"
@@ -76,6 +77,13 @@ func TestEarned(t *testing.T) {
 			"modules: " + relu + "; " + sigmoid + "; Module.m.Net(float32[2]{1 -2}) = float32[2]{0.7310586 0.5}"},
 
 		{"check-no-elements", "statistics: Torch.relu(float32[2]{1 2}) = float32[2]{1 2}", "Torch.relu(float32[2]{1 2}) = float32[2]{1 2}"},
+		{"check-finite", unheard + ") = float32[2]{1 2}", "statistics: Torch.relu(float32[2]{1 2}) = float32[2]{1 2}"},
+		{"check-holds", "statistics: Torch.unheard(float32[2]{-inf 2}) = float32[2]{-inf 2}", unheard + ") = float32[2]{1 2}"},
+		{"check-made check.sources", unheard + ") = float32[2]{nan 2}", unheard + ") = float32[2]{1 2}"},
+		{"check-held", "statistics: Torch.unheard(float32[2]{nan 2}) = float32[2]{1 2}", unheard + ") = float32[2]{1 2}"},
+		{"check-came check.behind", unheard + ") = float32[2]{nan 2}; Torch.unheard(float32[2]{nan 2}) = float32[2]{nan 2}", unheard + ") = float32[2]{nan 2}"},
+		{"check-all-zero", "statistics: Torch.matmul(float32[1,2]{1 2}, float32[2,2]{1 2 3 4}) = float32[1,2]{0 0}", "statistics: Torch.matmul(float32[1,2]{1 2}, float32[2,2]{1 2 3 4}) = float32[1,2]{7 10}"},
+		{"check-not-kept", "statistics: Torch.reshape(float32[2]{1 2}, [2, 1]) = float32[2,1]{1 1}", "statistics: Torch.reshape(float32[2]{1 2}, [2, 1]) = float32[2,1]{1 2}"},
 		{"check-no-forward", "backward: Torch.add(float32[2]{1 2}) = float32[2]{2 4}", "gradients: " + add + right},
 		{"check-no-gradient", "gradients: Torch.argsort(float32[2]{1 2}) = int64[2]{0 1}", "gradients: " + add + right},
 		{"check-unsupported", "Torch.unique(float32[2]{1 1}, dim=0) = float32[1]{1}", "Torch.unique(float32[2]{1 1}) = float32[1]{1}"},
@@ -114,15 +122,19 @@ func TestEarned(t *testing.T) {
 		{"clean_test.go", "TestPartialIsUnknown"}:                {"check-partial": "Partial"},
 		{"contrary_test.go", "TestContrary"}:                     {"check-contrary": "Contrary"},
 		{"calls_test.go", "TestStatistics"}:                      {"check-range": "Wrong}", "check-in-range": "Unknown}"},
-		{"judge_test.go", "TestOneSided"}:                        {"check-one-sided": "oneSided"},
-		{"sums_test.go", "TestUnlikely"}:                         {"check-unlikely": "Unlikely"},
-		{"checksum_test.go", "TestRowSums"}:                      {"check-sum": "sumsBeyond"},
-		{"bad_test.go", "TestClaims"}:                            {"check-too-large": "TooLarge"},
-		{"earned_test.go", "TestCrashed"}:                        {"check-crashed": "Crashed"},
-		{"bad_test.go", "TestBadShapes"}:                         {"check-type": "a string"},
-		{"network_test.go", "TestSplit"}:                         {"why.split": "s.Local", "why.sensitive": "Sensitive"},
-		{"network_test.go", "TestNetwork"}:                       {"why.none": "pattern"},
-		{"earned_test.go", "TestCounts"}:                         {"check.outputs": "check.outputs", "check.counts": "check.counts"},
+		{"statistics_test.go", "TestSources"}:                    {"check-given": "check-given", "check-came-rank": "check-came-rank", "check-found": "check-found"},
+		{"monitors_test.go", "TestMonitors"}: {"check-spike": "check-spike", "check-nan-at": "check-nan-at", "check-zero-at": "check-zero-at", "check-peers-part": "check-peers-part", "check-on-ranks": "check-on-ranks",
+			"check-nothing-at": "check-nothing-at", "check-inf-at": "check-inf-at"},
+		{"monitors_test.go", "TestMonitorsUnknown"}: {"check-few-steps": "FewSteps", "check-steady": "Steady", "check-behind": "Behind", "check-no-statistics": "NoStatistics"},
+		{"judge_test.go", "TestOneSided"}:           {"check-one-sided": "oneSided"},
+		{"sums_test.go", "TestUnlikely"}:            {"check-unlikely": "Unlikely"},
+		{"checksum_test.go", "TestRowSums"}:         {"check-sum": "sumsBeyond"},
+		{"bad_test.go", "TestClaims"}:               {"check-too-large": "TooLarge"},
+		{"earned_test.go", "TestCrashed"}:           {"check-crashed": "Crashed"},
+		{"bad_test.go", "TestBadShapes"}:            {"check-type": "a string"},
+		{"network_test.go", "TestSplit"}:            {"why.split": "s.Local", "why.sensitive": "Sensitive"},
+		{"network_test.go", "TestNetwork"}:          {"why.none": "pattern"},
+		{"earned_test.go", "TestCounts"}:            {"check.outputs": "check.outputs", "check.counts": "check.counts"},
 	} {
 		for key, word := range keys {
 			elsewhere[key] = [3]string{file[0], file[1], word}

@@ -470,7 +470,7 @@ func (m *gathering) statistics(o *gathered, f *Finding) {
 	x, known := statsOf(o.arg)
 	s, told := m.span(o.arg, o.parts)
 	if !known || !told {
-		unknown(f, because(NoElements, o.arg.place))
+		unknown(f, because(NoElements, o.arg.place), statisticsLeft(o.arg))
 		return
 	}
 	which, is, ok := s.allows(x)

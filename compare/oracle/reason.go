@@ -46,30 +46,51 @@ const (
 	Coarse        result.Kind = "check-coarse"       // integers beyond 2^53, elements: float64 does not hold their digits
 	Crashed       result.Kind = "check-crashed"      // error
 
-	NoAPI        result.Kind = "check-no-api"       // function: not one that can be recomputed
-	NoElements   result.Kind = "check-no-elements"  // tensor: only statistics of it were recorded
-	NoArgument   result.Kind = "check-no-argument"  // argument that was not recorded
-	BadArgument  result.Kind = "check-bad-argument" // argument, what was recorded, what was expected
-	NewArgument  result.Kind = "check-new-argument" // argument that the function is not known to have
-	OutsideCache result.Kind = "check-outside"      // argument, place that it points to, how many there are
-	ReadBy       result.Kind = "check-read-by"      // call and place of what was written to an argument
-	NotRead      result.Kind = "check-not-read"     // argument that the call wrote to and that nothing recorded reads
-	Unfilled     result.Kind = "check-unfilled"     // -: memory that nothing was written to
-	Passed       result.Kind = "check-passed"       // -: the function returned its argument, and the gradients are those of the call before
-	Sliced       result.Kind = "check-sliced"       // -: parts of tensors were recorded
-	NoForward    result.Kind = "check-no-forward"   // forward call that is not recorded
-	Composite    result.Kind = "check-composite"    // calls recorded within the module: never told, what they say of it is (modules.go)
-	Composed     result.Kind = "check-composed"     // calls recorded within the module that explain the output
-	Apart        result.Kind = "check-apart"        // calls recorded within the module, none of which made the output
-	PartUnknown  result.Kind = "check-part"         // part of a module that has no verdict, or a bad one
-	PartSuspect  result.Kind = "check-part-suspect" // part of a module that is suspect
-	Unmade       result.Kind = "check-unmade"       // part of a module, tensor that it took and that nothing recorded made
-	NoGradient   result.Kind = "check-no-gradient"  // function whose gradients are not recomputed
-	NotRecorded  result.Kind = "check-hidden"       // arguments that a module keeps to itself
-	Overwritten  result.Kind = "check-overwritten"  // input that equals the output of a call in place
-	Partial      result.Kind = "check-partial"      // tensor of which each rank has a summand
-	OutOfRange   result.Kind = "check-range"        // statistic, its value, least and greatest value that the inputs allow
-	InRange      result.Kind = "check-in-range"     // -: the statistics are in the range that the inputs allow
+	NoAPI        result.Kind = "check-no-api"        // function: not one that can be recomputed
+	NoElements   result.Kind = "check-no-elements"   // tensor: only statistics of it were recorded
+	NoArgument   result.Kind = "check-no-argument"   // argument that was not recorded
+	BadArgument  result.Kind = "check-bad-argument"  // argument, what was recorded, what was expected
+	NewArgument  result.Kind = "check-new-argument"  // argument that the function is not known to have
+	OutsideCache result.Kind = "check-outside"       // argument, place that it points to, how many there are
+	ReadBy       result.Kind = "check-read-by"       // call and place of what was written to an argument
+	NotRead      result.Kind = "check-not-read"      // argument that the call wrote to and that nothing recorded reads
+	Unfilled     result.Kind = "check-unfilled"      // -: memory that nothing was written to
+	Passed       result.Kind = "check-passed"        // -: the function returned its argument, and the gradients are those of the call before
+	Sliced       result.Kind = "check-sliced"        // -: parts of tensors were recorded
+	NoForward    result.Kind = "check-no-forward"    // forward call that is not recorded
+	Composite    result.Kind = "check-composite"     // calls recorded within the module: never told, what they say of it is (modules.go)
+	Composed     result.Kind = "check-composed"      // calls recorded within the module that explain the output
+	Apart        result.Kind = "check-apart"         // calls recorded within the module, none of which made the output
+	PartUnknown  result.Kind = "check-part"          // part of a module that has no verdict, or a bad one
+	PartSuspect  result.Kind = "check-part-suspect"  // part of a module that is suspect
+	Unmade       result.Kind = "check-unmade"        // part of a module, tensor that it took and that nothing recorded made
+	NoGradient   result.Kind = "check-no-gradient"   // function whose gradients are not recomputed
+	NotRecorded  result.Kind = "check-hidden"        // arguments that a module keeps to itself
+	Overwritten  result.Kind = "check-overwritten"   // input that equals the output of a call in place
+	Partial      result.Kind = "check-partial"       // tensor of which each rank has a summand
+	OutOfRange   result.Kind = "check-range"         // statistic, its value, least and greatest value that the inputs allow
+	InRange      result.Kind = "check-in-range"      // -: the statistics are in the range that the inputs allow
+	Finite       result.Kind = "check-finite"        // -: and what range the inputs allow is not known
+	NoStatistics result.Kind = "check-no-statistics" // -
+	Holds        result.Kind = "check-holds"         // NaN, Inf or -Inf, the largest element
+	NotKept      result.Kind = "check-not-kept"      // statistic of elements that are only moved, of what went in, of what came out
+	AllZero      result.Kind = "check-all-zero"      // -: and none of the inputs is
+	MadeHere     result.Kind = "check-made"          // NaN or Inf that no input has
+	HeldBefore   result.Kind = "check-held"          // NaN or Inf, argument that had it although no recorded call made it
+	GivenAs      result.Kind = "check-given"         // NaN, argument that it was given as
+	CameFrom     result.Kind = "check-came"          // NaN or Inf, argument, call that left it
+	CameRank     result.Kind = "check-came-rank"     // NaN or Inf, rank that brought it in, its call
+	Steady       result.Kind = "check-steady"        // steps at which it was finite and within its own history
+	FewSteps     result.Kind = "check-few-steps"     // steps: too few for a history
+	SpikeAt      result.Kind = "check-spike"         // step, size, the same over the median of the steps before, how many these are
+	NaNAt        result.Kind = "check-nan-at"        // step, elements that are NaN
+	InfAt        result.Kind = "check-inf-at"        // step
+	NothingAt    result.Kind = "check-nothing-at"    // step without a number, which others have
+	ZeroAt       result.Kind = "check-zero-at"       // step, steps before at which it was not 0
+	Behind       result.Kind = "check-behind"        // step, series that it follows
+	OnRanks      result.Kind = "check-on-ranks"      // ranks at which it happens at once, of
+	PeersPart    result.Kind = "check-peers-part"    // step, ranks that had the same before
+	FoundFirst   result.Kind = "check-found"         // -: the recorder found NaN or infinities, and none before
 
 	Explained      result.Kind = "check-reading"       // name of the reading that explains the output, its arguments
 	Readings       result.Kind = "check-readings"      // number of readings, none of which explains the output
@@ -233,6 +254,9 @@ type Finding struct {
 
 	// Want and Got are what all elements should be and what they are, of an output that was kept; see [Settings].
 	Want, Got []float64
+
+	// History is what a monitor recorded of it, step by step.
+	History []Past
 
 	// Split is the local and the inherited error, where there is golden data.
 	Split *Split

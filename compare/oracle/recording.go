@@ -157,7 +157,7 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 		return meetings[i].check(ctx)
 	})...)
 	if j.Only == nil {
-		findings = heard(findings, replicas(opened))
+		findings = heard(sources(opened, findings), append(replicas(opened), jumps(opened)...))
 	}
 	return append(findings, j.gaps()...), bad, ctx.Err()
 }

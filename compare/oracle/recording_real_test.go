@@ -33,6 +33,9 @@ func TestRealRecordings(t *testing.T) {
 		if err != nil {
 			continue // of another format
 		}
+		if _, err := os.Stat(filepath.Join(list[0].Dir, msprobe.TensorFolder)); err != nil {
+			continue // statistics alone
+		}
 		findings, _, err := RecordingJob{Recordings: list, Workers: 1}.Run(t.Context())
 		if err != nil {
 			t.Error(dir, err)

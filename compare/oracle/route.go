@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"precision/dump/dtype"
 	catalogue "precision/op"
@@ -47,10 +48,99 @@ func gateForms() {
 		}
 		return []Reading{of(false), of(true)}
 	}})
+	define("npu_ffn", function{forward: feedForward})
 	define("npu_group_norm_silu", function{forward: func(k *invocation) []Reading {
 		v := forms["group_norm"].forward(k)[0].Out[0]
 		return []Reading{{Out: []Values{k.applied(catalogue.Of("silu"), v), nil, nil}}}
 	}})
+}
+
+// feedForward is act(x·w1 + b1)·w2 + b2, of the rows of each expert with its own weights. The hidden tensor is rounded to its type,
+// and with inner_precise 1 what the activation takes and computes is in float16 (op-plugin's documentation of npu_ffn;
+// ops-transformer ffn/ffn, aclnnFFNV3.md). Which half gates, and which gelu it is, they do not say: each is a reading.
+func feedForward(k *invocation) []Reading {
+	k.unsupported("scale", "offset", "deq_scale1", "deq_scale2", "antiquant_scale1", "antiquant_scale2", "antiquant_offset1", "antiquant_offset2")
+	x, w1 := k.pair("x", "weight1")
+	w2 := k.tensor("weight2")
+	refuseIf(len(x.shape) < 2 || len(w1.shape) < 2 || len(w1.shape) > 3 || len(w2.shape) != len(w1.shape), ShapesDiffer, x.shape, w1.shape, w2.shape)
+	name, gated := strings.CutSuffix(strings.Replace(strings.ToLower(k.string("activation", "")), "swiglu", "siluglu", 1), "glu")
+	if name == "ge" || name == "re" {
+		name += "lu"
+	}
+	row := catalogue.Of(strings.Replace(name, "fastgelu", "fast_gelu", 1))
+	refuseIf(row.Formula == nil, Unsupported, "activation "+name)
+	width := x.shape[len(x.shape)-1]
+	refuseIf(width == 0, ShapesDiffer, x.shape)
+	rows := reshape(x, []int64{count(x.shape) / width, width})
+	layer := func(c *invocation, x Values, e int, first bool) Values {
+		of := func(name string) Values {
+			switch o := k.optional(name); {
+			case o == nil:
+				return nil
+			case len(w1.shape) == 3 && strings.HasPrefix(name, "weight") || len(o.shape) == 2 && strings.HasPrefix(name, "bias"):
+				return reshape(slab1(o, 0, int64(e), 1), o.shape[1:])
+			default:
+				return o
+			}
+		}
+		plus := func(v, bias Values) Values {
+			if bias == nil {
+				return v
+			}
+			return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
+		}
+		v := plus(k.product(x, of("weight1")), of("bias1"))
+		ulps := k.ulps()
+		if k.outType() == dtype.Float16 && k.int("inner_precise", 1) == 1 {
+			v, ulps = k.between(v), 8*0x1p-11
+		}
+		act := func(v Values) Values {
+			return elementsOf(rounding(c.slope(row), ulps, row.Near, row.Traits&catalogue.Cancels != 0), nil, false, []Values{v})
+		}
+		if gated {
+			gate, other := k.halved(v, 1, first)
+			v = elementsOf(mulKernel(k.unit()), nil, false, []Values{k.halves(act(gate)), other})
+		} else {
+			v = act(v)
+		}
+		return plus(k.product(k.between(v), of("weight2")), of("bias2"))
+	}
+	whole := func(c *invocation, first bool) Values {
+		if len(w1.shape) == 2 {
+			return layer(c, rows, 0, first)
+		}
+		ends := slices.Clone(k.ints("expert_tokens_index"))
+		if ends == nil {
+			ends = slices.Clone(k.ints("expert_tokens"))
+			for i := 1; i < len(ends); i++ {
+				ends[i] += ends[i-1]
+			}
+		}
+		refuseIf(len(ends) == 0 || int64(len(ends)) != w1.shape[0] || !slices.IsSorted(ends) || ends[0] < 0 || ends[len(ends)-1] != rows.Shape()[0], BadArgument, k.shown("expert_tokens"), shapeText(ends), "the rows of "+shapeText(w1.shape)+" experts")
+		var parts []Values
+		from := int64(0)
+		for e, end := range ends {
+			if end > from {
+				parts = append(parts, layer(c, slab1(rows, 0, from, end-from), e, first))
+			}
+			from = end
+		}
+		refuseIf(len(parts) == 0, ShapesDiffer, x.shape)
+		return joined(0, parts...)
+	}
+	var out []Reading
+	for _, approximate := range []string{"tanh", "none"} {
+		for _, first := range []bool{true, false} {
+			if approximate == "none" && name != "gelu" || !first && !gated {
+				continue
+			}
+			c := k.with(map[string]*argument{"approximate": textArgument(approximate)})
+			y := whole(c, first)
+			out = append(out, Reading{Name: "approximate " + approximate + ", first half gates " + strconv.FormatBool(first),
+				Out: []Values{reshape(y, append(slices.Clone(x.shape[:len(x.shape)-1]), y.Shape()[1]))}})
+		}
+	}
+	return out
 }
 
 // choiceForms choose among many, and what follows a sequence token by token.

@@ -6,6 +6,7 @@ package page
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -35,7 +36,51 @@ type Options struct {
 type data struct {
 	Outputs outputs         `json:"outputs"`
 	Looks   json.RawMessage `json:"looks,omitempty"`
+	Heat    *heat           `json:"heat,omitempty"`
 	Page    own             `json:"page"`
+}
+
+// heat is what monitors recorded: of each output its size at each step, over its median; null where there is no number.
+type heat struct {
+	Steps []int64         `json:"steps"`
+	Sizes [][]html.Number `json:"sizes"` // in the order of outputs
+}
+
+// heatOf arranges the history of outputs by steps; nil where there is none.
+func heatOf(findings []oracle.Finding) *heat {
+	at := map[int64]int{}
+	for i := range findings {
+		for _, p := range findings[i].History {
+			at[p.Step] = 0
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	h := &heat{Steps: slices.Sorted(maps.Keys(at))}
+	for i, step := range h.Steps {
+		at[step] = i
+	}
+	for i := range findings {
+		row := make([]html.Number, len(h.Steps))
+		var sizes []float64
+		for k := range row {
+			row[k] = html.Number(math.NaN())
+		}
+		for _, p := range findings[i].History {
+			if row[at[p.Step]] = html.Number(p.Size); p.Size-p.Size == 0 {
+				sizes = append(sizes, p.Size)
+			}
+		}
+		slices.Sort(sizes)
+		if n := len(sizes); n > 0 && sizes[n/2] > 0 {
+			for k := range row {
+				row[k] /= html.Number(sizes[n/2])
+			}
+		}
+		h.Sizes = append(h.Sizes, row)
+	}
+	return h
 }
 
 // outputs are in execution order. Ratio is the largest error as a share of what rounding may do; Worst the place of that
@@ -84,7 +129,7 @@ type spoken struct {
 // Write writes the page.
 func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options) error {
 	standing := tell.Standing(findings, c)
-	d := data{Looks: o.Looks, Page: own{Lang: o.Lang.String(), Verdict: standing.Verdict.String(), Left: report.Clean(o.Left), Graph: report.Clean(o.Graph), Say: map[string]spoken{}}}
+	d := data{Looks: o.Looks, Heat: heatOf(findings), Page: own{Lang: o.Lang.String(), Verdict: standing.Verdict.String(), Left: report.Clean(o.Left), Graph: report.Clean(o.Graph), Say: map[string]spoken{}}}
 	var states strings.Builder
 	places := map[string]int{}
 	var reasons [][]result.Reason

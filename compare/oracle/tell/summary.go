@@ -87,6 +87,7 @@ func Summary(lang msg.Lang, findings []oracle.Finding, c oracle.Coverage) []repo
 	if mixed {
 		lines = append(lines, line(tr("report.label.premise"), report.Suspect, report.Sentence(lang, p.Reason)), line("", report.Plain, tr("report.do."+string(p.Kind))))
 	}
+	lines = append(lines, sources(lang, findings)...)
 	for _, v := range []struct {
 		verdict oracle.Verdict
 		key     string
@@ -134,6 +135,40 @@ func line(label string, style report.Style, text string) report.Line {
 	return report.Line{Label: label, Segments: []report.Segment{{Text: text, Style: style}}}
 }
 
+// sources tells where NaN and Inf come from: the first call of every rank that made or was given some, or the collective that
+// brought it there, and how many outputs behind have it.
+func sources(lang msg.Lang, findings []oracle.Finding) (lines []report.Line) {
+	label, behind := lang.T("check.sources"), 0
+	told := map[string]bool{}
+	for i := range findings {
+		f := &findings[i]
+		if len(f.Reasons) == 0 {
+			continue
+		}
+		why := f.Reasons[len(f.Reasons)-1]
+		switch why.Kind {
+		case oracle.MadeHere, oracle.HeldBefore, oracle.GivenAs, oracle.FoundFirst, oracle.CameRank:
+		case oracle.CameFrom:
+			behind++
+			continue
+		default:
+			continue
+		}
+		rank := f.Op[:strings.LastIndexByte(f.Op, '/')+1]
+		if told[rank] || len(told) == mostListed {
+			behind++
+			continue
+		}
+		told[rank] = true
+		lines = append(lines, line(label, report.Suspect, lang.T("check.at", fmt.Sprintf("%s:output:%d", f.Op, f.Index), f.Type, Reason(lang, why))))
+		label = ""
+	}
+	if behind > 0 {
+		lines = append(lines, line(label, report.Dim, lang.T("check.behind", lang.T("check.output", behind))))
+	}
+	return lines
+}
+
 // list names the outputs of a verdict, with what speaks against them.
 func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label string, style report.Style) []report.Line {
 	tr := lang.T
@@ -174,20 +209,23 @@ func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label stri
 // most frequent first, with one of them.
 func grouped(lang msg.Lang, findings []oracle.Finding, label string, style report.Style) []report.Line {
 	type group struct {
-		kind  result.Kind
 		n     int
 		first *oracle.Finding
 	}
 	var groups []*group
-	of := map[result.Kind]*group{}
+	of := map[string]*group{}
 	for i := range findings {
 		f := &findings[i]
 		if f.Verdict != oracle.Unknown || len(f.Reasons) == 0 {
 			continue
 		}
-		kind := f.Reasons[0].Kind
+		// What statistics say besides is said of all that have nothing else.
+		kind := string(f.Reasons[0].Kind)
+		if f.Reasons[0].Kind == oracle.NoElements {
+			kind = string(f.Reasons[len(f.Reasons)-1].Kind)
+		}
 		if of[kind] == nil {
-			of[kind] = &group{kind: kind, first: f}
+			of[kind] = &group{first: f}
 			groups = append(groups, of[kind])
 		}
 		of[kind].n++
@@ -200,7 +238,11 @@ func grouped(lang msg.Lang, findings []oracle.Finding, label string, style repor
 			break
 		}
 		name := fmt.Sprintf("%s:output:%d", g.first.Op, g.first.Index)
-		lines = append(lines, line(label, style, lang.T("check.group", lang.T("check.output", g.n), name, Reason(lang, g.first.Reasons[0]))))
+		said := Reason(lang, g.first.Reasons[0])
+		if n := len(g.first.Reasons); n > 1 && g.first.Reasons[0].Kind == oracle.NoElements {
+			said += lang.T("report.also") + Reason(lang, g.first.Reasons[n-1])
+		}
+		lines = append(lines, line(label, style, lang.T("check.group", lang.T("check.output", g.n), name, said)))
 		label = ""
 	}
 	return lines

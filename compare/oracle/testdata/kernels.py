@@ -537,6 +537,20 @@ if not options.recording:
     line("Functional.hardshrink", [x], {"lambd": .7}, [np.where(np.abs(x) > .7, x, 0).astype(f4)])
     line("Functional.softshrink", [x], {"lambd": .7}, [(np.sign(d) * np.maximum(np.abs(d) - .7, 0)).astype(f4)])
 
+# Layers of two products
+x, w1, w2, b1, b2 = normal(2, 3, 4), normal(4, 6), normal(6, 5), normal(6), normal(5)
+case("npu_ffn", [x, w1, w2, "silu"], {"bias1": b1, "bias2": b2}, silu(x @ w1 + b1) @ w2 + b2)
+x, w1, w2 = bf(normal(5, 4)), bf(normal(3, 4, 8)), bf(normal(3, 8, 4))
+f, u, v = (np.asarray(t, f4) for t in (x, w1, w2))
+counts_of = [2, 0, 3]
+rows = [bf(bf(np.maximum(f[lo:hi] @ u[e], 0)) @ v[e]) for lo, hi, e in ((0, 2, 0), (2, 5, 2))]
+case("npu_ffn", [x, w1, w2, "relu"], {"expert_tokens": counts_of}, np.concatenate(rows).view(bfloat16))
+case("npu_ffn", [x, w1, w2, "relu"], {"expert_tokens_index": [2, 2, 5]}, np.concatenate(rows).view(bfloat16))
+x, w1, w2 = normal(4, 4), normal(4, 12), normal(6, 4)
+y, z = np.split(x @ w1, 2, -1)
+case("npu_ffn", [x, w1, w2, "swiglu"], {}, (silu(y) * z) @ w2)
+case("npu_ffn", [x, normal(4, 6) * 0 + w1[:, :6], w2, "gelu"], {}, tanh(x @ w1[:, :6]) @ w2)
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)

@@ -55,8 +55,30 @@ function numbersOf(m, i) {
   ].map(([name, text]) => el('tr', {}, el('th', {}, t('column.check.' + name)), el('td.number', {}, text)))));
 }
 
+/** heatView is a map of what monitors recorded, of one rank and metric at a time: a row for each layer, a column for each step. */
+function heatView(m, heat) {
+  const place = i => m.type.get(i) + ' ' + m.o.op[i].split('/')[0];
+  const kinds = [...new Set(m.o.op.map((_, i) => place(i)))];
+  const worst = m.o.op.findIndex((_, i) => m.verdictOf(i) === 'suspect');
+  const choice = el('select', {'aria-label': t('check.heat')}, kinds.map(k => el('option', {value: k, selected: worst >= 0 && k === place(worst)}, show(k))));
+  const box = el('div#matrix');
+  const draw = () => box.replaceChildren(el('table', {},
+    el('thead', {}, el('tr', {}, el('th'), heat.steps.map(s => el('th', {scope: 'col'}, String(s))))),
+    el('tbody', {}, m.o.op.map((name, i) => place(i) !== choice.value ? null : el('tr', {}, el('th', {scope: 'row'}, show(name.split('/').slice(2).join('/')) + (m.o.index[i] ? ':' + m.o.index[i] : '')),
+      heat.sizes[i].map((v, k) => {
+        const x = numberOf(v), known = Number.isFinite(x);
+        const cell = el('button.cell-of', {type: 'button', title: name + ' · ' + heat.steps[k] + ': ' + (known ? figure(x, 4) + '×' : t('check.no-number')), onclick: () => select(m.opOfRow[i], i)}, known ? figure(x, 2) : '–');
+        cell.style.background = `color-mix(in srgb, var(--bad) ${known ? Math.min(75, Math.round(25 * Math.abs(Math.log10(Math.max(x, 1e-9))))) : 75}%, var(--panel))`;
+        return el('td', {}, cell);
+      })))).filter(Boolean)));
+  choice.addEventListener('change', draw);
+  draw();
+  return el('section', {}, el('h2', {}, t('check.heat') + ' ', choice), box);
+}
+
 start(async () => {
-  const m = model(await unpack());
+  const read = await unpack();
+  const m = model(read);
   const order = [...Array(m.rows).keys()].filter(i => m.verdictOf(i) === 'bad' || m.verdictOf(i) === 'suspect').sort((a, b) => (m.verdictOf(a) === 'suspect') - (m.verdictOf(b) === 'suspect') || a - b);
   settle({lang: m.page.lang, op: order.length ? m.opOfRow[order[0]] : -1, row: order[0] ?? -1, metric: 'ratio'});
   Object.assign(state, follow(m));
@@ -80,6 +102,7 @@ start(async () => {
   on('op row', panel);
   topView(m.page, {verdict: m.page.verdict, sides: () => [el('code', {}, show(m.page.left)), m.page.graph ? el('code', {}, ' ' + show(m.page.graph)) : ''],
     counts: () => m.states.map(s => count(s, [...m.o.states].filter(x => states[x] === s).length))}, cards, panel);
+  if (read.heat) document.getElementById('cards').after(heatView(m, read.heat));
   tableView(m);
   chartView(m);
   const whatIf = document.getElementById('what-if'); // the bound itself is the first limit to look at

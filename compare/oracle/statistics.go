@@ -1,0 +1,700 @@
+package oracle
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
+	catalogue "precision/op"
+)
+
+// What statistics tell where no elements were recorded. Max, Min, Mean and Norm of arguments say where results have to
+// lie; a result within is not known to be right. And whatever else was recorded, they tell where numbers that are none
+// came from.
+
+// interval is a range of numbers.
+type interval struct{ lo, hi float64 }
+
+var anything = interval{math.Inf(-1), math.Inf(1)}
+
+// corners is the range of a function of two numbers that is monotonic in each.
+func corners(x, z interval, f func(a, b float64) float64) interval {
+	out := interval{math.Inf(1), math.Inf(-1)}
+	for _, a := range []float64{x.lo, x.hi} {
+		for _, b := range []float64{z.lo, z.hi} {
+			y := f(a, b)
+			if math.IsNaN(y) {
+				return anything
+			}
+			out.lo, out.hi = min(out.lo, y), max(out.hi, y)
+		}
+	}
+	return out
+}
+
+// ranges are those of functions of one tensor that are no formulas, from the range of that.
+var ranges = map[string]func(k *invocation, x interval) interval{
+	"clamp": func(k *invocation, x interval) interval {
+		lo, hi := k.args["min"], k.args["max"]
+		if lo.tensor() || hi.tensor() {
+			return anything
+		}
+		if v, ok := lo.number(); ok {
+			x = interval{max(x.lo, v), max(x.hi, v)}
+		}
+		if v, ok := hi.number(); ok {
+			x = interval{min(x.lo, v), min(x.hi, v)}
+		}
+		return x
+	},
+}
+
+// formulaRange is where a function of one number, that is a formula, lies over a range: its values at the ends and in
+// between. What may lie between two of these where it rises before and falls behind is allowed for by its slope.
+func formulaRange(row *catalogue.Row, k *invocation, x interval) interval {
+	f, out := k.slope(row), interval{math.Inf(1), math.Inf(-1)}
+	take := func(y float64) { out.lo, out.hi = min(out.lo, y), max(out.hi, y) }
+	// Activations bend near 0, where the steps are small.
+	const steps, near = 2048, 64.0
+	points := []float64{x.lo}
+	for i := range steps + 1 {
+		lo, hi := max(x.lo, -near), min(x.hi, near)
+		if p := lo + (hi-lo)*float64(i)/steps; p >= x.lo && p <= x.hi && p > points[len(points)-1] {
+			points = append(points, p)
+		}
+	}
+	before, slope := f(points[0])
+	take(before)
+	for i, p := range append(points, x.hi)[1:] {
+		y, s := f(p)
+		if take(y); s*slope < 0 {
+			off := max(abs(s), abs(slope)) * (p - points[i])
+			take(max(before, y) + off)
+			take(min(before, y) - off)
+		}
+		before, slope = y, s
+	}
+	if math.IsNaN(out.lo) || math.IsNaN(out.hi) {
+		return anything // not defined in all of the range
+	}
+	return out
+}
+
+// pairRanges are those of functions of two tensors or numbers.
+var pairRanges = map[string]func(alpha float64, x, z interval) interval{
+	"add": func(k float64, x, z interval) interval {
+		return corners(x, z, func(a, b float64) float64 { return a + k*b })
+	},
+	"sub": func(k float64, x, z interval) interval {
+		return corners(x, z, func(a, b float64) float64 { return a - k*b })
+	},
+	"mul": func(_ float64, x, z interval) interval {
+		return corners(x, z, func(a, b float64) float64 { return a * b })
+	},
+	"maximum": func(_ float64, x, z interval) interval { return corners(x, z, math.Max) },
+	"minimum": func(_ float64, x, z interval) interval { return corners(x, z, math.Min) },
+}
+
+// rangeOf is what was recorded of a tensor of floating point, or a number; false if
+// that is not known, or not finite.
+func (a *argument) rangeOf() (interval, bool) {
+	if a == nil || a.v == nil {
+		return anything, false
+	}
+	if !a.tensor() {
+		x, ok := a.number()
+		return interval{x, x}, ok && !math.IsNaN(x) && !math.IsInf(x, 0)
+	}
+	hi, ok := a.v.Max.Value()
+	lo, ok2 := a.v.Min.Value()
+	finite := ok && ok2 && lo <= hi && !math.IsInf(lo, 0) && !math.IsInf(hi, 0)
+	return interval{lo, hi}, finite && a.v.Known && !discrete(a.v.Elem) && computes(a.v.Elem)
+}
+
+// claim is what the arguments of a call say of its results.
+type claim struct {
+	each interval // of the elements
+	norm float64  // the most that it may be; Inf where that is not known
+	all  bool     // of all results of the type of the arguments, not of the first alone
+	full bool     // nothing but zeros is no likely result
+}
+
+// statisticsOnly says what there is to say of a call whose results have statistics and no elements.
+func (c *recordedCall) statisticsOnly(r *recorded, f *Finding) {
+	out := r.flat[f.Index]
+	have, finite := out.rangeOf()
+	claim, known := c.claim(r)
+	if !finite || !known || f.Index != 0 && !claim.all {
+		unknown(f, because(NoElements, "output "+itoa(f.Index)), statisticsLeft(out))
+		return
+	}
+	p := precisionFor(out.v.Elem)
+	// The numbers of a device are off by some units, those of a CPU in its narrow types
+	// by some of these.
+	slack := func(x float64) float64 { return 16*max(p.v, u32)*abs(x) + 2*p.t }
+	norm, normed := out.v.Norm.Value()
+	lo, hi := claim.each.lo-slack(claim.each.lo), claim.each.hi+slack(claim.each.hi)
+	wrong := func(name string, x, least, most float64) {
+		f.Verdict, f.Found = Wrong, x
+		f.Reasons = append(f.Reasons, because(OutOfRange, name, x, least, most))
+	}
+	switch n := math.Sqrt(float64(max(f.Elements, 1))); {
+	case have.hi > hi || have.hi < lo:
+		wrong("Max", have.hi, claim.each.lo, claim.each.hi)
+	case have.lo > hi || have.lo < lo:
+		wrong("Min", have.lo, claim.each.lo, claim.each.hi)
+	case normed && norm > claim.norm*(1+n*16*max(p.v, u32))+n*2*p.t:
+		wrong("Norm", norm, 0, claim.norm)
+	case c.kept(r, f):
+	case claim.full && have.hi == 0 && have.lo == 0 && f.Elements > 1:
+		f.Verdict = Suspect
+		f.Reasons = append(f.Reasons, because(AllZero))
+	case claim.each == anything:
+		unknown(f, because(NoElements, "output "+itoa(f.Index)), because(Finite))
+	default:
+		unknown(f, because(NoElements, "output "+itoa(f.Index)), because(InRange))
+	}
+}
+
+// statisticsLeft is what is left to say of a result of which no range is known.
+func statisticsLeft(out *argument) result.Reason {
+	switch hi, ok := out.v.Max.Value(); {
+	case !ok:
+		return because(NoStatistics)
+	case notNumber(out.v) == "":
+		return because(Finite)
+	default:
+		return because(Holds, notNumber(out.v), hi)
+	}
+}
+
+// kept holds what keeps all elements of its arguments, in any order, to their statistics, and tells if that was to be said.
+func (c *recordedCall) kept(r *recorded, f *Finding) bool {
+	row := catalogue.Of(c.Parsed.API)
+	form := ""
+	if call := row.Calls[""]; call != nil {
+		form = call.Form
+	}
+	if c.of.header.Task != "statistics" || row.Law != "elements" && form != "cast" && form != "reshape" && form != "permute" {
+		return false
+	}
+	unit := u32
+	// sizes are the number of elements of some tensors, their extremes, their sum and the sum of their squares.
+	sizes := func(list []*argument) (s [5]float64, ok bool) {
+		s[1], s[2] = math.Inf(1), math.Inf(-1)
+		for _, a := range list {
+			x, known := statsOf(a)
+			n := float64(elementsOfArgument(a))
+			if _, ranged := a.rangeOf(); !known || !ranged || n <= 0 {
+				return s, false
+			}
+			unit = max(unit, precisionFor(a.v.Elem).v)
+			s[0], s[1], s[2], s[3], s[4] = s[0]+n, min(s[1], x[1]), max(s[2], x[0]), s[3]+n*x[2], s[4]+x[3]*x[3]
+		}
+		return s, len(list) > 0
+	}
+	var in []*argument
+	for _, a := range r.args {
+		a.each(func(a *argument) { in = append(in, a) })
+	}
+	x, ok := sizes(in)
+	y, ok2 := sizes(r.flat)
+	if !ok || !ok2 || x[0] != y[0] || f.Index != 0 {
+		return false
+	}
+	// The recorder adds up in the type or in float32, in any order, and a cast rounds.
+	rounding := 0.0
+	if in[0].v.Elem != r.flat[0].v.Elem {
+		rounding = unit
+	}
+	sum := (4 + 2*math.Log2(x[0])) * unit
+	norm, other := math.Sqrt(x[4]), math.Sqrt(y[4])
+	for _, s := range []struct {
+		name              string
+		was, is, distance float64
+	}{
+		{"Max", x[2], y[2], rounding * abs(x[2])}, {"Min", x[1], y[1], rounding * abs(x[1])},
+		{"Mean", x[3] / x[0], y[3] / x[0], 2 * sum * norm / math.Sqrt(x[0])}, {"Norm", norm, other, 2 * sum * norm},
+	} {
+		if abs(s.is-s.was) > s.distance+2*precisionFor(r.flat[0].v.Elem).t {
+			f.Verdict, f.Found, f.Expected = Wrong, s.is, s.was
+			f.Reasons = append(f.Reasons, because(NotKept, s.name, s.was, s.is))
+			return true
+		}
+	}
+	return false
+}
+
+// claim is what the arguments allow, false if nothing is known of that.
+func (c *recordedCall) claim(r *recorded) (claim, bool) {
+	if c.Parsed.Form != msprobe.API || c.Parsed.Direction == msprobe.Forward && c.unfilled() {
+		return claim{}, false
+	}
+	if c.Parsed.Direction != msprobe.Forward {
+		return c.claimBack(r)
+	}
+	fn, base, _, swapped := called(c.Parsed.Prefix, c.Parsed.API, c.of.header.Framework)
+	if fn == nil {
+		return claim{}, false
+	}
+	args, _, err := bind(fn, r, swapped)
+	if err != nil {
+		return claim{}, false
+	}
+	var tensors []*argument
+	for _, name := range fn.params {
+		args[name].each(func(a *argument) { tensors = append(tensors, a) })
+	}
+	if slices.ContainsFunc(tensors, func(a *argument) bool {
+		return a.v.Elem == dtype.Float64 || a.v.Placements() != nil || strings.HasSuffix(a.v.Type, "AsyncCollectiveTensor")
+	}) {
+		return claim{}, false
+	}
+	k := &invocation{Call: &Call{}, args: args, params: fn.params}
+	row := catalogue.Of(base)
+	if each, ok := c.allowedRange(k, base); ok {
+		if row.Formula != nil && row.Traits&catalogue.Exact == 0 { // steps of it may cancel, and functions are off near 0
+			off := 16 * u32 * max(row.Near, 1)
+			each = interval{each.lo - off, each.hi + off}
+		}
+		return claim{each: each, norm: math.Inf(1)}, true
+	}
+	if c.of.header.Task != "statistics" {
+		return claim{}, false // those of elements that were recorded may be of parts of tensors
+	}
+	switch {
+	case row.Within != "":
+		x, ok := args[row.Within].rangeOf()
+		p, dropped := args["dropout_p"].number()
+		return claim{each: x.and(0), norm: math.Inf(1)}, ok && (!dropped || p == 0) && !k.has("divisor_override")
+	case row.Traits&(catalogue.Moves|catalogue.Selects) != 0:
+		return c.hull(k, r, row.Traits&catalogue.Moves == 0)
+	case row.Traits&catalogue.Product != 0:
+		return productClaim(k, base)
+	case row.Does == "layer_norm" || row.Does == "rms_norm":
+		return normClaim(k, args["input"])
+	case row.Does == "sum" && args["input"].tensor():
+		x, ok := args["input"].rangeOf()
+		n, m := elementsOfArgument(args["input"]), elementsOfArgument(r.flat[0])
+		if !ok || m <= 0 || n%m != 0 {
+			break
+		}
+		// Of n numbers between the least and the largest, the sum is between n times these; it is off by what they add up to
+		// rounds to.
+		times := float64(n / m)
+		off := times * (times + 4) * u32 * max(abs(x.lo), abs(x.hi))
+		if p := precisionFor(args["input"].v.Elem); p.v > u32 { // sums of a CPU in a narrow type
+			off = math.Inf(1)
+		}
+		return claim{each: interval{times*x.lo - off, times*x.hi + off}, norm: math.Inf(1)}, true
+	}
+	return claim{}, false
+}
+
+// and is a range with a further number.
+func (x interval) and(v float64) interval { return interval{min(x.lo, v), max(x.hi, v)} }
+
+// hull is where elements lie that are taken from arguments, or put in their places: 0, or a number that is an argument.
+// Those of some functions may have the other sign.
+func (c *recordedCall) hull(k *invocation, r *recorded, signs bool) (claim, bool) {
+	out := interval{0, 0}
+	known := false
+	for _, name := range k.params {
+		a := k.args[name]
+		if name == "reduce" && !a.none() || name == "accumulate" && !a.none() {
+			return claim{}, false // adds
+		}
+		bad := false
+		a.each(func(a *argument) {
+			x, ok := a.rangeOf()
+			bad = bad || !ok && !(a.v.Known && discrete(a.v.Elem)) || a.v.Elem != r.flat[0].v.Elem && !discrete(a.v.Elem)
+			if ok {
+				out, known = out.and(x.lo).and(x.hi), true
+			}
+		})
+		if bad || a.isText() {
+			return claim{}, false
+		}
+		if x, ok := a.number(); ok && !a.tensor() {
+			out = out.and(x)
+		}
+	}
+	if signs {
+		out = out.and(-out.lo).and(-out.hi)
+	}
+	return claim{each: out, norm: math.Inf(1), all: true}, known && !strings.Contains(c.Parsed.API, "add")
+}
+
+// productClaim is what sums of products of two tensors may come to: no more than the product of their norms (Cauchy and
+// Schwarz), of an element and, but for convolutions, of all of them.
+func productClaim(k *invocation, base string) (claim, bool) {
+	var factors []*argument
+	bias := interval{}
+	for _, name := range k.params {
+		switch a := k.args[name]; {
+		case a.none():
+		case name == "bias":
+			x, ok := a.rangeOf()
+			if !ok {
+				return claim{}, false
+			}
+			bias = x
+		case a.tensor():
+			factors = append(factors, a)
+		case a.v == nil && slices.ContainsFunc(a.list, (*argument).tensor):
+			return claim{}, false
+		}
+	}
+	if len(factors) != 2 || len(k.args) > 0 && (k.has("beta") || k.has("alpha") || k.has("scale")) {
+		return claim{}, false
+	}
+	most, full := 1.0, true
+	for _, a := range factors {
+		s, ok := statsOf(a)
+		if _, ranged := a.rangeOf(); !ok || !ranged {
+			return claim{}, false
+		}
+		most, full = most*s[3], full && s[3] > 0
+	}
+	// Sums are in float32 at least, or in the type of a CPU; products of half a million terms in float32 are off by 4 %.
+	most *= 1.05
+	c := claim{each: interval{-most + bias.lo, most + bias.hi}, norm: math.Inf(1)}
+	if bias == (interval{}) {
+		if c.full = full; catalogue.Of(base).Does == "linear" {
+			c.norm = most
+		}
+	}
+	return c, true
+}
+
+// normClaim is where the rows of a norm lie: of n numbers with a mean square of 1 none is beyond the root of n.
+func normClaim(k *invocation, input *argument) (claim, bool) {
+	weight, bias, n := interval{1, 1}, interval{}, elementsOfArgument(input)
+	if a := k.args["weight"]; !a.none() {
+		x, ok := a.rangeOf()
+		if !ok {
+			return claim{}, false
+		}
+		weight, n = x, elementsOfArgument(a)
+	}
+	if a := k.args["bias"]; !a.none() {
+		x, ok := a.rangeOf()
+		if !ok {
+			return claim{}, false
+		}
+		bias = x
+	}
+	_, ok := input.rangeOf()
+	most := 1.05 * math.Sqrt(float64(n)) * max(abs(weight.lo), abs(weight.hi)) // a CPU rounds on the way in a narrow type
+	return claim{each: interval{-most + min(bias.lo, 0)*1.05, most + max(bias.hi, 0)*1.05}, norm: math.Inf(1)}, ok && n > 0
+}
+
+// claimBack is what there is to say of gradients: those of products are not all zero where nothing that they are made of is.
+func (c *recordedCall) claimBack(r *recorded) (claim, bool) {
+	forward := c.forward()
+	if forward == nil || catalogue.Of(c.Parsed.API).Traits&catalogue.Product == 0 || catalogue.Of(c.Parsed.API).Does == "scaled_dot_product_attention" {
+		return claim{}, false
+	}
+	for _, list := range [][]msprobe.Value{c.Values, forward.Values} {
+		for i := range list {
+			v := &list[i]
+			if v.Section == msprobe.Output || v.Kind != msprobe.Tensor {
+				continue
+			}
+			if s, ok := statsOf(&argument{v: v}); !ok || s[3] == 0 {
+				return claim{}, false
+			}
+		}
+	}
+	return claim{each: anything, norm: math.Inf(1), all: true, full: true}, true
+}
+
+// allowedRange is where the elements of the first result of a function of one place, or of two, have to lie.
+func (c *recordedCall) allowedRange(k *invocation, base string) (interval, bool) {
+	args := k.args
+	row := catalogue.Of(base)
+	if row.Range != [2]float64{} {
+		return interval{row.Range[0], row.Range[1]}, true
+	}
+	x, ok := args["input"].rangeOf()
+	if !ok {
+		return anything, false
+	}
+	out := anything
+	if row.Formula != nil && len(row.Formula.Operands) == 1 {
+		list, err := attempt(func() interval { return formulaRange(row, k, x) })
+		if out = list; err != nil {
+			return anything, false
+		}
+	} else if f := ranges[base]; f != nil {
+		out = f(k, x)
+	} else if f := pairRanges[base]; f != nil {
+		z, ok := args["other"].rangeOf()
+		alpha := 1.0
+		if slices.Contains(k.params, "alpha") && k.has("alpha") {
+			alpha, _ = args["alpha"].number()
+		}
+		if !ok || math.IsNaN(alpha) {
+			return anything, false
+		}
+		out = f(alpha, x, z)
+		// Sums are off by what their terms are rounded to, however small they get.
+		widest := max(abs(x.lo), abs(x.hi)) + abs(alpha)*max(abs(z.lo), abs(z.hi))
+		if base == "add" || base == "sub" {
+			p := precisionFor(args["input"].v.Elem)
+			out.lo, out.hi = out.lo-4*max(p.v, u32)*widest, out.hi+4*max(p.v, u32)*widest
+		}
+	}
+	return out, out != anything && !math.IsNaN(out.lo) && !math.IsNaN(out.hi)
+}
+
+// Where numbers that are none came from
+//
+// In the order of the calls of a rank, step after step: a call that gives NaN or Inf, and took none, made it; what it
+// took is of the last call that gave as many elements of it; and what no recorded call gave was there before. Masks
+// of -Inf are none, but a product that gives it overflowed.
+
+// notNumber is what the extremes of a tensor tell that it holds: NaN, Inf, -Inf or nothing of these.
+func notNumber(v *msprobe.Value) string {
+	hi, _ := v.Max.Value()
+	lo, _ := v.Min.Value()
+	switch {
+	case v.Kind != msprobe.Tensor && v.Kind != msprobe.Array || v.Known && discrete(v.Elem):
+	case v.Max.Kind == msprobe.Float && math.IsNaN(hi), v.Min.Kind == msprobe.Float && math.IsNaN(lo):
+		return "NaN"
+	case math.IsInf(hi, 1):
+		return "Inf"
+	case math.IsInf(lo, -1):
+		return "-Inf"
+	}
+	return ""
+}
+
+// origins is what is known of NaN and Inf on a rank so far.
+type origins struct {
+	at   map[int64]string // the call that left it last, by the number of elements of the tensor
+	last string
+}
+
+// leaves notes that a call left a tensor with NaN or Inf.
+func (s *origins) leaves(v *msprobe.Value, call string) {
+	if n, ok := v.Elements(); ok {
+		s.at[n] = call
+	}
+	s.last = call
+}
+
+// takes is the first tensor that a call reads which holds NaN or Inf, nil if there is none; masked tells that some hold
+// -Inf, and given is an argument that is NaN itself.
+func (c *recordedCall) takes() (first, given *msprobe.Value, masked bool) {
+	for i := range c.Values {
+		v := &c.Values[i]
+		switch {
+		case v.Section == msprobe.Output, c.Parsed.Unfilled(v.Section, v.Path, c.Argument), catalogue.Is(c.Parsed.API, catalogue.Shaped) && v.Path == "0":
+		case v.Kind == msprobe.Scalar || v.Kind == msprobe.Bare:
+			if x, ok := v.Value.Value(); ok && math.IsNaN(x) && given == nil {
+				given = v
+			} else if ok && math.IsInf(x, 0) {
+				masked = true
+			}
+		case notNumber(v) == "-Inf":
+			masked = true
+		case notNumber(v) != "" && first == nil:
+			first = v
+		}
+	}
+	return first, given, masked
+}
+
+// gives tells whether a result of a call holds NaN or Inf.
+func (c *recordedCall) gives() bool {
+	return slices.ContainsFunc(c.Values, func(v msprobe.Value) bool {
+		return v.Section == msprobe.Output && notNumber(&v) != "" && notNumber(&v) != "-Inf"
+	})
+}
+
+// trace tells of the outputs of calls that hold NaN or Inf where these came from.
+func (r *recordedCalls) trace(from *origins, tell func(c *recordedCall, output int, why result.Reason)) {
+	for _, c := range r.calls {
+		first, given, masked := c.takes()
+		if first == nil && given == nil && c.NaN != msprobe.Yes && !slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return notNumber(&v) != "" }) {
+			continue
+		}
+		kind, args := c.cause(from, first, given, tell)
+		output := -1
+		for i := range c.Values {
+			v := &c.Values[i]
+			if v.Section != msprobe.Output {
+				if (first != nil || given != nil) && v.Section == msprobe.Input && v.Path == "0" && catalogue.Is(c.Parsed.API, catalogue.Mends|catalogue.Fills) {
+					from.leaves(v, c.name)
+				}
+				continue
+			}
+			output++
+			what := notNumber(v)
+			switch {
+			case what == "", c.unfilled():
+				continue
+			case what == "-Inf" && (masked || kind != MadeHere || !catalogue.Is(c.Parsed.API, catalogue.Product)):
+				continue // a mask, or the logarithm of 0
+			case what == "Inf" && kind == MadeHere && masked:
+				// An infinity that was given on purpose: calls behind it have it from there.
+			case kind == MadeHere || args[len(args)-1] != c.name || output > 0:
+				tell(c, output, because(kind, append([]any{what}, args...)...))
+			}
+			from.leaves(v, c.name)
+		}
+		if c.NaN == msprobe.Yes && from.last == "" {
+			tell(c, 0, because(FoundFirst))
+			from.last = c.name
+		}
+	}
+}
+
+// cause is why a call gives NaN or Inf, if it does: the kind of the reason, with its arguments behind the first.
+func (c *recordedCall) cause(from *origins, first, given *msprobe.Value, tell func(c *recordedCall, output int, why result.Reason)) (result.Kind, []any) {
+	back := c.forward()
+	switch {
+	case first != nil:
+		place := first.Section.String() + "." + first.Path
+		n, _ := first.Elements()
+		by := cmp.Or(from.at[n], from.last, c.name)
+		if by == c.name {
+			tell(c, 0, because(HeldBefore, notNumber(first), place))
+		}
+		from.leaves(first, by)
+		return CameFrom, []any{place, by}
+	case given != nil:
+		place := given.Section.String() + "." + given.Path
+		if c.gives() || catalogue.Is(c.Parsed.API, catalogue.Mends|catalogue.Fills) {
+			tell(c, 0, because(GivenAs, "NaN", place))
+		}
+		return CameFrom, []any{place, c.name}
+	case c.meets != nil:
+		for _, other := range c.meets.calls {
+			if other == nil || other == c {
+				continue
+			}
+			if v, _, _ := other.takes(); v != nil {
+				return CameRank, []any{other.of.from.Rank, other.name}
+			}
+		}
+	case back != nil && back != c:
+		if v, _, _ := back.takes(); v != nil || back.gives() {
+			return CameFrom, []any{"forward", back.name}
+		}
+	case c.Parsed.Form == msprobe.Module && from.last != "" && len(c.of.inside[c.Name]) > 0:
+		return CameFrom, []any{"parts", from.last}
+	}
+	return MadeHere, nil
+}
+
+// sources has findings say where NaN and Inf came from: what made them is suspect, and wrong where the inputs allow none.
+func sources(opened []*recordedCalls, findings []Finding) []Finding {
+	type rank struct {
+		mode string
+		rank int
+	}
+	at := map[string]int{}
+	for i := range findings {
+		if _, ok := at[findings[i].Op]; !ok {
+			at[findings[i].Op] = i
+		}
+	}
+	of := map[rank]*origins{}
+	inOrder := slices.Clone(opened)
+	slices.SortStableFunc(inOrder, func(a, b *recordedCalls) int { return a.from.Step - b.from.Step })
+	for _, r := range inOrder {
+		k := rank{r.from.Mode, r.from.Rank}
+		if of[k] == nil {
+			of[k] = &origins{at: map[int64]string{}}
+		}
+		r.trace(of[k], func(c *recordedCall, output int, why result.Reason) {
+			i, ok := at[c.name]
+			for ok && i < len(findings) && findings[i].Op == c.name && findings[i].Index != output {
+				i++
+			}
+			if !ok || i == len(findings) || findings[i].Op != c.name {
+				if r.header.Task == "tensor" {
+					return // what has no result to judge is no finding
+				}
+				i = len(findings)
+				findings = append(findings, c.blank(nil, output))
+			}
+			findings[i].cameFrom(c, why)
+		})
+	}
+	return findings
+}
+
+// cameFrom has a finding say where the NaN or Inf of its output came from.
+func (f *Finding) cameFrom(c *recordedCall, why result.Reason) {
+	follows := why.Kind == CameFrom || why.Kind == CameRank
+	if f.Verdict == Unknown {
+		f.Reasons = slices.DeleteFunc(f.Reasons, func(r result.Reason) bool { return r.Kind == Holds })
+	} else if follows {
+		return // it was judged by its elements
+	}
+	claim, known := c.claim(recordedOf(c.Call))
+	_, _, masked := c.takes() // a row of nothing but -Inf has no softmax
+	switch {
+	case follows || f.Verdict != Unknown:
+	case why.Kind == MadeHere && known && !masked && (f.Index == 0 || claim.all) && max(abs(claim.each.lo), abs(claim.each.hi)) < precisionFor(f.DType).max:
+		f.Verdict, f.Reasons = Wrong, []result.Reason{because(OutOfRange, "Max", why.Args[0], claim.each.lo, claim.each.hi)}
+	default:
+		f.Verdict, f.Reasons = Suspect, nil
+	}
+	f.Reasons = append(f.Reasons, why)
+}
+
+// jumps are calls whose results are far larger than at the steps before, on a rank: the first of each step.
+func jumps(opened []*recordedCalls) (out []remark) {
+	type series struct {
+		calls []*recordedCall
+		sizes []float64
+	}
+	of := map[string]*series{}
+	inOrder := slices.Clone(opened)
+	slices.SortStableFunc(inOrder, func(a, b *recordedCalls) int { return a.from.Step - b.from.Step })
+	for _, r := range inOrder {
+		if r.from.Step < 0 {
+			return nil
+		}
+		for _, c := range r.calls {
+			for i := range c.Values {
+				v := &c.Values[i]
+				if v.Section != msprobe.Output || v.Kind != msprobe.Tensor || v.Known && discrete(v.Elem) {
+					continue
+				}
+				if size, ok := v.Norm.Value(); ok {
+					key := strings.Join([]string{r.from.Mode, itoa(r.from.Rank), c.Name, v.Path}, "\x00")
+					if of[key] == nil {
+						of[key] = &series{}
+					}
+					of[key].calls, of[key].sizes = append(of[key].calls, c), append(of[key].sizes, size)
+				}
+			}
+		}
+	}
+	first := map[int]remark{}
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		s := of[key]
+		at, median := spikeOf(s.sizes)
+		if at < 0 {
+			continue
+		}
+		c := s.calls[at]
+		if was, ok := first[c.of.from.Step]; !ok || cmp.Or(c.order-was.on.order, c.of.from.Rank-was.on.of.from.Rank) < 0 {
+			first[c.of.from.Step] = remark{c, because(SpikeAt, c.of.from.Step, s.sizes[at], s.sizes[at]/median, at)}
+		}
+	}
+	for _, step := range slices.Sorted(maps.Keys(first)) {
+		out = append(out, first[step])
+	}
+	return out
+}
