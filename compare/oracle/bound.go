@@ -65,6 +65,11 @@ func (b *bound) prepare() error {
 	}
 	b.k.Call = b.call
 	b.openInputs(r)
+	if b.f.ranks {
+		if err := b.openGroup(); err != nil {
+			return err
+		}
+	}
 	if from != b.recordedCall {
 		for i, a := range r.flat {
 			b.open(a, "output "+itoa(i))
@@ -180,6 +185,65 @@ func (b *bound) openInputs(r *recorded) {
 	for _, name := range sortedKeys(r.parameters) {
 		r.parameters[name].each(each)
 	}
+}
+
+// openGroup opens the arguments of a call on all ranks of its group. Its size is an argument, or the group are the ranks with the same
+// result, as those that add something up have. Where none has, all are tried, and the rank alone.
+func (b *bound) openGroup() error {
+	var all, same []*recordedCall
+	own, told := resultText(b.recordedCall)
+	for _, r := range b.of.step {
+		if c := r.index[b.Name]; c != nil {
+			all = append(all, c)
+			if said, ok := resultText(c); c == b.recordedCall || told && ok && said == own {
+				same = append(same, c)
+			}
+		}
+	}
+	if size, ok := b.k.args["world_size"].number(); ok {
+		if float64(len(all)) != size {
+			return refuse(OneRank, len(all))
+		}
+		same = all
+	}
+	if len(same) == 1 {
+		same, b.k.lone = all, true
+	}
+	if len(same) < 2 {
+		return refuse(OneRank, len(same))
+	}
+	slices.SortStableFunc(same, func(x, y *recordedCall) int { return x.of.from.Rank - y.of.from.Rank })
+	for i, c := range same {
+		if c == b.recordedCall {
+			b.k.place, b.k.group = i, append(b.k.group, b.k.args)
+			continue
+		}
+		args, _, err := bind(b.f, recordedOf(c.Call), false)
+		if err != nil {
+			return err
+		}
+		beside := &files{path: c.of.path}
+		b.files.beside = append(b.files.beside, beside)
+		for _, name := range sortedKeys(args) {
+			args[name].each(func(a *argument) {
+				if a.op, a.err = beside.tensor(a.v, "rank "+itoa(c.of.from.Rank)+" "+a.place); a.op != nil {
+					b.call.slots = append(b.call.slots, a.op)
+				}
+			})
+		}
+		b.k.group = append(b.k.group, args)
+	}
+	return nil
+}
+
+// resultText is what the statistics of the first result say; false where they say little.
+func resultText(c *recordedCall) (string, bool) {
+	for i := range c.Values {
+		if v := &c.Values[i]; v.Section == msprobe.Output && v.Kind == msprobe.Tensor {
+			return statisticsText(v)
+		}
+	}
+	return "", false
 }
 
 func sortedKeys(m map[string]*argument) []string {

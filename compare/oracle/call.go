@@ -528,6 +528,11 @@ type invocation struct {
 	inPlace   bool
 	// before are, of an update, what other calls before it took of the size of what is updated.
 	before []*operand
+	// group are the arguments of the ranks that run a call together, in their order, and place that of this one; lone tells that
+	// it may be a group of its own.
+	group []map[string]*argument
+	place int
+	lone  bool
 	// solve is set where the arguments of a module have to be told from shapes.
 	solve bool
 }

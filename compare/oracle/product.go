@@ -254,6 +254,79 @@ func productForms() {
 		return turn(v, "perm_y", 1, 0, 2)
 	})})
 	define("npu_grouped_matmul", function{forward: groupedMatmul})
+	define("npu_mm_all_reduce_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(false) }})
+	define("npu_mm_reduce_scatter_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(true) }})
+	define("npu_all_gather_base_mm", function{ranks: true, forward: func(k *invocation) []Reading {
+		k.unsupported("x1_scale", "x2_scale")
+		refuseIf(k.int("gather_index", 0) != 0, Unsupported, "gather_index")
+		var rows []Values
+		for _, args := range k.group {
+			rows = append(rows, k.on(args).tensor("input"))
+		}
+		x, bias := joined(0, rows...), k.optional("bias")
+		v := k.product(x, k.tensor("x2"))
+		if bias != nil {
+			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
+		}
+		return []Reading{{Out: []Values{v, x}}}
+	}})
+}
+
+// on is a call with the arguments that another rank gave it.
+func (k *invocation) on(args map[string]*argument) *invocation {
+	other := *k
+	other.args = args
+	return &other
+}
+
+// sumOfProducts is the sum of x1·x2 + bias + x3 of all ranks, or of its rows the part of this one. Products are rounded to the type of
+// the result before they are added up, and the sums are, in any order (op-plugin's documentation of npu_mm_all_reduce_base and
+// npu_mm_reduce_scatter_base).
+func (k *invocation) sumOfProducts(scatter bool) []Reading {
+	k.unsupported("antiquant_scale", "antiquant_offset", "comm_quant_scale_1", "comm_quant_scale_2", "x1_scale", "x2_scale")
+	refuseIf(k.string("reduce_op", "sum") != "sum", Unsupported, "reduce_op")
+	of := func(args map[string]*argument) Values {
+		r := k.on(args)
+		x, w := r.pair(k.params[0], "x2")
+		var v Values
+		if scale := r.optional("dequant_scale"); scale != nil {
+			var token Values
+			if t := r.optional("pertoken_scale"); t != nil {
+				token = t
+			}
+			v = r.dequantised(r.wholeProduct(x, w), r.factorsOf(scale), token, r.optional("bias"), nil)
+		} else if v = r.matmul(x, w); r.has("bias") {
+			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, r.tensor("bias")})
+		}
+		if r.has("x3") {
+			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(v), r.tensor("x3")})
+		}
+		return v
+	}
+	var parts []Values
+	for _, args := range k.group {
+		parts = append(parts, k.between(of(args)))
+	}
+	unit, n := max(precisionFor(k.outType()).v, u32), float64(len(parts)-1)
+	v := formulaOf(func(x []num) (y num) {
+		size := 0.0
+		for _, t := range x {
+			y.y, y.b, size = y.y+t.y, y.b+t.b, size+abs(t.y)+t.b
+		}
+		y.b += gamma(n, unit) * size
+		return y
+	}, parts...)
+	if scatter {
+		rows := v.Shape()[0]
+		refuseIf(rows%int64(len(parts)) != 0, ShapesDiffer, v.Shape())
+		rows /= int64(len(parts))
+		v = slab1(v, 0, int64(k.place)*rows, rows)
+	}
+	out := []Reading{{Out: []Values{v}}}
+	if k.lone {
+		out = append(out, Reading{Name: "a group of one rank", Out: []Values{of(k.args)}})
+	}
+	return out
 }
 
 // weights are the arguments weight and bias; bias may be None.

@@ -486,11 +486,15 @@ type files struct {
 	known  map[string]operand // as they were opened
 	sliced bool               // a file holds more than its tensor: parts of tensors were recorded
 	device bool               // a tensor was on a device other than the CPU
+	beside []*files           // of the same call on other ranks
 }
 
 func (f *files) close() {
 	for _, c := range f.open {
 		c.Close()
+	}
+	for _, other := range f.beside {
+		other.close()
 	}
 }
 

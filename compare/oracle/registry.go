@@ -183,6 +183,8 @@ type function struct {
 	updates bool
 	// states are outputs that go on from a state which is not recorded: they are known where it was the first one.
 	states []int
+	// ranks: it computes with what all ranks of its group have.
+	ranks bool
 	// mends are the arguments that the function writes to and does not return.
 	mends []string
 	// local functions compute an element from those in the same place, so that parts
