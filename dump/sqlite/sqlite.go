@@ -1,7 +1,7 @@
 // Package sqlite reads tables of SQLite databases, as far as recorders of monitors write them: the rows of tables with and without
 // rowids, in UTF-8. It does not write, knows no SQL but the columns of CREATE TABLE, and uses no index.
 //
-// A full engine would add 4.5 MB to the program. The format is that of https://www.sqlite.org/fileformat2.html.
+// With a full engine the program would be beyond its 32 MB. The format is that of https://www.sqlite.org/fileformat2.html.
 package sqlite
 
 import (
