@@ -74,10 +74,7 @@ func (a *Attribute) Int() (int64, error) {
 
 // attribute decodes an attribute message, versions 1 to 3.
 func (s *source) attribute(m message) (*Attribute, error) {
-	c, err := s.message(m, "attribute")
-	if err != nil {
-		return nil, err
-	}
+	c := s.message(m, "attribute")
 	version := c.version(1, 3)
 	shared := c.u8()&3 != 0 && version > 1
 	lens := [3]int{c.u16(), c.u16(), c.u16()}
@@ -98,6 +95,7 @@ func (s *source) attribute(m message) (*Attribute, error) {
 	if parts[0].err != nil {
 		return nil, parts[0].err
 	}
+	var err error
 	if shared {
 		err = &UnsupportedError{a.at, "type stored by itself and shared"}
 	} else {

@@ -57,24 +57,19 @@ func (d *Dataset) init() error {
 }
 
 func (d *Dataset) decode() error {
-	need := func(typ int, what string) (*cursor, error) {
+	need := func(typ int, what string) *cursor {
 		m, ok := d.h.find(typ)
+		c := d.src.message(m, what)
 		if !ok {
-			return nil, d.src.bad(d.h.addr, "dataset", "no "+what+" message", "one")
+			c.err = d.src.bad(d.h.addr, "dataset", "no "+what+" message", "one")
 		}
-		return d.src.message(m, what)
+		return c
 	}
-	c, err := need(msgDataspace, "dataspace")
-	if err != nil {
+	var err error
+	if d.Shape, err = decodeSpace(need(msgDataspace, "dataspace")); err != nil {
 		return err
 	}
-	if d.Shape, err = decodeSpace(c); err != nil {
-		return err
-	}
-	if c, err = need(msgDatatype, "datatype"); err != nil {
-		return err
-	}
-	if d.elem, err = decodeType(c); err != nil {
+	if d.elem, err = decodeType(need(msgDatatype, "datatype")); err != nil {
 		return err
 	}
 	d.Type = d.elem.typ
@@ -97,10 +92,7 @@ func (d *Dataset) decode() error {
 			return err
 		}
 	}
-	if c, err = need(msgLayout, "layout"); err != nil {
-		return err
-	}
-	return d.readLayout(c, size)
+	return d.readLayout(need(msgLayout, "layout"), size)
 }
 
 // readLayout decodes a layout message and compares it with shape and element type.

@@ -63,10 +63,7 @@ func (s *source) denseLinks(heap, tree uint64) (list []link, err error) {
 // linkHeap reads the heap at addr with all its blocks.
 func (s *source) linkHeap(addr uint64) (*linkHeap, error) {
 	const what = "fractal heap header"
-	c, err := s.head(addr, 146, "FRHP", what)
-	if err != nil {
-		return nil, err
-	}
+	c := s.head(addr, 146, "FRHP", what)
 	c.version(0, 0)
 	id, filtered, _, managed := c.u16(), c.u16(), c.u8(), uint64(c.u32())
 	c.skip(12 * 8) // objects outside the blocks, free space, amounts
@@ -106,10 +103,7 @@ func (h *linkHeap) block(addr, base, size uint64, rows int) error {
 	if rows >= 0 {
 		what, sig, n = "fractal heap indirect block", "FHIB", int64(4+1+8+h.offsets)+8*int64(rows)*int64(h.width)
 	}
-	c, err := h.seen.block(addr, n, what)
-	if err != nil {
-		return err
-	}
+	c := h.seen.block(addr, n, what)
 	if c.signature(sig); c.version(0, 0) != 0 || c.u64() != h.addr || c.uint(h.offsets) != base {
 		c.fail("a block of another place", fmt.Sprintf("one of the heap at %#x from %d on", h.addr, base))
 	}
@@ -135,10 +129,7 @@ func (h *linkHeap) block(addr, base, size uint64, rows int) error {
 
 // hashTree calls leaf for each record of the version 2 B-tree at addr, which has them in nodes of all levels.
 func (s *source) hashTree(addr uint64, recordLen int, leaf func(record *cursor) error) error {
-	c, err := s.head(addr, 38, "BTHD", "B-tree header")
-	if err != nil {
-		return err
-	}
+	c := s.head(addr, 38, "BTHD", "B-tree header")
 	c.version(0, 0)
 	typ, nodeLen, length, depth := c.u8(), int64(c.u32()), c.u16(), c.u16()
 	c.skip(2) // when nodes are split and merged
@@ -166,10 +157,7 @@ func (s *source) hashTree(addr uint64, recordLen int, leaf func(record *cursor) 
 		if level > 0 {
 			what, sig, ptr = "B-tree internal node", "BTIN", 8+own+total[level-1]
 		}
-		c, err := v.block(addr, int64(lead+count*recordLen+(count+1)*ptr), what)
-		if err != nil {
-			return err
-		}
+		c := v.block(addr, int64(lead+count*recordLen+(count+1)*ptr), what)
 		c.signature(sig)
 		c.version(0, 0)
 		c.skip(1)
@@ -179,12 +167,12 @@ func (s *source) hashTree(addr uint64, recordLen int, leaf func(record *cursor) 
 			if level > 0 {
 				child, below := c.u64(), int(c.uint(own))
 				c.skip(total[level-1])
-				if err = node(child, level-1, below); err != nil {
+				if err := node(child, level-1, below); err != nil {
 					return err
 				}
 			}
 			if i < count {
-				if err = leaf(s.cursor(records.bytes(recordLen), at+uint64(i*recordLen), "B-tree record")); err != nil {
+				if err := leaf(s.cursor(records.bytes(recordLen), at+uint64(i*recordLen), "B-tree record")); err != nil {
 					return err
 				}
 			}

@@ -235,27 +235,24 @@ func (s *source) symbolTable(c *cursor) ([]link, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	heap, err := s.localHeap(heapAddr)
-	if err != nil {
-		return nil, err
+	heap := s.localHeap(heapAddr)
+	if heap.err != nil {
+		return nil, heap.err
 	}
 	var list []link
 	names := 2 * len(heap.b) // bytes: few entries may name the same
 	v := s.visits()
-	err = s.btree(tree, btreeGroup, 8, func(_ *cursor, node uint64) error {
+	err := s.btree(tree, btreeGroup, 8, func(_ *cursor, node uint64) error {
 		const what = "symbol table node"
-		c, err := s.head(node, 8, "SNOD", what)
-		if err != nil {
-			return err
-		}
+		c := s.head(node, 8, "SNOD", what)
 		c.version(1, 1)
 		c.skip(1)
 		count := c.u16()
 		if c.err != nil {
 			return c.err
 		}
-		if c, err = v.block(node, 8+40*int64(count), what); err != nil {
-			return err
+		if c = v.block(node, 8+40*int64(count), what); c.err != nil {
+			return c.err
 		}
 		c.skip(8)
 		for range count {
@@ -278,25 +275,21 @@ func (s *source) symbolTable(c *cursor) ([]link, error) {
 }
 
 // localHeap returns the data of the local heap at addr.
-func (s *source) localHeap(addr uint64) (*cursor, error) {
+func (s *source) localHeap(addr uint64) *cursor {
 	const what = "local heap"
-	c, err := s.head(addr, 32, "HEAP", what)
-	if err != nil {
-		return nil, err
-	}
+	c := s.head(addr, 32, "HEAP", what)
 	c.version(0, 0)
 	c.skip(3)
 	size := c.u64()
 	c.skip(8) // free list
 	data := c.u64()
+	if c.err == nil && size > uint64(s.size) {
+		c.err = s.bad(addr, what, fmt.Sprintf("%d bytes", size), fmt.Sprintf("a range inside the file of %d bytes", s.size))
+	}
 	if c.err != nil {
-		return nil, c.err
+		return c
 	}
-	if size > uint64(s.size) {
-		return nil, s.bad(addr, what, fmt.Sprintf("%d bytes", size), fmt.Sprintf("a range inside the file of %d bytes", s.size))
-	}
-	b, err := s.read(data, int64(size), what)
-	return s.cursor(b, data, what), err
+	return s.read(data, int64(size), what)
 }
 
 // Node types of B-trees.
@@ -313,36 +306,33 @@ func (s *source) btree(addr uint64, typ, keyLen int, leaf func(key *cursor, chil
 	// Levels fall by one from parent to child, so that the depth is at most the 256 that a byte can state.
 	var node func(addr uint64, level int) error
 	node = func(addr uint64, level int) error {
-		c, err := s.head(addr, lead, "TREE", what)
-		if err != nil {
-			return err
-		}
+		c := s.head(addr, lead, "TREE", what)
 		gotType, gotLevel, used := c.u8(), c.u8(), c.u16()
-		if gotType != typ {
+		switch {
+		case c.err != nil:
+			return c.err
+		case gotType != typ:
 			return s.bad(addr, what, fmt.Sprintf("type %d", gotType), fmt.Sprint(typ))
-		}
-		if level >= 0 && gotLevel != level {
+		case level >= 0 && gotLevel != level:
 			return s.bad(addr, what, fmt.Sprintf("level %d", gotLevel), fmt.Sprint(level))
 		}
 		// The key behind the last child is not needed and may even be missing.
-		if c, err = v.block(addr, lead+int64(used)*int64(keyLen+8), what); err != nil {
-			return err
-		}
+		c = v.block(addr, lead+int64(used)*int64(keyLen+8), what)
 		c.skip(lead)
 		for range used {
+			if c.err != nil {
+				return c.err
+			}
 			key := s.cursor(nil, addr+uint64(c.pos), "B-tree key")
 			key.b = c.bytes(keyLen)
 			child := c.u64()
 			if gotLevel > 0 {
-				err = node(child, gotLevel-1)
+				c.err = node(child, gotLevel-1)
 			} else {
-				err = leaf(key, child)
-			}
-			if err != nil {
-				return err
+				c.err = leaf(key, child)
 			}
 		}
-		return nil
+		return c.err
 	}
 	return node(addr, -1)
 }

@@ -108,19 +108,15 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 // superblock returns the address of the root group's object header.
 func (s *source) superblock() (uint64, error) {
 	const what, signature = "superblock", "\x89HDF\r\n\x1a\n"
-	b, err := s.read(0, min(s.size, 100), what)
-	if err != nil {
-		return 0, err
-	}
-	if !strings.HasPrefix(string(b), signature) {
+	c := s.read(0, min(s.size, 100), what)
+	if c.err == nil && !strings.HasPrefix(string(c.b), signature) {
 		for at := int64(512); at <= 2048 && at+int64(len(signature)) <= s.size; at *= 2 {
-			if b, err := s.read(uint64(at), int64(len(signature)), what); err == nil && string(b) == signature {
+			if b := s.read(uint64(at), int64(len(signature)), what); b.err == nil && string(b.b) == signature {
 				return 0, &UnsupportedError{0, fmt.Sprintf("user block of %d bytes in front", at)}
 			}
 		}
 		return 0, s.bad(0, what, "no HDF5 signature", "an HDF5 file")
 	}
-	c := s.cursor(b, 0, what)
 	c.skip(len(signature))
 	version := c.version(0, 3)
 	if c.err == nil && version > 1 {

@@ -55,14 +55,10 @@ func (h *header) find(typ int) (message, bool) {
 // further blocks of messages.
 func (s *source) header(addr uint64) (*header, error) {
 	const what = "object header"
-	b, err := s.read(addr, 16, what)
-	if err != nil {
-		return nil, err
-	}
-	if string(b[:4]) == "OHDR" {
+	c := s.read(addr, 16, what)
+	if c.err == nil && string(c.b[:4]) == "OHDR" {
 		return nil, &UnsupportedError{int64(addr), "object header version 2, " + latest}
 	}
-	c := s.cursor(b, addr, what)
 	c.version(1, 1)
 	c.skip(1)
 	count := c.u16()
@@ -79,9 +75,9 @@ func (s *source) header(addr uint64) (*header, error) {
 		if next.length > uint64(s.size) {
 			return nil, s.bad(next.addr, what, fmt.Sprintf("%d bytes", next.length), fmt.Sprintf("a range inside the file of %d bytes", s.size))
 		}
-		c, err := v.block(next.addr, int64(next.length), what)
-		if err != nil {
-			return nil, err
+		c := v.block(next.addr, int64(next.length), what)
+		if c.err != nil {
+			return nil, c.err
 		}
 		for ; c.left() >= 8 && count > 0; count-- {
 			m := message{typ: c.u16()}
@@ -110,9 +106,10 @@ func (s *source) header(addr uint64) (*header, error) {
 }
 
 // message returns a reader over a message, unless it only refers to another object's.
-func (s *source) message(m message, what string) (*cursor, error) {
+func (s *source) message(m message, what string) *cursor {
+	c := s.cursor(m.data, m.addr, what)
 	if m.flags&flagShared != 0 {
-		return nil, &UnsupportedError{int64(m.addr), what + " stored by itself and shared"}
+		c.err = &UnsupportedError{int64(m.addr), what + " stored by itself and shared"}
 	}
-	return s.cursor(m.data, m.addr, what), nil
+	return c
 }

@@ -61,30 +61,27 @@ func (s *source) readInto(p []byte, addr uint64, what string) error {
 	return fmt.Errorf("hdf5: offset %#x: %s: %w", addr, what, err)
 }
 
-// read returns n bytes of metadata at addr.
-func (s *source) read(addr uint64, n int64, what string) ([]byte, error) {
-	if err := s.within(addr, n, what); err != nil {
-		return nil, err
+// read reads n bytes of metadata at addr; where they cannot be had, the cursor has the error.
+func (s *source) read(addr uint64, n int64, what string) *cursor {
+	c := s.cursor(nil, addr, what)
+	switch c.err = s.within(addr, n, what); {
+	case c.err != nil:
+	case n > maxMetadata:
+		c.err = fmt.Errorf("%w: %w", ErrLimit, s.bad(addr, what, fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most %d", maxMetadata)))
+	case s.left != nil && s.left.Add(-n) < 0:
+		c.err = fmt.Errorf("%w: %w", ErrLimit, s.bad(addr, what, "metadata read over and over", "structures that do not overlap"))
+	default:
+		c.b = make([]byte, n)
+		c.err = s.readInto(c.b, addr, what)
 	}
-	if n > maxMetadata {
-		return nil, fmt.Errorf("%w: %w", ErrLimit, s.bad(addr, what, fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most %d", maxMetadata)))
-	}
-	if s.left != nil && s.left.Add(-n) < 0 {
-		return nil, fmt.Errorf("%w: %w", ErrLimit, s.bad(addr, what, "metadata read over and over", "structures that do not overlap"))
-	}
-	p := make([]byte, n)
-	return p, s.readInto(p, addr, what)
+	return c
 }
 
 // head reads the n bytes a structure at addr begins with and checks its signature, behind which the cursor stands.
-func (s *source) head(addr uint64, n int64, sig, what string) (*cursor, error) {
-	b, err := s.read(addr, n, what)
-	if err != nil {
-		return nil, err
-	}
-	c := s.cursor(b, addr, what)
+func (s *source) head(addr uint64, n int64, sig, what string) *cursor {
+	c := s.read(addr, n, what)
 	c.signature(sig)
-	return c, c.err
+	return c
 }
 
 // cursor returns a reader over b, which was read from addr.
@@ -191,14 +188,16 @@ func (s *source) visits() *visits {
 }
 
 // block reads the n bytes at addr.
-func (v *visits) block(addr uint64, n int64, what string) (*cursor, error) {
+func (v *visits) block(addr uint64, n int64, what string) *cursor {
+	c := v.src.cursor(nil, addr, what)
 	if v.seen[addr] {
-		return nil, v.src.bad(addr, what, "a second reference to the block", "one")
+		c.err = v.src.bad(addr, what, "a second reference to the block", "one")
+		return c
 	}
 	v.seen[addr] = true
 	if v.left -= n; v.left < 0 {
-		return nil, v.src.bad(addr, what, fmt.Sprintf("%d bytes, more with their siblings than the file has", n), "blocks that do not overlap")
+		c.err = v.src.bad(addr, what, fmt.Sprintf("%d bytes, more with their siblings than the file has", n), "blocks that do not overlap")
+		return c
 	}
-	b, err := v.src.read(addr, n, what)
-	return v.src.cursor(b, addr, what), err
+	return v.src.read(addr, n, what)
 }
