@@ -9,32 +9,18 @@ import (
 // firstApart emits a search for |x-y| >= by in the type of the elements.
 func firstApart(l level, e element) {
 	name := "firstApart" + e.suffix() + l.name
-	TEXT(name, NOSPLIT, "func(x, y *"+e.name()+", n int, by "+e.name()+") int")
-	Doc(name+" is the number of elements before the first sixteen, out of n elements, a multiple of 16 and not 0,",
+	function(name, "func(x, y *"+e.name()+", n int, by "+e.name()+") int",
+		name+" is the number of elements before the first sixteen, out of n elements, a multiple of 16 and not 0,",
 		"in which |x-y|, rounded to "+e.name()+", reaches by: n if there are none.")
-	Pragma("noescape")
 	x, y, n := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
-	limit, err := Param("by").Resolve()
-	if err != nil {
-		panic(err)
-	}
 	// A round looks at sixteen elements.
-	width := 32 / e.size()
-	if l.wide {
-		width *= 2
-	}
-	vec := func() reg.VecVirtual {
-		if l.wide {
-			return ZMM()
-		}
-		return YMM()
-	}
+	width := 8 * l.lanes() / e.size()
 	load, sub, and, cmp, abs := VMOVUPS, VSUBPS, VANDPS, VCMPPS, d32(abs32Mask)
-	by, mask := vec(), vec()
+	by, mask := l.vec(), l.vec()
 	if e.bits == 32 {
-		VBROADCASTSS(limit.Addr, by)
+		VBROADCASTSS(argument("by"), by)
 	} else {
-		VBROADCASTSD(limit.Addr, by)
+		VBROADCASTSD(argument("by"), by)
 		load, sub, and, cmp, abs = VMOVUPD, VSUBPD, VANDPD, VCMPPD, q64(abs64Mask)
 	}
 	load(abs, mask)
@@ -46,7 +32,7 @@ func firstApart(l level, e element) {
 	var hits reg.OpmaskVirtual
 	for i := range 16 / width {
 		at := i * width * e.size()
-		d := vec()
+		d := l.vec()
 		load(Mem{Base: x, Disp: at}, d)
 		sub(Mem{Base: y, Disp: at}, d, d)
 		and(mask, d, d)
@@ -73,8 +59,7 @@ func firstApart(l level, e element) {
 		VPTEST(hit, hit)
 	}
 	JNZ(LabelRef("found"))
-	ADDQ(Imm(uint64(16*e.size())), x)
-	ADDQ(Imm(uint64(16*e.size())), y)
+	advance(16*e.size(), x, y)
 	DECQ(n)
 	JNZ(LabelRef("loop"))
 	Label("found")
@@ -90,40 +75,26 @@ func firstApart(l level, e element) {
 // are rounded one by one.
 func outside(l level, e element) {
 	name := "outside" + e.suffix() + l.name
-	TEXT(name, NOSPLIT, "func(x, y *"+e.name()+", n int, abs, rel float64) int")
-	Doc(name + " is outside for n elements, a multiple of 16 and not 0.")
-	Pragma("noescape")
+	function(name, "func(x, y *"+e.name()+", n int, abs, rel float64) int", name+" is outside for n elements, a multiple of 16 and not 0.")
 	x, y, n := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
-	vec, width := YMM, 4
-	if l.wide {
-		vec, width = ZMM, 8
-	}
 	var limits [2]reg.VecVirtual
 	for i, param := range []string{"abs", "rel"} {
-		m, err := Param(param).Resolve()
-		if err != nil {
-			panic(err)
-		}
-		limits[i] = vec()
-		VBROADCASTSD(m.Addr, limits[i])
+		at := argument(param)
+		limits[i] = l.vec()
+		VBROADCASTSD(at, limits[i])
 	}
-	mask, count := vec(), zeroed(vec(), l)
+	mask, count := l.vec(), zeroed(l.vec(), l)
 	VMOVUPD(q64(abs64Mask), mask)
 	var one reg.VecVirtual
 	if l.wide {
-		one = vec()
+		one = l.vec()
 		VMOVUPD(q64(1), one)
 	}
-	SHRQ(Imm(uint64(map[int]int{4: 2, 8: 3}[width])), n)
+	SHRQ(Imm(map[int]uint64{4: 2, 8: 3}[l.lanes()]), n)
 	loop("loop", n, func() {
-		a, b := vec(), vec()
-		if e.bits == 32 {
-			VCVTPS2PD(Mem{Base: x}, a)
-			VCVTPS2PD(Mem{Base: y}, b)
-		} else {
-			VMOVUPD(Mem{Base: x}, a)
-			VMOVUPD(Mem{Base: y}, b)
-		}
+		a, b := l.vec(), l.vec()
+		e.load(Mem{Base: x}, a)
+		e.load(Mem{Base: y}, b)
 		VSUBPD(b, a, a)
 		VANDPD(mask, a, a)
 		VANDPD(mask, b, b)
@@ -137,15 +108,10 @@ func outside(l level, e element) {
 			VCMPPD(gtOQ, b, a, a)
 			VPSUBQ(a, count, count)
 		}
-		ADDQ(Imm(uint64(width*e.size())), x)
-		ADDQ(Imm(uint64(width*e.size())), y)
+		advance(l.lanes()*e.size(), x, y)
 	})
 	total := GP64()
-	if l.wide {
-		VMOVQ(fold512(count, VPADDQ), total)
-	} else {
-		VMOVQ(fold256(count, VPADDQ), total)
-	}
+	VMOVQ(l.fold(count, VPADDQ), total)
 	Store(total, ReturnIndex(0))
 	VZEROUPPER()
 	RET()

@@ -13,9 +13,7 @@ import (
 
 func klStart(level string, e element) (out, k, x, y, n reg.Register) {
 	name := "sumKL" + e.suffix() + level
-	TEXT(name, NOSPLIT, "func(out *[3]float64, k *[4]float64, x, y *"+e.name()+", n int)")
-	Doc(fmt.Sprintf("%s is sumKL for n elements, a multiple of 8 and not 0. k holds lo and inverse of x and of y.", name))
-	Pragma("noescape")
+	function(name, "func(out *[3]float64, k *[4]float64, x, y *"+e.name()+", n int)", fmt.Sprintf("%s is sumKL for n elements, a multiple of 8 and not 0. k holds lo and inverse of x and of y.", name))
 	return Load(Param("out"), GP64()), Load(Param("k"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
 }
 
@@ -45,16 +43,10 @@ func sumKL512(e element) {
 	width := 8 * e.size()
 	SHRQ(Imm(3), n)
 	loop("loop", n, func() {
-		prefetch(x)
-		prefetch(y)
+		prefetch(x, y)
 		p, q, b, s, z, t := ZMM(), ZMM(), ZMM(), ZMM(), ZMM(), ZMM()
-		if e.bits == 32 {
-			VCVTPS2PD(Mem{Base: x}, p)
-			VCVTPS2PD(Mem{Base: y}, q)
-		} else {
-			VMOVUPD(Mem{Base: x}, p)
-			VMOVUPD(Mem{Base: y}, q)
-		}
+		e.load(Mem{Base: x}, p)
+		e.load(Mem{Base: y}, q)
 		VSUBPD(scale[0], p, p)
 		VMULPD(scale[1], p, p)
 		VMAXPD(p, floor, p)
@@ -81,8 +73,7 @@ func sumKL512(e element) {
 		VFMADD213PD(s, s, t) // 2s + 2s·z·P(z)
 		VFMADD231PD(ln2, b, t)
 		VFMADD231PD(t, p, acc[0])
-		ADDQ(Imm(uint64(width)), x)
-		ADDQ(Imm(uint64(width)), y)
+		advance(width, x, y)
 	})
 	for i := range acc {
 		VMOVSD(fold512(acc[i], VADDPD), Mem{Base: out, Disp: 8 * i})
@@ -111,16 +102,10 @@ func sumKL256(e element) {
 	width := 4 * e.size()
 	SHRQ(Imm(2), n)
 	loop("loop", n, func() {
-		prefetch(x)
-		prefetch(y)
+		prefetch(x, y)
 		p, q, b, s, z, t := YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
-		if e.bits == 32 {
-			VCVTPS2PD(Mem{Base: x}, p)
-			VCVTPS2PD(Mem{Base: y}, q)
-		} else {
-			VMOVUPD(Mem{Base: x}, p)
-			VMOVUPD(Mem{Base: y}, q)
-		}
+		e.load(Mem{Base: x}, p)
+		e.load(Mem{Base: y}, q)
 		VSUBPD(scale[0], p, p)
 		VMULPD(scale[1], p, p)
 		VMAXPD(p, floor, p)
@@ -150,8 +135,7 @@ func sumKL256(e element) {
 		VFMADD213PD(s, s, t)
 		VFMADD231PD(f64(math.Ln2), b, t)
 		VFMADD231PD(t, p, acc[0])
-		ADDQ(Imm(uint64(width)), x)
-		ADDQ(Imm(uint64(width)), y)
+		advance(width, x, y)
 	})
 	for i := range acc {
 		VMOVSD(fold256(acc[i], VADDPD), Mem{Base: out, Disp: 8 * i})

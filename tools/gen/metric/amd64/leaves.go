@@ -28,9 +28,8 @@ var (
 // the code after it. body gets the number of groups of the leaf and advances
 // x and y; rows and doubles point to the row of the leaf.
 func leaves(name, doc, params string, start func(), body func(x, y, groups, rows, doubles reg.Register), end func()) {
-	TEXT(name, NOSPLIT, "func(rows *[128][8]float32, doubles *[128][2]float64, "+params+"x, y *float32, groups *[128]uint8, leaves int)")
-	Doc(fmt.Sprintf("%s is %s over leaves of groups of 8 elements.", name, doc))
-	Pragma("noescape")
+	function(name, "func(rows *[128][8]float32, doubles *[128][2]float64, "+params+"x, y *float32, groups *[128]uint8, leaves int)",
+		fmt.Sprintf("%s is %s over leaves of groups of 8 elements.", name, doc))
 	start()
 	rows, doubles := Load(Param("rows"), GP64()), Load(Param("doubles"), GP64())
 	x, y := Load(Param("x"), GP64()), Load(Param("y"), GP64())
@@ -121,9 +120,7 @@ func lower(z reg.VecVirtual) reg.VecVirtual {
 // addTree adds the rows of a full block: row 64+i becomes row 2i + row 2i+1,
 // so that row 126 is the sum of 64 rows, pairwise.
 func addTree() {
-	TEXT("addTree", NOSPLIT, "func(rows *[128][8]float32, doubles *[128][2]float64)")
-	Doc("addTree adds rows 0 to 63 pairwise into row 126.")
-	Pragma("noescape")
+	function("addTree", "func(rows *[128][8]float32, doubles *[128][2]float64)", "addTree adds rows 0 to 63 pairwise into row 126.")
 	rows, doubles := Load(Param("rows"), GP64()), Load(Param("doubles"), GP64())
 	toRows, toDoubles, n := GP64(), GP64(), GP64()
 	LEAQ(Mem{Base: rows, Disp: 64 * 32}, toRows)
@@ -138,8 +135,7 @@ func addTree() {
 		VADDPD(Mem{Base: doubles, Disp: 16}, x, x)
 		VMOVUPD(x, Mem{Base: toDoubles})
 		ADDQ(Imm(64), rows)
-		ADDQ(Imm(32), doubles)
-		ADDQ(Imm(32), toRows)
+		advance(32, doubles, toRows)
 		ADDQ(Imm(16), toDoubles)
 	})
 	VZEROUPPER()

@@ -14,21 +14,15 @@ import (
 // each kernel keeps, so that all give the same bits.
 func sumNarrow(l level) {
 	name := "sumNarrow" + l.name
-	TEXT(name, NOSPLIT, fmt.Sprintf("func(out *[3][%d]float64, k *[%d][%d]float32, x, y *float32, n int)",
-		kernel.NarrowLanes/2, kernel.NarrowScales, kernel.NarrowLanes))
-	Doc(fmt.Sprintf("%s is sumNarrowGo for n elements, a multiple of %d and not 0.", name, kernel.NarrowLanes))
-	Pragma("noescape")
+	function(name, fmt.Sprintf("func(out *[3][%d]float64, k *[%d][%d]float32, x, y *float32, n int)",
+		kernel.NarrowLanes/2, kernel.NarrowScales, kernel.NarrowLanes), fmt.Sprintf("%s is sumNarrowGo for n elements, a multiple of %d and not 0.", name, kernel.NarrowLanes))
 	out, k, x, y, n := Load(Param("out"), GP64()), Load(Param("k"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
-	vec, parts, width := ZMM, 1, 64
-	if !l.wide {
-		vec, parts, width = YMM, 2, 32
-	}
-	var c narrow
-	c.vec, c.wide = vec, l.wide
+	parts, width := 8/l.lanes(), 8*l.lanes()
+	c := narrow{level: l}
 	for i := range c.k {
 		c.k[i] = Mem{Base: k, Disp: 4 * kernel.NarrowLanes * i}
 		if l.wide {
-			r := vec()
+			r := l.vec()
 			VMOVUPS(c.k[i], r)
 			c.k[i] = r
 		}
@@ -36,7 +30,7 @@ func sumNarrow(l level) {
 	var acc [3][]reg.VecVirtual
 	for i := range acc {
 		for range parts {
-			acc[i] = append(acc[i], vec())
+			acc[i] = append(acc[i], l.vec())
 		}
 	}
 	SHRQ(Imm(4), n) // rows
@@ -52,13 +46,11 @@ func sumNarrow(l level) {
 	CMOVQLT(n, rows)
 	SUBQ(rows, n)
 	loop("row", rows, func() {
-		prefetch(x)
-		prefetch(y)
+		prefetch(x, y)
 		for i := range parts {
 			c.add(acc[0][i], acc[1][i], acc[2][i], Mem{Base: x, Disp: width * i}, Mem{Base: y, Disp: width * i})
 		}
-		ADDQ(Imm(64), x)
-		ADDQ(Imm(64), y)
+		advance(64, x, y)
 	})
 	for i := range acc {
 		c.flush(acc[i], Mem{Base: out, Disp: 4 * kernel.NarrowLanes * i})
@@ -71,9 +63,8 @@ func sumNarrow(l level) {
 
 // narrow are the scales, in registers where there are enough.
 type narrow struct {
-	vec  func() reg.VecVirtual
-	wide bool
-	k    [kernel.NarrowScales]Op
+	level
+	k [kernel.NarrowScales]Op
 }
 
 // add adds the terms, p and q̂ of the elements at x and y; see narrowTerm.

@@ -8,10 +8,9 @@ import (
 
 // readStreams only reads two arrays: the yardstick of the benchmarks.
 func readStreams() {
-	TEXT("readStreams", NOSPLIT, "func(x, y *float32, n int) uint64")
-	Doc("readStreams reads n elements of x and y, n being a multiple of 32 and not 0, and does nothing with them:",
+	function("readStreams", "func(x, y *float32, n int) uint64",
+		"readStreams reads n elements of x and y, n being a multiple of 32 and not 0, and does nothing with them:",
 		"what memory allows, for benchmarks. It needs AVX2.")
-	Pragma("noescape")
 	x, y, n := Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
 	a, b := YMM(), YMM()
 	VPXOR(a, a, a)
@@ -22,8 +21,7 @@ func readStreams() {
 			VPOR(Mem{Base: x, Disp: 32 * i}, a, a)
 			VPOR(Mem{Base: y, Disp: 32 * i}, b, b)
 		}
-		ADDQ(Imm(128), x)
-		ADDQ(Imm(128), y)
+		advance(128, x, y)
 	})
 	VPOR(a, b, a)
 	r := GP64()
@@ -37,18 +35,12 @@ func readStreams() {
 // instructions can go, for benchmarks.
 func vectorPeak(l level) {
 	name := "vectorPeak" + l.name
-	TEXT(name, NOSPLIT, "func(n int)")
-	Doc(name+" does n rounds, at least one, of fourteen vector instructions that do not wait for each other: fused multiplications and additions,",
+	function(name, "func(n int)", name+" does n rounds, at least one, of fourteen vector instructions that do not wait for each other: fused multiplications and additions,",
 		"additions and masks in turn. That is what the vector units allow, for benchmarks.")
-	Pragma("noescape")
 	n := Load(Param("n"), GP64())
 	var acc [14]reg.VecVirtual
 	for i := range acc {
-		acc[i] = YMM()
-		if l.wide {
-			acc[i] = ZMM()
-		}
-		zeroed(acc[i], l)
+		acc[i] = zeroed(l.vec(), l)
 	}
 	loop("loop", n, func() {
 		for i, v := range acc {

@@ -35,8 +35,7 @@ func refFirst(l level) {
 		if l.wide {
 			sx, sy := zeroed(ZMM(), l), zeroed(ZMM(), l)
 			loop("group", groups, func() {
-				prefetch(x)
-				prefetch(y)
+				prefetch(x, y)
 				a, b := YMM(), YMM()
 				VMOVUPS(Mem{Base: x}, a)
 				VMOVUPS(Mem{Base: y}, b)
@@ -47,8 +46,7 @@ func refFirst(l level) {
 				VCVTPS2PD(Mem{Base: y}, q)
 				VADDPD(p, sx, sx)
 				VADDPD(q, sy, sy)
-				ADDQ(Imm(32), x)
-				ADDQ(Imm(32), y)
+				advance(32, x, y)
 			})
 			doubleSums(l, lower(sx), upper(sx), lower(sy), upper(sy), Mem{Base: doubles})
 			fourSums(l, acc[0], acc[1], acc[2], acc[3], Mem{Base: rows})
@@ -61,14 +59,12 @@ func refFirst(l level) {
 		MOVQ(y, py)
 		MOVQ(groups, again)
 		loop("group", groups, func() {
-			prefetch(px)
-			prefetch(py)
+			prefetch(px, py)
 			a, b := YMM(), YMM()
 			VMOVUPS(Mem{Base: px}, a)
 			VMOVUPS(Mem{Base: py}, b)
 			firstSums(l, a, b, acc[:], ext[:], abs, one, eps)
-			ADDQ(Imm(32), px)
-			ADDQ(Imm(32), py)
+			advance(32, px, py)
 		})
 		fourSums(l, acc[0], acc[1], acc[2], acc[3], Mem{Base: rows})
 		fourSums(l, acc[4], acc[4], acc[4], acc[4], Mem{Base: rows, Disp: 16})
@@ -86,8 +82,7 @@ func refFirst(l level) {
 				VCVTPS2PD(Mem{Base: []reg.Register{x, y}[i/2], Disp: 16 * (i % 2)}, t)
 				VADDPD(t, sum[i], sum[i])
 			}
-			ADDQ(Imm(32), x)
-			ADDQ(Imm(32), y)
+			advance(32, x, y)
 		})
 		doubleSums(l, sum[0], sum[1], sum[2], sum[3], Mem{Base: doubles})
 	}, func() {
@@ -195,8 +190,7 @@ func refSecond(l level) {
 		if l.wide {
 			vx, vy := zeroed(ZMM(), l), zeroed(ZMM(), l)
 			loop("group", groups, func() {
-				prefetch(x)
-				prefetch(y)
+				prefetch(x, y)
 				sums(x, y)
 				p, q := ZMM(), ZMM()
 				VCVTPS2PD(Mem{Base: x}, p)
@@ -207,8 +201,7 @@ func refSecond(l level) {
 				VMULPD(q, q, q)
 				VADDPD(p, vx, vx)
 				VADDPD(q, vy, vy)
-				ADDQ(Imm(32), x)
-				ADDQ(Imm(32), y)
+				advance(32, x, y)
 			})
 			doubleSums(l, lower(vx), upper(vx), lower(vy), upper(vy), Mem{Base: doubles})
 			fourSums(l, acc[0], acc[1], acc[2], acc[2], Mem{Base: rows})
@@ -219,11 +212,9 @@ func refSecond(l level) {
 		MOVQ(y, py)
 		MOVQ(groups, again)
 		loop("group", groups, func() {
-			prefetch(px)
-			prefetch(py)
+			prefetch(px, py)
 			sums(px, py)
-			ADDQ(Imm(32), px)
-			ADDQ(Imm(32), py)
+			advance(32, px, py)
 		})
 		fourSums(l, acc[0], acc[1], acc[2], acc[2], Mem{Base: rows})
 		mean := []reg.VecVirtual{lane(means, 0), lane(means, 2)}
@@ -239,8 +230,7 @@ func refSecond(l level) {
 				VMULPD(t, t, t)
 				VADDPD(t, sum[i], sum[i])
 			}
-			ADDQ(Imm(32), x)
-			ADDQ(Imm(32), y)
+			advance(32, x, y)
 		})
 		doubleSums(l, sum[0], sum[1], sum[2], sum[3], Mem{Base: doubles})
 	}, func() {})
@@ -259,8 +249,7 @@ func refThird(l level) {
 			c := newThird(l, YMM, k)
 			loop("group", groups, func() {
 				VADDPS(c.terms(x, y), acc, acc)
-				ADDQ(Imm(32), x)
-				ADDQ(Imm(32), y)
+				advance(32, x, y)
 			})
 			fourSums(l, acc, acc, acc, acc, Mem{Base: rows})
 			return
@@ -274,15 +263,13 @@ func refThird(l level) {
 			t := c.terms(x, y)
 			VADDPS(t.AsY(), acc, acc)
 			VADDPS(upper(t), acc, acc)
-			ADDQ(Imm(64), x)
-			ADDQ(Imm(64), y)
+			advance(64, x, y)
 		})
 		Label("odd")
 		TESTQ(U32(1), groups)
 		JZ(LabelRef("done"))
 		VADDPS(c.as(YMM).terms(x, y), acc, acc)
-		ADDQ(Imm(32), x)
-		ADDQ(Imm(32), y)
+		advance(32, x, y)
 		Label("done")
 		fourSums(l, acc, acc, acc, acc, Mem{Base: rows})
 	}, func() {})
@@ -327,8 +314,7 @@ func (c third) as(vec func() reg.VecVirtual) third {
 
 // terms are p·ln(p/q) of the elements at x and y; see log32.
 func (c third) terms(x, y reg.Register) reg.VecVirtual {
-	prefetch(x)
-	prefetch(y)
+	prefetch(x, y)
 	p, q := c.vec(), c.vec()
 	VMOVUPS(Mem{Base: x}, p)
 	VMOVUPS(Mem{Base: y}, q)

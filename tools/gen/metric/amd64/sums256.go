@@ -13,9 +13,7 @@ import (
 // first-level cache, are looked at twice: once for extrema and zeros, once for
 // the sums.
 func sumTile256(e element) {
-	TEXT("sumTile"+e.suffix()+"AVX2", NOSPLIT, sumsType(e))
-	Doc("sumTile" + e.suffix() + "AVX2 is sumTile for n elements, a multiple of 8 and not 0.")
-	Pragma("noescape")
+	function("sumTile"+e.suffix()+"AVX2", sumsType(e), "sumTile"+e.suffix()+"AVX2 is sumTile for n elements, a multiple of 8 and not 0.")
 	out, x, y, n := Load(Param("out"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
 
 	store := AllocLocal(32 * kernel.SumSlots)
@@ -96,10 +94,8 @@ func sumTile256(e element) {
 			and(abs, a, a)
 			and(m, a, a)
 			hi(a, acc[kernel.SlotZeroMax], acc[kernel.SlotZeroMax])
-			prefetch(px)
-			prefetch(py)
-			ADDQ(Imm(32), px)
-			ADDQ(Imm(32), py)
+			prefetch(px, py)
+			advance(32, px, py)
 		})
 	})
 	MOVQ(stretch, count)
@@ -109,13 +105,8 @@ func sumTile256(e element) {
 		zero := q64(0)
 		step := func(at int) {
 			a, b, d, m := YMM(), YMM(), YMM(), YMM()
-			if e.bits == 32 {
-				VCVTPS2PD(Mem{Base: x, Disp: at}, a)
-				VCVTPS2PD(Mem{Base: y, Disp: at}, b)
-			} else {
-				VMOVUPD(Mem{Base: x, Disp: at}, a)
-				VMOVUPD(Mem{Base: y, Disp: at}, b)
-			}
+			e.load(Mem{Base: x, Disp: at}, a)
+			e.load(Mem{Base: y, Disp: at}, b)
 			VFMADD231PD(b, a, acc[kernel.SlotXY])
 			VFMADD231PD(a, a, acc[kernel.SlotXX])
 			VFMADD231PD(b, b, acc[kernel.SlotYY])
@@ -136,8 +127,7 @@ func sumTile256(e element) {
 		loop("sums", count, func() {
 			step(0)
 			step(4 * e.size())
-			ADDQ(Imm(uint64(8*e.size())), x)
-			ADDQ(Imm(uint64(8*e.size())), y)
+			advance(8*e.size(), x, y)
 		})
 	})
 	SUBQ(stretch, n)

@@ -18,9 +18,7 @@ const (
 // sumTile512 sums sixteen float32 or eight float64 elements at a time, in
 // eight float64 lanes.
 func sumTile512(e element) {
-	TEXT("sumTile"+e.suffix()+"AVX512", NOSPLIT, sumsType(e))
-	Doc("sumTile" + e.suffix() + "AVX512 is sumTile for n elements, a multiple of 16 and not 0.")
-	Pragma("noescape")
+	function("sumTile"+e.suffix()+"AVX512", sumsType(e), "sumTile"+e.suffix()+"AVX512 is sumTile for n elements, a multiple of 16 and not 0.")
 	out, x, y, n := Load(Param("out"), GP64()), Load(Param("x"), GP64()), Load(Param("y"), GP64()), Load(Param("n"), GP64())
 
 	var acc [kernel.SumSlots]reg.VecVirtual
@@ -84,26 +82,29 @@ func sumTile512(e element) {
 		SHRQ(Imm(3), n)
 	}
 	loop("loop", n, func() {
-		prefetch(x)
-		prefetch(y)
+		prefetch(x, y)
 		a, b := ZMM(), ZMM()
 		nonzeroX, nonzeroY, zeroGolden, differ := K(), K(), K(), K()
+		load, lo, hi, cmp, andn, magnitude := VMOVUPD, VMINPD, VMAXPD, VCMPPD, KANDNB, VRANGEPD
 		if e.bits == 32 {
-			VMOVUPS(Mem{Base: x}, a)
-			VMOVUPS(Mem{Base: y}, b)
-			VMINPS(a, acc[kernel.SlotLoX], acc[kernel.SlotLoX])
-			VMAXPS(a, acc[kernel.SlotHiX], acc[kernel.SlotHiX])
-			VMINPS(b, acc[kernel.SlotLoY], acc[kernel.SlotLoY])
-			VMAXPS(b, acc[kernel.SlotHiY], acc[kernel.SlotHiY])
-			VCMPPS(neqUQ, zero, a, nonzeroX)
-			VCMPPS(neqUQ, zero, b, nonzeroY)
-			VCMPPS(neqUQ, b, a, differ)
-			KANDNW(nonzeroX, nonzeroY, zeroGolden)
-			tally(kernel.SlotNonzeroX, nonzeroX)
-			tally(kernel.SlotNonzeroY, nonzeroY)
-			tally(kernel.SlotDiffer, differ)
-			tally(kernel.SlotZeroGolden, zeroGolden)
-			VRANGEPS(absoluteMax, a, acc[kernel.SlotZeroMax], zeroGolden, acc[kernel.SlotZeroMax])
+			load, lo, hi, cmp, andn, magnitude = VMOVUPS, VMINPS, VMAXPS, VCMPPS, KANDNW, VRANGEPS
+		}
+		load(Mem{Base: x}, a)
+		load(Mem{Base: y}, b)
+		lo(a, acc[kernel.SlotLoX], acc[kernel.SlotLoX])
+		hi(a, acc[kernel.SlotHiX], acc[kernel.SlotHiX])
+		lo(b, acc[kernel.SlotLoY], acc[kernel.SlotLoY])
+		hi(b, acc[kernel.SlotHiY], acc[kernel.SlotHiY])
+		cmp(neqUQ, zero, a, nonzeroX)
+		cmp(neqUQ, zero, b, nonzeroY)
+		cmp(neqUQ, b, a, differ)
+		andn(nonzeroX, nonzeroY, zeroGolden)
+		tally(kernel.SlotNonzeroX, nonzeroX)
+		tally(kernel.SlotNonzeroY, nonzeroY)
+		tally(kernel.SlotDiffer, differ)
+		tally(kernel.SlotZeroGolden, zeroGolden)
+		magnitude(absoluteMax, a, acc[kernel.SlotZeroMax], zeroGolden, acc[kernel.SlotZeroMax])
+		if e.bits == 32 {
 			a, b := ZMM(), ZMM()
 			VCVTPS2PD(Mem{Base: x}, a)
 			VCVTPS2PD(Mem{Base: y}, b)
@@ -115,25 +116,9 @@ func sumTile512(e element) {
 			VCVTPS2PD(Mem{Base: y, Disp: 32}, d)
 			sums(c, d, upper)
 		} else {
-			VMOVUPD(Mem{Base: x}, a)
-			VMOVUPD(Mem{Base: y}, b)
-			VMINPD(a, acc[kernel.SlotLoX], acc[kernel.SlotLoX])
-			VMAXPD(a, acc[kernel.SlotHiX], acc[kernel.SlotHiX])
-			VMINPD(b, acc[kernel.SlotLoY], acc[kernel.SlotLoY])
-			VMAXPD(b, acc[kernel.SlotHiY], acc[kernel.SlotHiY])
-			VCMPPD(neqUQ, zero, a, nonzeroX)
-			VCMPPD(neqUQ, zero, b, nonzeroY)
-			VCMPPD(neqUQ, b, a, differ)
-			KANDNB(nonzeroX, nonzeroY, zeroGolden)
-			tally(kernel.SlotNonzeroX, nonzeroX)
-			tally(kernel.SlotNonzeroY, nonzeroY)
-			tally(kernel.SlotDiffer, differ)
-			tally(kernel.SlotZeroGolden, zeroGolden)
-			VRANGEPD(absoluteMax, a, acc[kernel.SlotZeroMax], zeroGolden, acc[kernel.SlotZeroMax])
 			sums(a, b, nonzeroY)
 		}
-		ADDQ(Imm(64), x)
-		ADDQ(Imm(64), y)
+		advance(64, x, y)
 	})
 
 	for i, z := range acc {

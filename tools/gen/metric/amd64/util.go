@@ -16,47 +16,31 @@ var (
 	gtOQ  = Imm(0x1e)
 )
 
-// lanes64 is a read-only vector of n equal 64-bit lanes.
-func lanes64(name string, bits uint64, n int) Mem {
-	m := GLOBL(name, 8|16) // RODATA|NOPTR
-	for i := range n {
-		DATA(8*i, U64(bits))
-	}
-	return m
-}
-
-func lanes32(name string, bits uint32, n int) Mem {
-	m := GLOBL(name, 8|16)
-	for i := range n {
-		DATA(4*i, U32(bits))
-	}
-	return m
-}
-
 var data = map[string]Mem{}
+
+// lanes are 64 read-only bytes of equal lanes of so many bytes.
+func lanes(name string, size int, bits Constant) Mem {
+	if m, ok := data[name]; ok {
+		return m
+	}
+	m := GLOBL(name, 8|16) // RODATA|NOPTR
+	for at := 0; at < 64; at += size {
+		DATA(at, bits)
+	}
+	data[name] = m
+	return m
+}
 
 // f64 is a read-only vector of eight equal float64 lanes.
 func f64(v float64) Mem { return q64(math.Float64bits(v)) }
 
 // q64 is a read-only vector of eight equal 64-bit lanes.
-func q64(bits uint64) Mem {
-	name := fmt.Sprintf("q_%016x", bits)
-	if _, ok := data[name]; !ok {
-		data[name] = lanes64(name, bits, 8)
-	}
-	return data[name]
-}
+func q64(bits uint64) Mem { return lanes(fmt.Sprintf("q_%016x", bits), 8, U64(bits)) }
 
 // f32 is a read-only vector of sixteen equal float32 lanes.
 func f32(v float32) Mem { return d32(math.Float32bits(v)) }
 
-func d32(bits uint32) Mem {
-	name := fmt.Sprintf("d_%08x", bits)
-	if _, ok := data[name]; !ok {
-		data[name] = lanes32(name, bits, 16)
-	}
-	return data[name]
-}
+func d32(bits uint32) Mem { return lanes(fmt.Sprintf("d_%08x", bits), 4, U32(bits)) }
 
 const (
 	abs64Mask = 1<<63 - 1
@@ -89,10 +73,65 @@ func fold128(x reg.VecVirtual, op func(...Op)) reg.VecVirtual {
 	return x
 }
 
-// prefetch fetches the cache line ahead of p.
-func prefetch(p reg.Register) {
-	if prefetchAhead > 0 {
+// fold leaves op over the float64 lanes of v in the low lane of an XMM register.
+func (l level) fold(v reg.VecVirtual, op func(...Op)) reg.VecVirtual {
+	if l.wide {
+		return fold512(v, op)
+	}
+	return fold256(v, op)
+}
+
+// vec is a register of the level, of so many lanes of float64.
+func (l level) vec() reg.VecVirtual {
+	if l.wide {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func (l level) lanes() int {
+	if l.wide {
+		return 8
+	}
+	return 4
+}
+
+// function begins a function, whose arguments do not escape.
+func function(name, signature string, doc ...string) {
+	TEXT(name, NOSPLIT, signature)
+	Doc(doc...)
+	Pragma("noescape")
+}
+
+// argument is the place of an argument.
+func argument(name string) Op {
+	c, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return c.Addr
+}
+
+// load loads elements as float64.
+func (e element) load(from Mem, to reg.VecVirtual) {
+	if e.bits == 32 {
+		VCVTPS2PD(from, to)
+	} else {
+		VMOVUPD(from, to)
+	}
+}
+
+// prefetch fetches the cache lines ahead.
+func prefetch(at ...reg.Register) {
+	for _, p := range at {
 		PREFETCHT0(Mem{Base: p, Disp: prefetchAhead})
+	}
+}
+
+// advance adds so many bytes to pointers.
+func advance(by int, at ...reg.Register) {
+	for _, p := range at {
+		ADDQ(Imm(uint64(by)), p)
 	}
 }
 
