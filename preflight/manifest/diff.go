@@ -1,9 +1,11 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"slices"
 )
 
 // Difference is what two manifests differ in. Lists are in the order of paths
@@ -53,58 +55,50 @@ func Diff(ctx context.Context, a, b string) (*Difference, error) {
 	}
 	defer right.close()
 	d := &Difference{}
-	x, endA, err := step(left, &d.FilesA)
-	if err != nil {
-		return nil, err
-	}
-	y, endB, err := step(right, &d.FilesB)
-	if err != nil {
-		return nil, err
-	}
-	for n := 0; !endA || !endB; n++ {
+	left.step(&d.FilesA)
+	right.step(&d.FilesB)
+	for n := 0; !left.done || !right.done; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		order := 0
 		switch {
-		case endA:
+		case left.err != nil || right.err != nil:
+			return nil, cmp.Or(left.err, right.err)
+		case left.done:
 			order = 1
-		case endB:
+		case right.done:
 			order = -1
 		default:
-			order = comparePaths(x.Path, y.Path)
+			order = comparePaths(left.at.Path, right.at.Path)
 		}
 		switch {
 		case order < 0:
-			d.OnlyA = keep(d.OnlyA, x, &d.OnlyACount)
+			d.OnlyA = keep(d.OnlyA, left.at, &d.OnlyACount)
 		case order > 0:
-			d.OnlyB = keep(d.OnlyB, y, &d.OnlyBCount)
+			d.OnlyB = keep(d.OnlyB, right.at, &d.OnlyBCount)
 		default:
-			d.both(x, y)
+			d.both(left.at, right.at)
 		}
 		if order <= 0 {
-			if x, endA, err = step(left, &d.FilesA); err != nil {
-				return nil, err
-			}
+			left.step(&d.FilesA)
 		}
 		if order >= 0 {
-			if y, endB, err = step(right, &d.FilesB); err != nil {
-				return nil, err
-			}
+			right.step(&d.FilesB)
 		}
 	}
 	d.moves()
 	return d, nil
 }
 
-// step is the next file of a side, and whether there was none.
-func step(r *reader, count *int) (Entry, bool, error) {
-	e, err := r.next()
-	if errors.Is(err, io.EOF) {
-		return e, true, nil
+// step goes to the next file and counts it, or is done. An error is none of these.
+func (r *reader) step(count *int) {
+	r.at, r.err = r.next()
+	if r.done = errors.Is(r.err, io.EOF); r.done {
+		r.err = nil
+	} else {
+		*count++
 	}
-	*count++
-	return e, false, err
 }
 
 func keep[T any](list []T, e T, count *int) []T {
@@ -145,14 +139,7 @@ func (d *Difference) both(a, b Entry) {
 func (d *Difference) moves() {
 	names := map[string]int{}
 	keys := func(e *Entry) []string {
-		var list []string
-		if e.MD5 != "" {
-			list = append(list, e.MD5)
-		}
-		if e.SHA256 != "" {
-			list = append(list, e.SHA256)
-		}
-		return list
+		return slices.DeleteFunc([]string{e.MD5, e.SHA256}, func(sum string) bool { return sum == "" })
 	}
 	for i := range d.OnlyB {
 		for _, k := range keys(&d.OnlyB[i]) {

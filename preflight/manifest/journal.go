@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -128,13 +129,7 @@ func (j *journal) put(e *Entry, changed time.Time) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	blank := func(s string) string {
-		if s == "" {
-			return "-"
-		}
-		return s
-	}
-	_, err := fmt.Fprintf(j.to, "%d\t%d\t%s\t%s\t%s\n", e.Size, changed.UnixNano(), blank(e.MD5), blank(e.SHA256), clean.Name(e.Path))
+	_, err := fmt.Fprintf(j.to, "%d\t%d\t%s\t%s\t%s\n", e.Size, changed.UnixNano(), cmp.Or(e.MD5, "-"), cmp.Or(e.SHA256, "-"), clean.Name(e.Path))
 	if now := time.Now(); err == nil && now.Sub(j.last) > flushEvery {
 		err, j.last = j.to.Flush(), now
 	}
@@ -156,9 +151,8 @@ func (j *journal) close() {
 
 // Done removes the journal of a manifest that is written.
 func Done(journal string) error {
-	err := os.Remove(journal)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err := os.Remove(journal); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	return nil
 }

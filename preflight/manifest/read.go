@@ -33,6 +33,10 @@ type reader struct {
 	end  bool
 	last string
 	rest []Entry
+	// at is the file that step has come to; done tells that there is none.
+	at   Entry
+	done bool
+	err  error
 }
 
 // IsManifest tells whether a text that begins so is a manifest, or a list that
