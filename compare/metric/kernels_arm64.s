@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-TEXT ·sumTile32NEON(SB), NOSPLIT, $0-32
+TEXT ·tileKernel32(SB), NOSPLIT, $0-32
 	MOVD out+0(FP), R0
 	MOVD x+8(FP), R1
 	MOVD y+16(FP), R2
@@ -148,7 +148,7 @@ loop:
 	FMOVD F18, 144(R0)
 	RET
 
-TEXT ·sumKL32NEON(SB), NOSPLIT, $0-40
+TEXT ·klKernel32(SB), NOSPLIT, $0-40
 	MOVD out+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD x+16(FP), R2
@@ -283,7 +283,7 @@ loop:
 	FMOVD F19, 16(R0)
 	RET
 
-TEXT ·sumSpread32NEON(SB), NOSPLIT, $0-32
+TEXT ·spreadKernel32(SB), NOSPLIT, $0-32
 	MOVD out+0(FP), R0
 	MOVD v+8(FP), R1
 	MOVD n+24(FP), R2
@@ -314,7 +314,7 @@ loop:
 	FMOVD F2, 8(R0)
 	RET
 
-TEXT ·firstApart32NEON(SB), NOSPLIT, $0-40
+TEXT ·apartKernel32(SB), NOSPLIT, $0-40
 	MOVD x+0(FP), R0
 	MOVD y+8(FP), R1
 	MOVD n+16(FP), R2
@@ -354,7 +354,7 @@ found:
 	MOVD R3, ret+32(FP)
 	RET
 
-TEXT ·outside32NEON(SB), NOSPLIT, $0-48
+TEXT ·outsideKernel32(SB), NOSPLIT, $0-48
 	MOVD x+0(FP), R0
 	MOVD y+8(FP), R1
 	MOVD n+16(FP), R2
@@ -390,7 +390,7 @@ loop:
 	MOVD R3, ret+40(FP)
 	RET
 
-TEXT ·sumTile64NEON(SB), NOSPLIT, $0-32
+TEXT ·tileKernel64(SB), NOSPLIT, $0-32
 	MOVD out+0(FP), R0
 	MOVD x+8(FP), R1
 	MOVD y+16(FP), R2
@@ -540,7 +540,7 @@ loop:
 	FMOVD F18, 144(R0)
 	RET
 
-TEXT ·sumKL64NEON(SB), NOSPLIT, $0-40
+TEXT ·klKernel64(SB), NOSPLIT, $0-40
 	MOVD out+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD x+16(FP), R2
@@ -671,7 +671,7 @@ loop:
 	FMOVD F19, 16(R0)
 	RET
 
-TEXT ·sumSpread64NEON(SB), NOSPLIT, $0-32
+TEXT ·spreadKernel64(SB), NOSPLIT, $0-32
 	MOVD out+0(FP), R0
 	MOVD v+8(FP), R1
 	MOVD n+24(FP), R2
@@ -700,7 +700,7 @@ loop:
 	FMOVD F2, 8(R0)
 	RET
 
-TEXT ·firstApart64NEON(SB), NOSPLIT, $0-40
+TEXT ·apartKernel64(SB), NOSPLIT, $0-40
 	MOVD x+0(FP), R0
 	MOVD y+8(FP), R1
 	MOVD n+16(FP), R2
@@ -752,7 +752,7 @@ found:
 	MOVD R3, ret+32(FP)
 	RET
 
-TEXT ·outside64NEON(SB), NOSPLIT, $0-48
+TEXT ·outsideKernel64(SB), NOSPLIT, $0-48
 	MOVD x+0(FP), R0
 	MOVD y+8(FP), R1
 	MOVD n+16(FP), R2
@@ -784,7 +784,7 @@ loop:
 	MOVD R3, ret+40(FP)
 	RET
 
-TEXT ·sumNarrowNEON(SB), NOSPLIT, $0-40
+TEXT ·narrowKernel(SB), NOSPLIT, $0-40
 	MOVD out+0(FP), R0
 	MOVD k+8(FP), R1
 	MOVD x+16(FP), R2

@@ -7,42 +7,42 @@ import "precision/internal/kernel"
 // levels are the kernels of arm64, all of which has vectors.
 var levels = []level{levelGo, levelNEON}
 
-// sumTile32NEON is sumTile over n elements, a multiple of 4 and not 0.
+// tileKernel32 is sumTile over n elements, a multiple of 4 and not 0.
 //
 //go:noescape
-func sumTile32NEON(out *[kernel.SumSlots]float64, x, y *float32, n int)
+func tileKernel32(out *[kernel.SumSlots]float64, x, y *float32, n int)
 
-// sumKL32NEON is sumKL over n elements, a multiple of 4 and not 0. k holds lo and inverse of x
+// klKernel32 is sumKL over n elements, a multiple of 4 and not 0. k holds lo and inverse of x
 // and of y.
 //
 //go:noescape
-func sumKL32NEON(out *[3]float64, k *[4]float64, x, y *float32, n int)
+func klKernel32(out *[3]float64, k *[4]float64, x, y *float32, n int)
 
-// sumNarrowNEON is sumNarrowGo over n elements, a multiple of 16 and not 0.
+// narrowKernel is sumNarrowGo over n elements, a multiple of 16 and not 0.
 //
 //go:noescape
-func sumNarrowNEON(out *narrowLanes, k *narrowScale, x, y *float32, n int)
+func narrowKernel(out *narrowLanes, k *narrowScale, x, y *float32, n int)
 
-// sumSpread32NEON is the sums of v-mean and of its square over n elements, a multiple of 4 and not 0.
+// spreadKernel32 is the sums of v-mean and of its square over n elements, a multiple of 4 and not 0.
 //
 //go:noescape
-func sumSpread32NEON(out *[2]float64, v *float32, mean float64, n int)
+func spreadKernel32(out *[2]float64, v *float32, mean float64, n int)
 
-// sumTile64NEON is sumTile over n elements, a multiple of 4 and not 0.
+// tileKernel64 is sumTile over n elements, a multiple of 4 and not 0.
 //
 //go:noescape
-func sumTile64NEON(out *[kernel.SumSlots]float64, x, y *float64, n int)
+func tileKernel64(out *[kernel.SumSlots]float64, x, y *float64, n int)
 
-// sumKL64NEON is sumKL over n elements, a multiple of 4 and not 0. k holds lo and inverse of x
+// klKernel64 is sumKL over n elements, a multiple of 4 and not 0. k holds lo and inverse of x
 // and of y.
 //
 //go:noescape
-func sumKL64NEON(out *[3]float64, k *[4]float64, x, y *float64, n int)
+func klKernel64(out *[3]float64, k *[4]float64, x, y *float64, n int)
 
-// sumSpread64NEON is the sums of v-mean and of its square over n elements, a multiple of 4 and not 0.
+// spreadKernel64 is the sums of v-mean and of its square over n elements, a multiple of 4 and not 0.
 //
 //go:noescape
-func sumSpread64NEON(out *[2]float64, v *float64, mean float64, n int)
+func spreadKernel64(out *[2]float64, v *float64, mean float64, n int)
 
 // refFirstNEON is refFirst over leaves of groups of 8 elements.
 //
@@ -59,58 +59,27 @@ func refSecondNEON(rows *[128][8]float32, doubles *[128][2]float64, k *[8][8]flo
 //go:noescape
 func refThirdNEON(rows *[128][8]float32, doubles *[128][2]float64, k *[8][8]float32, x, y *float32, groups *[128]uint8, leaves int)
 
-// firstApart32NEON is the number of elements before the first sixteen, out of n
+// apartKernel32 is the number of elements before the first sixteen, out of n
 // elements, a multiple of 16 and not 0, in which |x-y|, rounded to float32, reaches by:
 // n if there are none.
 //
 //go:noescape
-func firstApart32NEON(x, y *float32, n int, by float32) int
+func apartKernel32(x, y *float32, n int, by float32) int
 
-// firstApart64NEON is firstApart32NEON for float64.
+// apartKernel64 is apartKernel32 for float64.
 //
 //go:noescape
-func firstApart64NEON(x, y *float64, n int, by float64) int
+func apartKernel64(x, y *float64, n int, by float64) int
 
-// outside32NEON is outside over n elements, a multiple of 4 and not 0.
+// outsideKernel32 is outside over n elements, a multiple of 4 and not 0.
 //
 //go:noescape
-func outside32NEON(x, y *float32, n int, abs, rel float64) int
+func outsideKernel32(x, y *float32, n int, abs, rel float64) int
 
-// outside64NEON is outside over n elements, a multiple of 4 and not 0.
+// outsideKernel64 is outside over n elements, a multiple of 4 and not 0.
 //
 //go:noescape
-func outside64NEON(x, y *float64, n int, abs, rel float64) int
-
-func apartKernel32(x, y *float32, n int, by float32) int { return firstApart32NEON(x, y, n, by) }
-func apartKernel64(x, y *float64, n int, by float64) int { return firstApart64NEON(x, y, n, by) }
-
-func outsideKernel32(x, y *float32, n int, abs, rel float64) int {
-	return outside32NEON(x, y, n, abs, rel)
-}
-
-func outsideKernel64(x, y *float64, n int, abs, rel float64) int {
-	return outside64NEON(x, y, n, abs, rel)
-}
-
-func tileKernel32(out *[kernel.SumSlots]float64, x, y *float32, n int) { sumTile32NEON(out, x, y, n) }
-
-func klKernel32(out *[3]float64, k *[4]float64, x, y *float32, n int) {
-	sumKL32NEON(out, k, x, y, n)
-}
-
-func spreadKernel32(out *[2]float64, v *float32, mean float64, n int) {
-	sumSpread32NEON(out, v, mean, n)
-}
-
-func tileKernel64(out *[kernel.SumSlots]float64, x, y *float64, n int) { sumTile64NEON(out, x, y, n) }
-
-func klKernel64(out *[3]float64, k *[4]float64, x, y *float64, n int) {
-	sumKL64NEON(out, k, x, y, n)
-}
-
-func spreadKernel64(out *[2]float64, v *float64, mean float64, n int) {
-	sumSpread64NEON(out, v, mean, n)
-}
+func outsideKernel64(x, y *float64, n int, abs, rel float64) int
 
 // leaves fills the rows of the leaves of a block.
 func (r *referenceRun) leaves(work *leafRows, ext *[6][8]float32, x, y []float32, plan *leafPlan) {
@@ -134,8 +103,4 @@ func addTree(rows *[128][8]float32, doubles *[128][2]float64) {
 		c, d := &doubles[2*i], &doubles[2*i+1]
 		doubles[64+i] = [2]float64{c[0] + d[0], c[1] + d[1]}
 	}
-}
-
-func narrowKernel(out *narrowLanes, k *narrowScale, x, y *float32, n int) {
-	sumNarrowNEON(out, k, x, y, n)
 }

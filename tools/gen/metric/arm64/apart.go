@@ -6,7 +6,7 @@ import "precision/tools/gen/neon"
 // time.
 func firstApart(a *neon.Asm, e element) {
 	// func(x, y *T, n int, by T) int
-	a.Func("firstApart"+e.suffix()+"NEON", 40)
+	a.Func("apartKernel"+e.suffix(), 40)
 	x, y, n := a.Arg("x", 0), a.Arg("y", 8), a.Arg("n", 16)
 	start, tmp := a.R(), a.R()
 	own := e.lanes()
@@ -47,7 +47,7 @@ func firstApart(a *neon.Asm, e element) {
 // rounded one by one.
 func outside(a *neon.Asm, e element) {
 	// func(x, y *T, n int, abs, rel float64) int
-	a.Func("outside"+e.suffix()+"NEON", 48)
+	a.Func("outsideKernel"+e.suffix(), 48)
 	x, y, n, tmp := a.Arg("x", 0), a.Arg("y", 8), a.Arg("n", 16), a.R()
 	abs, rel := a.V(), a.V()
 	a.Go("MOVD abs+24(FP), %s", tmp)

@@ -9,7 +9,7 @@ import (
 
 func sumKL(a *neon.Asm, e element) {
 	// func(out *[3]float64, k *[4]float64, x, y *T, n int)
-	a.Func("sumKL"+e.suffix()+"NEON", 40)
+	a.Func("klKernel"+e.suffix(), 40)
 	out, k, x, y, n := a.Arg("out", 0), a.Arg("k", 8), a.Arg("x", 16), a.Arg("y", 24), a.Arg("n", 32)
 	tmp := a.R()
 	const d2 = neon.D2

@@ -9,7 +9,7 @@ import (
 // its steps.
 func sumNarrow(a *neon.Asm) {
 	// func(out *[3][8]float64, k *narrowScale, x, y *float32, n int)
-	a.Func("sumNarrowNEON", 40)
+	a.Func("narrowKernel", 40)
 	out, k, x, y, n := a.Arg("out", 0), a.Arg("k", 8), a.Arg("x", 16), a.Arg("y", 24), a.Arg("n", 32)
 	tmp, rows := a.R(), a.R()
 	const s4 = neon.S4

@@ -13,7 +13,7 @@ import (
 // than the additions of the round before it take.
 func sumTile(a *neon.Asm, e element) {
 	// func(out *[kernel.SumSlots]float64, x, y *T, n int)
-	a.Func("sumTile"+e.suffix()+"NEON", 32)
+	a.Func("tileKernel"+e.suffix(), 32)
 	out, x, y, n := a.Arg("out", 0), a.Arg("x", 8), a.Arg("y", 16), a.Arg("n", 24)
 	tmp := a.R()
 	own := e.lanes()
@@ -113,7 +113,7 @@ func sumTile(a *neon.Asm, e element) {
 // sumSpread writes Σd and Σd² of d = v - mean.
 func sumSpread(a *neon.Asm, e element) {
 	// func(out *[2]float64, v *T, mean float64, n int)
-	a.Func("sumSpread"+e.suffix()+"NEON", 32)
+	a.Func("spreadKernel"+e.suffix(), 32)
 	out, p, n := a.Arg("out", 0), a.Arg("v", 8), a.Arg("n", 24)
 	tmp := a.R()
 	mean := a.V()
