@@ -50,16 +50,14 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 	w.member("graph", m.Graph)
 	w.member("pairing", string(m.Pairing.How))
 	w.line()
-	w.key("coverage")
-	w.open('{')
+	w.enter("coverage", '{')
 	w.count("expected", int64(j.Coverage.Expected))
 	w.count("compared", int64(j.Coverage.Compared))
 	w.count("constants", int64(j.Coverage.Constants))
 	w.close('}')
 	w.member("verdict", j.Verdict.String())
 	w.line()
-	w.key("counts")
-	w.open('{')
+	w.enter("counts", '{')
 	for state, n := range j.Counts {
 		w.count(verdict.State(state).String(), int64(n))
 	}
@@ -67,16 +65,14 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 	w.notes(j)
 	w.evidence(j)
 	w.line()
-	w.key("roots")
-	w.open('[')
+	w.enter("roots", '[')
 	for i := range j.Roots {
 		w.line()
 		w.root(j, &j.Roots[i])
 	}
 	w.close(']')
 	w.line()
-	w.key("operators")
-	w.open('[')
+	w.enter("operators", '[')
 	for i := range j.Operators {
 		w.line()
 		w.operator(j, &j.Operators[i])
@@ -107,8 +103,7 @@ func (w *jsonWriter) dtypes(t *result.Table) {
 		return
 	}
 	w.line()
-	w.key("dtypes")
-	w.open('{')
+	w.enter("dtypes", '{')
 	for _, typ := range slices.Sorted(maps.Keys(used)) {
 		w.named(strconv.Itoa(int(typ)), typ.String())
 	}
@@ -150,6 +145,9 @@ func (w *jsonWriter) member(name, text string) {
 	w.text(text)
 }
 
+// enter begins a member that is an object or a list.
+func (w *jsonWriter) enter(name string, bracket byte) { w.key(name); w.open(bracket) }
+
 func (w *jsonWriter) named(name, text string)        { w.key(name); w.text(text) }
 func (w *jsonWriter) count(name string, n int64)     { w.key(name); w.int(n) }
 func (w *jsonWriter) measure(name string, v float64) { w.key(name); w.number(v) }
@@ -190,12 +188,10 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 	}
 	if r := j.Rounded; r != nil {
 		w.line()
-		w.key("rounded")
-		w.open('{')
+		w.enter("rounded", '{')
 		w.count("count", int64(r.Count))
 		w.count("of", int64(r.Of))
-		w.key("most")
-		w.number(r.Most)
+		w.measure("most", r.Most)
 		if r.Products > 0 {
 			w.count("products", int64(r.Products))
 		}
@@ -203,12 +199,10 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 	}
 	if b := j.Bits; b != nil {
 		w.line()
-		w.key("bits")
-		w.open('{')
+		w.enter("bits", '{')
 		w.count("equal", int64(b.Equal))
 		w.count("differing", int64(b.Differing))
-		w.key("first")
-		w.open('[')
+		w.enter("first", '[')
 		for _, i := range b.First {
 			w.text(j.Operators[i].Op.Name)
 		}
@@ -217,8 +211,7 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 	}
 	if b := j.Baseline; b != nil {
 		w.line()
-		w.key("baseline")
-		w.open('{')
+		w.enter("baseline", '{')
 		w.named("time", b.Time)
 		w.count("same", int64(b.Same))
 		w.count("new", int64(b.New))
@@ -228,8 +221,7 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 	}
 	if a := j.After; a != nil {
 		w.line()
-		w.key("after")
-		w.open('{')
+		w.enter("after", '{')
 		w.named("time", a.Time)
 		w.named("verdict", a.Verdict.String())
 		objects(w, "roots", a.Roots, ownLine, func(r *verdict.AfterRoot) {
@@ -237,8 +229,7 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 			w.count("candidates", int64(r.Candidates))
 			w.count("recorded", int64(r.Recorded))
 			w.named("outcome", string(r.Outcome))
-			w.key("now")
-			w.open('[')
+			w.enter("now", '[')
 			for _, k := range r.Now {
 				w.text(j.Operators[j.Roots[k].Operator].Op.Name)
 			}
@@ -275,8 +266,7 @@ func (w *jsonWriter) evidence(j *verdict.Judged) {
 		w.named("text", Sentence(msg.English, p.Reason))
 	})
 	w.line()
-	w.key("network_outputs")
-	w.open('{')
+	w.enter("network_outputs", '{')
 	w.count("expected", int64(j.Outputs.Expected))
 	w.count("compared", int64(j.Outputs.Compared))
 	w.listed("uncompared", j.Outputs.Uncompared)
@@ -291,8 +281,7 @@ const (
 
 // objects writes a member that is a list of objects.
 func objects[T any](w *jsonWriter, name string, list []T, lines bool, fields func(*T)) {
-	w.key(name)
-	w.open('[')
+	w.enter(name, '[')
 	for i := range list {
 		if lines {
 			w.line()
@@ -344,8 +333,7 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 		w.listed("uncompared", r.Untold)
 	}
 	if why := j.Why(r); len(why) > 0 {
-		w.key("why")
-		w.open('[')
+		w.enter("why", '[')
 		w.reasons(why)
 		w.close(']')
 	}
@@ -356,8 +344,7 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 		w.listed("places", r.Places)
 	}
 	if len(r.Reached) > 0 {
-		w.key("reached")
-		w.open('[')
+		w.enter("reached", '[')
 		for _, x := range r.Reached {
 			w.open('{')
 			w.named("step", x.Step)
@@ -401,8 +388,7 @@ func (w *jsonWriter) operator(j *verdict.Judged, op *verdict.Operator) {
 		w.listed("framework_ops", list)
 	}
 	if len(op.From) > 0 {
-		w.key("from")
-		w.open('[')
+		w.enter("from", '[')
 		for _, k := range op.From {
 			w.text(j.Operators[j.Roots[k].Operator].Op.Name)
 		}
@@ -414,8 +400,7 @@ func (w *jsonWriter) operator(j *verdict.Judged, op *verdict.Operator) {
 	w.tensors(j, "outputs", op.Outputs)
 	w.tensors(j, "inputs", op.Inputs)
 	if len(op.Whole) > 0 {
-		w.key("reasons")
-		w.open('[')
+		w.enter("reasons", '[')
 		for _, row := range op.Whole {
 			w.reasons(j.Table.Rows[row].Reasons)
 		}
@@ -430,15 +415,13 @@ func (w *jsonWriter) tensors(j *verdict.Judged, name string, list []verdict.Tens
 		w.count("index", int64(t.Slot))
 		w.named("verdict", t.Verdict.String())
 		w.causes(t.Causes)
-		w.key("metrics")
-		w.open('{')
+		w.enter("metrics", '{')
 		if r.Compared {
 			w.metrics(r.Result())
 		}
 		w.close('}')
 		if len(r.Reasons) > 0 {
-			w.key("reasons")
-			w.open('[')
+			w.enter("reasons", '[')
 			w.reasons(r.Reasons)
 			w.close(']')
 		}
