@@ -108,7 +108,7 @@ func TestErrorsInChinese(t *testing.T) {
 		{"merge -nosuch", "没有选项 -nosuch"},
 		{"report notes.md", "应为结果表"},
 		{"preflight", "需要指定其中之一"},
-		{"preflight diff notes.md notes.md", "notes.md：既不是文件清单"},
+		{"preflight diff notes.md notes.md", "notes.md：以 \"# Notes\\n\\nof a me\" 开头，既不是文件清单"},
 		{"preflight diff -as config notes.md notes.md", "notes.md：不属于任何一种配置格式"},
 		{"preflight diff -as log notes.md notes.md", "notes.md：在 3 行中没有找到损失"},
 		{"preflight diff -n x notes.md notes.md", "应为数值；用法见 precision preflight diff -h"},
