@@ -96,3 +96,20 @@ func TestRollout(t *testing.T) {
 		t.Errorf("wrote %+v: %v", found, err)
 	}
 }
+
+// TestCompareRollout compares the two recorded pairs as if they were of one program: no call is blamed, and it is said what such a pair is for.
+func TestCompareRollout(t *testing.T) {
+	for _, name := range []string{"clean", "attention_scale"} {
+		dir := filepath.Join("..", "..", "..", "shared", "real", "rollout", name)
+		if _, err := os.Stat(dir); err != nil {
+			t.Skip("the recorded pairs are not here")
+		}
+		var stdout, stderr bytes.Buffer
+		code := execute(t.Context(), env{stdout: &stdout, stderr: &stderr, lang: "en"},
+			[]string{"compare", "-lt", filepath.Join(dir, "rollout"), "-rt", filepath.Join(dir, "train"), "-out", t.TempDir()})
+		said := stdout.String() + stderr.String()
+		if !strings.Contains(said, "inconclusive") || !strings.Contains(said, "are a pair for precision rollout") || strings.Contains(said, "Root") || strings.Contains(said, "certain") {
+			t.Errorf("%s: status %d\n%s", name, code, said)
+		}
+	}
+}

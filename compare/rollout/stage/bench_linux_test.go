@@ -4,11 +4,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"precision/compare/rollout"
 	"precision/compare/rollout/stage"
+	"precision/compare/verdict"
 )
 
 // spent is what this process has used of the processor, in seconds, and the most memory that it had, in MB.
@@ -50,4 +54,44 @@ func BenchmarkPair(b *testing.B) {
 	b.ReportMetric(size, "MB")
 	b.ReportMetric((after-before)/float64(b.N), "cpu-s/op")
 	b.ReportMetric(most, "MB-most")
+}
+
+// BenchmarkLarge judges networks of which four and eight layers were recorded, by the slope of what is behind a stage: what is in memory at once, as far as the
+// collector sees it, may not grow with the layers.
+func BenchmarkLarge(b *testing.B) {
+	for _, layers := range []int{4, 8} {
+		b.Run(strconv.Itoa(layers), func(b *testing.B) {
+			defer stage.Larger(32, layers, 4, 50, rand.New(rand.NewPCG(1, 1)))()
+			q := asked(stage.MadeFault(b, "nothing, rounded otherwise"))
+			var most, now runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&most)
+			base, peak := most.HeapAlloc, uint64(0)
+			done := make(chan bool)
+			go func() {
+				for {
+					select {
+					case <-done:
+						close(done)
+						return
+					case <-time.After(20 * time.Millisecond):
+						runtime.ReadMemStats(&now)
+						peak = max(peak, now.HeapAlloc-min(base, now.HeapAlloc))
+					}
+				}
+			}()
+			before, _ := spent(b)
+			for b.Loop() {
+				r, err := rollout.Run(b.Context(), q)
+				if err != nil || !r.Stages.Sloped || r.Verdict != verdict.Good {
+					b.Fatalf("%v, %+v", err, r)
+				}
+			}
+			after, _ := spent(b)
+			done <- true
+			<-done
+			b.ReportMetric((after-before)/float64(b.N), "cpu-s/op")
+			b.ReportMetric(float64(peak)/1e6, "MB-most")
+		})
+	}
 }

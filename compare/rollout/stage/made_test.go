@@ -236,7 +236,7 @@ func (p *madePair) run(t *testing.T) *Report {
 }
 
 // MadeFault writes a pair of [faults], or one with another token in the trainer's prompt.
-func MadeFault(t *testing.T, name string) *Request {
+func MadeFault(t testing.TB, name string) *Request {
 	t.Helper()
 	if name == "another token" {
 		return (&madePair{ids: func(texts [][]int64) { texts[1][1] = 2 }}).write(t)
