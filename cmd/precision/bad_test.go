@@ -148,7 +148,7 @@ func TestCheckTellsDamagedInputs(t *testing.T) {
 		if err := os.WriteFile(data, c.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, stdout, stderr := precision(t, "-lang", "en", "check", npu, "-g", graph, "-gate=strict")
+		_, stdout, stderr := precision(t, "-lang", "en", "check", npu, "-g", graph, "-out", t.TempDir(), "-gate=strict")
 		damaged := strings.Contains(stdout, "fails: 1 damaged: x:output:0")
 		if damaged != (c.said != "") || !strings.Contains(stdout, c.said) {
 			t.Errorf("%s: %s%s", name, stdout, stderr)
