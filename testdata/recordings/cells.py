@@ -565,7 +565,7 @@ def side(python, out, framework, network, seed, level, task, how):
     os.makedirs(out)
     args = (os.path.abspath(out), framework, network, seed, level, task, how)
     if framework == "torch":
-        run = subprocess.run([python, os.path.abspath(__file__), out, "--one", json.dumps(args)], capture_output=True, text=True)
+        run = subprocess.run([python, os.path.abspath(sys.argv[0]), out, "--one", json.dumps(args)], capture_output=True, text=True)
         bad = run.stdout
     else:
         bad = forked(*args)
@@ -631,4 +631,5 @@ def main():
         print(label, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

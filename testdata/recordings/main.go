@@ -8,7 +8,7 @@
 //	go run ./testdata/recordings -in DIR                           judge pairs that were recorded before
 //	go run ./testdata/recordings -python PYTHON -only llama -v     of some pairs, and what the program says of each
 //	go run ./testdata/recordings -python PYTHON -clean             record models with nothing wrong, and check them
-//	go run ./testdata/recordings -python PYTHON -mindspore PYTHON  pairs of MindSpore, recorded by the second
+//	go run ./testdata/recordings -python PYTHON -mindspore PYTHON  pairs of MindSpore, recorded by the second; with -script othercells.py of other networks
 //
 // PYTHON has torch, transformers and mindstudio-probe from PyPI; record.py or kinds.py, beside
 // this file, is what it runs. The second has mindspore and mindstudio-probe and runs cells.py, which takes
@@ -115,7 +115,10 @@ func run(python, ms, script, in string, seed int, only, program string, verbose,
 		in = filepath.Join(work, "pairs")
 		record := exec.Command(python, filepath.Join("testdata/recordings", script), in, "--seed", fmt.Sprint(seed), "--only", only)
 		if ms != "" {
-			record = exec.Command(ms, "testdata/recordings/cells.py", in, "--seed", fmt.Sprint(seed), "--only", only, "--torch", python)
+			if script == "record.py" {
+				script = "cells.py"
+			}
+			record = exec.Command(ms, filepath.Join("testdata/recordings", script), in, "--seed", fmt.Sprint(seed), "--only", only, "--torch", python)
 		}
 		record.Stdout, record.Stderr = os.Stderr, os.Stderr
 		if err := record.Run(); err != nil {
