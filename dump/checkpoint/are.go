@@ -107,10 +107,11 @@ func IsFile(path string) bool {
 	return torch.Is(head) || isSafetensors(head, size) || isMindSpore(head) || isPickle(head, path)
 }
 
-// Holds tells whether a path is a file of named tensors or a folder of them.
+// Holds tells whether a path is a file of named tensors or a folder of them, also a checkpoint of TensorFlow or weights of Keras.
 func Holds(path string) bool {
 	if !plainfile.IsFolder(path) {
-		return IsFile(path)
+		_, index := indexOf(path)
+		return index || strings.HasSuffix(path, indexEnd) && plainfile.IsFile(path) || IsFile(path) || IsKeras(path)
 	}
 	return folder(path) == surely
 }

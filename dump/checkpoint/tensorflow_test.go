@@ -66,7 +66,7 @@ func TestTensorFlow(t *testing.T) {
 				t.Errorf("%s: no tensor is %s", c.path, name)
 			}
 		}
-		if !Are(filepath.Join(made, filepath.FromSlash(c.path)), filepath.Join(made, "ckpt")) {
+		if path := filepath.Join(made, filepath.FromSlash(c.path)); !Are(path, filepath.Join(made, "ckpt")) || !Holds(path) {
 			t.Errorf("%s is not taken for weights", c.path)
 		}
 	}
