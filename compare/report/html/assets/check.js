@@ -70,7 +70,7 @@ function heatView(m, heat) {
         const cell = el('button.cell-of', {type: 'button', title: name + ' · ' + heat.steps[k] + ': ' + (known ? figure(x, 4) + '×' : t('check.no-number')), onclick: () => select(m.opOfRow[i], i)}, known ? figure(x, 2) : '–');
         cell.style.background = `color-mix(in srgb, var(--bad) ${known ? Math.min(75, Math.round(25 * Math.abs(Math.log10(Math.max(x, 1e-9))))) : 75}%, var(--panel))`;
         return el('td', {}, cell);
-      })))).filter(Boolean)));
+      }))).filter(Boolean))));
   choice.addEventListener('change', draw);
   draw();
   return el('section', {}, el('h2', {}, t('check.heat') + ' ', choice), box);
@@ -87,7 +87,7 @@ start(async () => {
     const go = () => select(m.opOfRow[i], i);
     return el('article.card.' + m.verdictOf(i), {tabindex: 0, 'data-op': m.opOfRow[i], onclick: go, onkeydown: e => { if (e.key === 'Enter') go(); }},
       el('header', {}, el('span.sign', {'aria-hidden': 'true'}, signs[m.verdictOf(i)]), el('span.number', {}, t('report.word.' + m.verdictOf(i))), el('b', {}, show(m.type.get(i))), el('span.name', {}, show(m.name(i)) + ':' + m.o.index[i])),
-      el('div.body', {}, el('div.words', {}, el('p.strong', {}, t('check.numbers', figure(m.found[i], 6), figure(m.expected[i], 6), m.o.worst[i]?.length ? '[' + m.o.worst[i].join(', ') + ']' : '', Number.isFinite(m.ratio[i]) ? figure(m.ratio[i], 3) : '∞')),
+      el('div.body', {}, el('div.words', {}, Number.isNaN(m.bound[i]) ? null : el('p.strong', {}, t('check.numbers', figure(m.found[i], 6), figure(m.expected[i], 6), m.o.worst[i]?.length ? '[' + m.o.worst[i].join(', ') + ']' : '', Number.isFinite(m.ratio[i]) ? figure(m.ratio[i], 3) : '∞')),
       ...[m.kind(i), spoken().reasons[m.o.reason[i]]].map((x, k) => x ? el(k ? 'p' : 'p.kind', {}, x) : null)), smallLook(m.look(i))));
   };
   const cards = () => document.getElementById('cards').replaceChildren(...order.slice(0, mostCards).map(card), ...order.length > mostCards ? [el('p.dim', {}, t('check.more', order.length - mostCards))] : []);
@@ -102,7 +102,7 @@ start(async () => {
   on('op row', panel);
   topView(m.page, {verdict: m.page.verdict, sides: () => [el('code', {}, show(m.page.left)), m.page.graph ? el('code', {}, ' ' + show(m.page.graph)) : ''],
     counts: () => m.states.map(s => count(s, [...m.o.states].filter(x => states[x] === s).length))}, cards, panel);
-  if (read.heat) document.getElementById('cards').after(heatView(m, read.heat));
+  if (read.heat) document.getElementById('first').after(heatView(m, read.heat));
   tableView(m);
   chartView(m);
   const whatIf = document.getElementById('what-if'); // the bound itself is the first limit to look at
