@@ -56,8 +56,8 @@ func BenchmarkPair(b *testing.B) {
 	b.ReportMetric(most, "MB-most")
 }
 
-// BenchmarkLarge judges networks of which four and eight layers were recorded, by the slope of what is behind a stage: what is in memory at once, as far as the
-// collector sees it, may not grow with the layers.
+// BenchmarkLarge judges networks of which four and eight layers were recorded, by the slope of what is behind a stage, and tells what is in memory at once, what waits for the
+// collector included. It grows until as much is kept of recordings and weights as may be (mostLoaded, mostCached), and goes by the tokens and the widest product then.
 func BenchmarkLarge(b *testing.B) {
 	for _, layers := range []int{4, 8} {
 		b.Run(strconv.Itoa(layers), func(b *testing.B) {
