@@ -22,115 +22,67 @@ type entry struct {
 
 // archive packs the programs of a platform with what goes with them: a zip for Windows,
 // a tar elsewhere.
-func (b *build) archive(target, share string) error {
+func (b *build) archive(target, share string) {
 	top := "precision_" + b.version + "_" + strings.ReplaceAll(target, "/", "_")
 	var list []entry
 	for _, name := range names {
 		path := b.program(target, name)
 		list = append(list, entry{top + "/" + filepath.Base(path), path, 0o755})
 	}
-	err := filepath.WalkDir(share, func(path string, d fs.DirEntry, err error) error { // in the order of names
-		if err == nil && !d.IsDir() {
-			name, _ := filepath.Rel(share, path)
-			list = append(list, entry{top + "/" + strings.TrimPrefix(filepath.ToSlash(name), "doc/"), path, 0o644})
-		}
-		return err
+	under(share, func(name, path string) {
+		list = append(list, entry{top + "/" + strings.TrimPrefix(name, "doc/"), path, 0o644})
 	})
-	if err != nil {
-		return err
-	}
 	write, end := tarball, ".tar.gz"
 	if strings.HasPrefix(target, "windows/") {
 		write, end = zipped, ".zip"
 	}
-	f, err := os.OpenFile(filepath.Join(b.out, top+end), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	if err := write(f, list, b.time); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	f := must(os.OpenFile(filepath.Join(b.out, top+end), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644))
+	defer f.Close()
+	write(f, list, b.time)
+	check(f.Close())
 }
 
-func tarball(w io.Writer, list []entry, when time.Time) error {
-	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+func tarball(w io.Writer, list []entry, when time.Time) {
+	z := must(gzip.NewWriterLevel(w, gzip.BestCompression))
 	t := tar.NewWriter(z)
 	for _, e := range list {
-		err := each(e, func(f io.Reader, size int64) error {
-			if err := t.WriteHeader(&tar.Header{Name: e.name, Mode: int64(e.mode), Size: size, ModTime: when, Format: tar.FormatPAX}); err != nil {
-				return err
-			}
-			_, err := io.Copy(t, f)
-			return err
+		each(e.path, func(f io.Reader, size int64) {
+			check(t.WriteHeader(&tar.Header{Name: e.name, Mode: int64(e.mode), Size: size, ModTime: when, Format: tar.FormatPAX}))
+			must(io.Copy(t, f))
 		})
-		if err != nil {
-			return err
-		}
 	}
-	if err := t.Close(); err != nil {
-		return err
-	}
-	return z.Close()
+	check(t.Close())
+	check(z.Close())
 }
 
-func zipped(w io.Writer, list []entry, when time.Time) error {
+func zipped(w io.Writer, list []entry, when time.Time) {
 	z := zip.NewWriter(w)
 	for _, e := range list {
-		err := each(e, func(f io.Reader, _ int64) error {
+		each(e.path, func(f io.Reader, _ int64) {
 			h := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: when}
 			h.SetMode(e.mode)
-			to, err := z.CreateHeader(h)
-			if err != nil {
-				return err
-			}
-			_, err = io.Copy(to, f)
-			return err
+			must(io.Copy(must(z.CreateHeader(h)), f))
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return z.Close()
+	check(z.Close())
 }
 
-// each opens the file of an entry.
-func each(e entry, do func(f io.Reader, size int64) error) error {
-	f, err := os.Open(e.path)
-	if err != nil {
-		return err
-	}
+// each opens a file.
+func each(path string, do func(f io.Reader, size int64)) {
+	f := must(os.Open(path))
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return do(f, info.Size())
+	do(f, must(f.Stat()).Size())
 }
 
 // sums writes SHA256SUMS over all files of a folder, as sha256sum -c reads it.
-func sums(dir string) error {
+func sums(dir string) {
 	var text strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		return each(entry{path: path}, func(f io.Reader, _ int64) error {
+	under(dir, func(name, path string) {
+		each(path, func(f io.Reader, _ int64) {
 			h := sha256.New()
-			if _, err := io.Copy(h, f); err != nil {
-				return err
-			}
-			name, _ := filepath.Rel(dir, path)
-			fmt.Fprintf(&text, "%x  %s\n", h.Sum(nil), filepath.ToSlash(name))
-			return nil
+			must(io.Copy(h, f))
+			fmt.Fprintf(&text, "%x  %s\n", h.Sum(nil), name)
 		})
 	})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(text.String()), 0o644)
+	check(os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(text.String()), 0o644))
 }

@@ -45,53 +45,44 @@ func (b *build) program(target, name string) string {
 
 // programs compiles them. The version is the one that go stamps into them: the tag of
 // the commit, or its time and hash.
-func (b *build) programs(ctx context.Context, targets []string) error {
+func (b *build) programs(ctx context.Context, targets []string) {
 	for _, t := range targets {
-		if err := b.compile(ctx, t, b.folder(t), names...); err != nil {
-			return err
-		}
+		b.compile(ctx, t, b.folder(t), names...)
 		for _, name := range names {
 			path := b.program(t, name)
-			info, err := buildinfo.ReadFile(path)
-			if err != nil {
-				return err
-			}
+			info := must(buildinfo.ReadFile(path))
 			version := packageVersion(info.Main.Version)
 			if b.version != "" && version != b.version {
-				return fmt.Errorf("%s has version %s, others have %s", path, version, b.version)
+				check(fmt.Errorf("%s has version %s, others have %s", path, version, b.version))
 			}
 			b.version, b.goVersion = version, strings.TrimPrefix(info.GoVersion, "go")
 		}
 	}
-	return nil
 }
 
 // compile puts programs into a folder.
-func (b *build) compile(ctx context.Context, target, folder string, names ...string) error {
+func (b *build) compile(ctx context.Context, target, folder string, names ...string) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", folder+string(filepath.Separator))
 	for _, name := range names {
 		cmd.Args = append(cmd.Args, "./cmd/"+name)
 	}
 	cmd.Dir, cmd.Env = b.dir, settings(target)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	_, err := output(cmd)
-	return err
+	check(os.MkdirAll(folder, 0o755))
+	must(output(cmd))
 }
 
 // host is a program of the release that runs on this machine.
-func (b *build) host(ctx context.Context, name string) (string, error) {
+func (b *build) host(ctx context.Context, name string) string {
 	target := runtime.GOOS + "/" + runtime.GOARCH
 	path := b.program(target, name)
 	if _, err := os.Stat(path); err == nil {
-		return path, nil
+		return path
 	}
 	path = filepath.Join(b.work, "host", filepath.Base(path))
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
+	if _, err := os.Stat(path); err != nil {
+		b.compile(ctx, target, filepath.Dir(path), name)
 	}
-	return path, b.compile(ctx, target, filepath.Dir(path), name)
+	return path
 }
 
 // packageVersion is the version of go as both dpkg and rpm order it: what comes before a

@@ -14,7 +14,7 @@ import (
 
 // inventory writes what the programs are made of as CycloneDX: modules, versions, the
 // sums go.sum holds, licences. It is taken from what go stamped into the programs.
-func (b *build) inventory(modules []*module) error {
+func (b *build) inventory(modules []*module) {
 	own := "pkg:golang/precision@" + b.version
 	bom := cyclonedx.NewBOM()
 	bom.Metadata = &cyclonedx.Metadata{
@@ -39,19 +39,13 @@ func (b *build) inventory(modules []*module) error {
 	bom.Components = &components
 	bom.Dependencies = &[]cyclonedx.Dependency{{Ref: own, Dependencies: &refs}}
 	// The number is that of the contents, not of the day.
-	list, err := json.Marshal(components)
-	if err != nil {
-		return err
-	}
-	id := sha256.Sum256(append([]byte(own+b.commit), list...))
+	id := sha256.Sum256(append([]byte(own+b.commit), must(json.Marshal(components))...))
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // RFC 9562, version 8
 	bom.SerialNumber = fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:16])
 
 	var text strings.Builder
-	if err := cyclonedx.NewBOMEncoder(&text, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(b.out, "precision_"+b.version+".cdx.json"), []byte(text.String()), 0o644)
+	check(cyclonedx.NewBOMEncoder(&text, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom))
+	check(os.WriteFile(filepath.Join(b.out, "precision_"+b.version+".cdx.json"), []byte(text.String()), 0o644))
 }
 
 func licences(ids []string) *cyclonedx.Licenses {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -38,7 +37,7 @@ var declared = map[string]string{
 // modules are those that are linked into the programs, and the standard library, by
 // path. A licence that is not known by its words ends the release: somebody has to
 // look at it.
-func (b *build) modules(ctx context.Context) ([]*module, error) {
+func (b *build) modules(ctx context.Context) []*module {
 	// Of all platforms, so that what goes with one does not depend on which others are
 	// built.
 	found := map[string]*module{}
@@ -49,56 +48,37 @@ func (b *build) modules(ctx context.Context) ([]*module, error) {
 		}
 		cmd := exec.CommandContext(ctx, "go", args...)
 		cmd.Dir, cmd.Env = b.dir, settings(target)
-		lines, err := output(cmd)
-		if err != nil {
-			return nil, err
-		}
-		for line := range strings.Lines(lines) {
+		for line := range strings.Lines(must(output(cmd))) {
 			part := strings.SplitN(strings.TrimSpace(line), "|", 4)
 			if len(part) < 4 || found[part[0]] != nil {
 				continue
 			}
 			m := &module{path: part[0], version: part[1], sum: part[2]}
-			if err := m.read(part[3]); err != nil {
-				return nil, err
-			}
+			m.read(part[3])
 			found[m.path] = m
 		}
 	}
 	list := slices.Collect(maps.Values(found))
-	root, err := output(exec.CommandContext(ctx, "go", "env", "GOROOT"))
-	if err != nil {
-		return nil, err
-	}
 	std := &module{path: "std", version: b.goVersion}
-	if err := std.read(root); err != nil {
-		return nil, err
-	}
+	std.read(must(output(exec.CommandContext(ctx, "go", "env", "GOROOT"))))
 	list = append(list, std)
 	// What is embedded has its licence beside it.
-	err = filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
-		dir := filepath.Dir(path)
-		if err != nil || d.IsDir() || dir == b.dir || !licenceFile.MatchString(d.Name()) || filepath.Ext(path) == ".go" {
-			return err
+	under(b.dir, func(_, path string) {
+		dir, name := filepath.Split(path)
+		if dir = filepath.Clean(dir); dir == b.dir || !licenceFile.MatchString(name) || filepath.Ext(path) == ".go" {
+			return
 		}
 		m := &module{path: filepath.Base(dir)}
 		list = append(list, m)
-		return m.read(dir)
+		m.read(dir)
 	})
-	if err != nil {
-		return nil, err
-	}
 	slices.SortFunc(list, func(a, b *module) int { return strings.Compare(a.path, b.path) })
-	return list, nil
+	return list
 }
 
 // read finds the licence files of a module and what they are.
-func (m *module) read(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
+func (m *module) read(dir string) {
+	for _, e := range must(os.ReadDir(dir)) {
 		if !e.Type().IsRegular() || !licenceFile.MatchString(e.Name()) {
 			continue
 		}
@@ -107,11 +87,7 @@ func (m *module) read(dir string) error {
 		if besideIt.MatchString(e.Name()) {
 			continue
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		for _, match := range licensecheck.Scan(text).Match {
+		for _, match := range licensecheck.Scan(must(os.ReadFile(path))).Match {
 			if !match.IsURL && !slices.Contains(m.licences, match.ID) {
 				m.licences = append(m.licences, match.ID)
 			}
@@ -119,33 +95,24 @@ func (m *module) read(dir string) error {
 	}
 	if id := declared[m.path]; id != "" && len(m.licences) == 0 {
 		readme := filepath.Join(dir, "README.md")
-		text, err := os.ReadFile(readme)
-		if err != nil {
-			return err
-		}
+		text := must(os.ReadFile(readme))
 		if regexp.MustCompile(`(?m)^#+ Licen[cs]e\s+` + regexp.QuoteMeta(id) + `$`).Match(text) {
 			m.files, m.licences = append(m.files, readme), append(m.licences, id)
 		}
 	}
 	if len(m.licences) == 0 {
-		return fmt.Errorf("module %s: no file of %s holds a licence that is known by its words", m.path, dir)
+		check(fmt.Errorf("module %s: no file of %s holds a licence that is known by its words", m.path, dir))
 	}
-	return nil
 }
 
 // collect puts documents and licences beside manual pages and completions.
-func collect(share string, src source, modules []*module) error {
+func collect(share string, src source, modules []*module) {
 	for _, name := range []string{"README.md", "README.zh.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"} {
-		if err := copyFile(filepath.Join(share, "doc", name), filepath.Join(src.dir, name)); err != nil {
-			return err
-		}
+		copyFile(filepath.Join(share, "doc", name), filepath.Join(src.dir, name))
 	}
 	for _, m := range modules {
 		for _, f := range m.files {
-			if err := copyFile(filepath.Join(share, "doc", "licenses", filepath.FromSlash(m.path), filepath.Base(f)), f); err != nil {
-				return err
-			}
+			copyFile(filepath.Join(share, "doc", "licenses", filepath.FromSlash(m.path), filepath.Base(f)), f)
 		}
 	}
-	return nil
 }

@@ -40,64 +40,58 @@ func main() {
 	}
 }
 
+// failure is what a release ends with, wherever it comes to one: a part of a release is none.
+type failure struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
 // run builds a release of a commit of the repository that holds the current folder.
-func run(ctx context.Context, out, commit string, targets []string) error {
+func run(ctx context.Context, out, commit string, targets []string) (err error) {
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case failure:
+			err = f.error
+		default:
+			panic(f)
+		}
+	}()
 	for _, t := range targets {
 		if !slices.Contains(strings.Split(all, ","), t) {
 			return fmt.Errorf("platform %q: expected some of %s", t, all)
 		}
 	}
-	out, err := filepath.Abs(out)
-	if err != nil {
-		return err
-	}
+	out = must(filepath.Abs(out))
 	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty", out)
 	}
-	work, err := os.MkdirTemp("", "release")
-	if err != nil {
-		return err
-	}
+	work := must(os.MkdirTemp("", "release"))
 	defer os.RemoveAll(work)
-	src, err := checkout(ctx, filepath.Join(work, "src"), commit)
-	if err != nil {
-		return err
-	}
+	src := checkout(ctx, filepath.Join(work, "src"), commit)
 	b := &build{source: src, work: work, out: out}
-	if err := b.programs(ctx, targets); err != nil {
-		return err
-	}
+	b.programs(ctx, targets)
 	// What goes with every program: manual pages, completions, documents, licences.
 	share := filepath.Join(work, "share")
-	if err := b.pages(ctx, share); err != nil {
-		return err
-	}
-	modules, err := b.modules(ctx)
-	if err != nil {
-		return err
-	}
-	if err := collect(share, src, modules); err != nil {
-		return err
-	}
+	b.pages(ctx, share)
+	modules := b.modules(ctx)
+	collect(share, src, modules)
 	for _, t := range targets {
-		if err := b.archive(t, share); err != nil {
-			return err
-		}
-		if err := b.packages(t, share); err != nil {
-			return err
-		}
-		if err := b.wheel(t, share); err != nil {
-			return err
-		}
+		b.archive(t, share)
+		b.packages(t, share)
+		b.wheel(t, share)
 	}
-	if err := b.inventory(modules); err != nil {
-		return err
-	}
-	if err := b.notes(); err != nil {
-		return err
-	}
-	if err := copyFile(filepath.Join(out, "Containerfile"), filepath.Join(src.dir, "tools", "release", "Containerfile")); err != nil {
-		return err
-	}
-	return sums(out)
+	b.inventory(modules)
+	b.notes()
+	copyFile(filepath.Join(out, "Containerfile"), filepath.Join(src.dir, "tools", "release", "Containerfile"))
+	sums(out)
+	return nil
 }

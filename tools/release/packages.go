@@ -15,15 +15,12 @@ import (
 )
 
 // packages makes .deb and .rpm of the programs of a platform, if that is a Linux.
-func (b *build) packages(target, share string) error {
+func (b *build) packages(target, share string) {
 	system, arch, _ := strings.Cut(target, "/")
 	if system != "linux" {
-		return nil
+		return
 	}
-	pages, err := b.compressed(filepath.Join(share, "man"))
-	if err != nil {
-		return err
-	}
+	pages := b.compressed(filepath.Join(share, "man"))
 	for _, kind := range []struct {
 		nfpm.Packager
 		name string
@@ -37,12 +34,8 @@ func (b *build) packages(target, share string) error {
 		for _, name := range names {
 			add("/usr/bin/"+name, b.program(target, name), 0o755)
 		}
-		if err := under(pages, func(name, path string) { add("/usr/share/man/"+name, path, 0o644) }); err != nil {
-			return err
-		}
-		if err := under(filepath.Join(share, "doc"), func(name, path string) { add("/usr/share/doc/precision/"+name, path, 0o644) }); err != nil {
-			return err
-		}
+		under(pages, func(name, path string) { add("/usr/share/man/"+name, path, 0o644) })
+		under(filepath.Join(share, "doc"), func(name, path string) { add("/usr/share/doc/precision/"+name, path, 0o644) })
 		add("/usr/share/doc/precision/copyright", filepath.Join(share, "doc", "LICENSE"), 0o644)
 		add("/usr/share/bash-completion/completions/precision", filepath.Join(share, "completions", "precision.bash"), 0o644)
 		add("/usr/share/fish/vendor_completions.d/precision.fish", filepath.Join(share, "completions", "precision.fish"), 0o644)
@@ -56,56 +49,35 @@ func (b *build) packages(target, share string) error {
 			Overridables: nfpm.Overridables{Contents: contents, Umask: 0o022,
 				RPM: nfpm.RPM{BuildHost: "localhost", Summary: "finds where a network on Ascend NPUs goes wrong first", Compression: "gzip:9"}},
 		})
-		if err := nfpm.PrepareForPackager(info, kind.name); err != nil {
-			return err
-		}
+		check(nfpm.PrepareForPackager(info, kind.name))
 		var text bytes.Buffer
-		if err := kind.Package(info, &text); err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(b.out, kind.ConventionalFileName(info)), text.Bytes(), 0o644); err != nil {
-			return err
-		}
+		check(kind.Package(info, &text))
+		check(os.WriteFile(filepath.Join(b.out, kind.ConventionalFileName(info)), text.Bytes(), 0o644))
 	}
-	return nil
 }
 
 // under calls add with the files below a folder, in the order of names.
-func under(dir string, add func(name, path string)) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+func under(dir string, add func(name, path string)) {
+	check(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			name, _ := filepath.Rel(dir, path)
 			add(filepath.ToSlash(name), path)
 		}
 		return err
-	})
+	}))
 }
 
 // compressed is a copy of the manual pages as packages hold them.
-func (b *build) compressed(pages string) (string, error) {
+func (b *build) compressed(pages string) string {
 	dir := filepath.Join(b.work, "man.gz")
-	var failed error
-	err := under(pages, func(name, path string) {
-		text, err := os.ReadFile(path)
+	under(pages, func(name, path string) {
 		var to bytes.Buffer
-		if err == nil {
-			z, _ := gzip.NewWriterLevel(&to, gzip.BestCompression)
-			z.Write(text)
-			err = z.Close()
-		}
+		z := must(gzip.NewWriterLevel(&to, gzip.BestCompression))
+		must(z.Write(must(os.ReadFile(path))))
+		check(z.Close())
 		out := filepath.Join(dir, filepath.FromSlash(name)+".gz")
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(out), 0o755)
-		}
-		if err == nil {
-			err = os.WriteFile(out, to.Bytes(), 0o644)
-		}
-		if err != nil {
-			failed = err
-		}
+		check(os.MkdirAll(filepath.Dir(out), 0o755))
+		check(os.WriteFile(out, to.Bytes(), 0o644))
 	})
-	if err == nil {
-		err = failed
-	}
-	return dir, err
+	return dir
 }

@@ -15,43 +15,23 @@ import (
 )
 
 // pages writes manual pages and completions, which the program makes itself.
-func (b *build) pages(ctx context.Context, share string) error {
-	program, err := b.host(ctx, "precision")
-	if err != nil {
-		return err
-	}
-	if _, err := output(exec.CommandContext(ctx, program, "man", "-out", filepath.Join(share, "man"))); err != nil {
-		return err
-	}
-	dropin, err := os.Create(filepath.Join(share, "man", "man1", "msaccucmp.1"))
-	if err != nil {
-		return err
-	}
-	if err := dropinPage().Write(dropin); err != nil {
-		return err
-	}
-	if err := dropin.Close(); err != nil {
-		return err
-	}
+func (b *build) pages(ctx context.Context, share string) {
+	program := b.host(ctx, "precision")
+	must(output(exec.CommandContext(ctx, program, "man", "-out", filepath.Join(share, "man"))))
+	dropin := must(os.Create(filepath.Join(share, "man", "man1", "msaccucmp.1")))
+	check(dropinPage().Write(dropin))
+	check(dropin.Close())
 	folder := filepath.Join(share, "completions")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
+	check(os.MkdirAll(folder, 0o755))
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		f, err := os.Create(filepath.Join(folder, "precision."+shell))
-		if err != nil {
-			return err
-		}
+		f := must(os.Create(filepath.Join(folder, "precision."+shell)))
 		cmd := exec.CommandContext(ctx, program, "completion", shell)
 		cmd.Stdout = f
 		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("precision completion %s: %w", shell, err)
+			check(fmt.Errorf("precision completion %s: %w", shell, err))
 		}
-		if err := f.Close(); err != nil {
-			return err
-		}
+		check(f.Close())
 	}
-	return nil
 }
 
 // dropinPage is the page of msaccucmp, from the table of its options.
@@ -93,22 +73,10 @@ func valueOf(o *argparse.Option) string {
 }
 
 // copyFile copies a file, for everybody to read.
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		out.Close()
-		return err
-	}
-	return out.Close()
+func copyFile(to, from string) {
+	check(os.MkdirAll(filepath.Dir(to), 0o755))
+	out := must(os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644))
+	defer out.Close()
+	each(from, func(in io.Reader, _ int64) { must(io.Copy(out, in)) })
+	check(out.Close())
 }

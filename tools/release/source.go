@@ -18,28 +18,16 @@ type source struct {
 
 // checkout clones the repository around the current folder and takes one commit of it.
 // What lies about in the working folder is no part of a release.
-func checkout(ctx context.Context, dir, commit string) (source, error) {
-	s := source{dir: dir}
+func checkout(ctx context.Context, dir, commit string) source {
 	root, err := git(ctx, ".", "rev-parse", "--show-toplevel")
 	if err != nil {
-		return s, fmt.Errorf("a release is built from a git repository: %w", err)
+		check(fmt.Errorf("a release is built from a git repository: %w", err))
 	}
-	if s.commit, err = git(ctx, ".", "rev-parse", "--verify", commit+"^{commit}"); err != nil {
-		return s, err
-	}
-	if _, err := git(ctx, ".", "clone", "--quiet", "--no-checkout", root, dir); err != nil {
-		return s, err
-	}
-	if _, err := git(ctx, dir, "checkout", "--quiet", "--detach", s.commit); err != nil {
-		return s, err
-	}
-	when, err := git(ctx, dir, "show", "--no-patch", "--format=%cI", s.commit)
-	if err != nil {
-		return s, err
-	}
-	s.time, err = time.Parse(time.RFC3339, when)
-	s.time = s.time.UTC()
-	return s, err
+	commit = must(git(ctx, ".", "rev-parse", "--verify", commit+"^{commit}"))
+	must(git(ctx, ".", "clone", "--quiet", "--no-checkout", root, dir))
+	must(git(ctx, dir, "checkout", "--quiet", "--detach", commit))
+	when := must(time.Parse(time.RFC3339, must(git(ctx, dir, "show", "--no-patch", "--format=%cI", commit))))
+	return source{dir, commit, when.UTC()}
 }
 
 func git(ctx context.Context, dir string, args ...string) (string, error) {

@@ -55,31 +55,23 @@ func wheelVersion(v string) string {
 }
 
 // wheel makes the package of Python for a platform: the sources, the program, and what pip wants to know of them.
-func (b *build) wheel(target, share string) error {
+func (b *build) wheel(target, share string) {
 	tags := wheelTags[target]
 	version := wheelVersion(b.version)
 	about := "precision-" + version + ".dist-info/"
 	sources := filepath.Join(b.dir, filepath.FromSlash(pythonSources))
 	program := b.program(target, "precision")
 	list := []entry{{"precision/bin/" + filepath.Base(program), program, 0o755}}
-	err := under(filepath.Join(sources, "precision"), func(name, path string) {
+	under(filepath.Join(sources, "precision"), func(name, path string) {
 		if ext := filepath.Ext(name); ext == ".py" || ext == ".typed" {
 			list = append(list, entry{"precision/" + name, path, 0o644})
 		}
 	})
-	if err == nil {
-		err = under(filepath.Join(share, "doc", "licenses"), func(name, path string) {
-			list = append(list, entry{about + "licenses/licenses/" + name, path, 0o644})
-		})
-	}
-	if err != nil {
-		return err
-	}
+	under(filepath.Join(share, "doc", "licenses"), func(name, path string) {
+		list = append(list, entry{about + "licenses/licenses/" + name, path, 0o644})
+	})
 	list = append(list, entry{about + "licenses/LICENSE", filepath.Join(b.dir, "LICENSE"), 0o644})
-	readme, err := os.ReadFile(filepath.Join(sources, "README.md"))
-	if err != nil {
-		return err
-	}
+	readme := must(os.ReadFile(filepath.Join(sources, "README.md")))
 	kind := "Wheel-Version: 1.0\nGenerator: precision release\nRoot-Is-Purelib: false\n"
 	for _, tag := range tags {
 		kind += "Tag: py3-none-" + tag + "\n"
@@ -107,33 +99,20 @@ Description-Content-Type: text/markdown
 	}
 	slices.SortFunc(list, func(x, y entry) int { return strings.Compare(x.name, y.name) })
 	path := filepath.Join(b.out, "precision-"+version+"-py3-none-"+strings.Join(tags, ".")+".whl")
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
+	f := must(os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644))
+	defer f.Close()
 	w := &wheelWriter{zip: zip.NewWriter(f), b: b}
 	for _, e := range list {
-		if err == nil {
-			err = each(e, func(r io.Reader, _ int64) error { return w.add(e.name, e.mode == 0o755, r) })
-		}
+		each(e.path, func(r io.Reader, _ int64) { w.add(e.name, e.mode == 0o755, r) })
 	}
 	for _, t := range texts {
-		if err == nil {
-			err = w.add(t.name, false, strings.NewReader(t.text))
-		}
+		w.add(t.name, false, strings.NewReader(t.text))
 	}
-	if err == nil {
-		// The record names itself, without a hash.
-		w.record.WriteString(about + "RECORD,,\n")
-		err = w.add(about+"RECORD", false, strings.NewReader(w.record.String()))
-	}
-	if err == nil {
-		err = w.zip.Close()
-	}
-	if failed := f.Close(); err == nil {
-		err = failed
-	}
-	return err
+	// The record names itself, without a hash.
+	w.record.WriteString(about + "RECORD,,\n")
+	w.add(about+"RECORD", false, strings.NewReader(w.record.String()))
+	check(w.zip.Close())
+	check(f.Close())
 }
 
 // wheelWriter writes the members of a wheel, and a line of its record for each.
@@ -143,21 +122,16 @@ type wheelWriter struct {
 	record strings.Builder
 }
 
-func (w *wheelWriter) add(name string, program bool, r io.Reader) error {
+func (w *wheelWriter) add(name string, program bool, r io.Reader) {
 	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: w.b.time}
 	if h.SetMode(0o644); program {
 		h.SetMode(0o755)
 	}
-	to, err := w.zip.CreateHeader(h)
-	if err != nil {
-		return err
-	}
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(to, sum), r)
+	n := must(io.Copy(io.MultiWriter(must(w.zip.CreateHeader(h)), sum), r))
 	field := name
 	if strings.ContainsAny(field, `,"`) {
 		field = `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
 	}
 	fmt.Fprintf(&w.record, "%s,sha256=%s,%d\n", field, base64.RawURLEncoding.EncodeToString(sum.Sum(nil)), n)
-	return err
 }
