@@ -304,14 +304,14 @@ func inTensor(p *patient, how loss, key string, do func(value string) string) (*
 	return d, p.write(r.path, edited(r.text, []edit{{v.from, v.to, by}}))
 }
 
-// fraction tells that the largest element of a tensor is no whole number.
+// fraction tells that the largest element of a tensor is no number of bfloat16, as whole ones and 0.5 are.
 func fraction(tensor *node, text []byte) bool {
 	most := tensor.get("Max")
 	if most == nil {
 		return false
 	}
 	v, err := strconv.ParseFloat(string(text[most.from:most.to]), 64)
-	return err == nil && v != math.Trunc(v)
+	return err == nil && math.Float32bits(float32(v))&(1<<16-1) != 0
 }
 
 // lostDigits leaves a number with three digits, which other digits follow.
