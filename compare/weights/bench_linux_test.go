@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkCompare relates two checkpoints of 256 MB each, in tensors of 16 MB as a large model's products: all equal, all of another step, all of another model. It tells how
-// many bytes are read for one that there is, and the most memory (docs/performance.md).
+// many bytes are read for one that there is, and the most memory.
 func BenchmarkCompare(b *testing.B) {
 	const tensors, rows, width = 16, 2048, 4096
 	write := func(change func(x uint16, i int) uint16, seed uint64) *checkpoint.Set {

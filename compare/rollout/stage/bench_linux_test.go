@@ -25,7 +25,7 @@ func spent(b *testing.B) (cpu, most float64) {
 	return seconds(u.Utime) + seconds(u.Stime), float64(u.Maxrss) / 1024
 }
 
-// BenchmarkPair judges a recorded pair of some 40 MB, which may take five seconds of the processor (docs/performance.md).
+// BenchmarkPair judges a recorded pair of some 40 MB, which may take five seconds of the processor.
 func BenchmarkPair(b *testing.B) {
 	defer stage.Larger(4, 4, 24, 64, rand.New(rand.NewPCG(1, 1)))()
 	dir := b.TempDir()
