@@ -239,6 +239,7 @@ func pagesData(t *testing.T) string {
 	}
 	write("GRAPHS/ge_proto_00000001_graph_1_Build.txt", graph)
 	write("strict.toml", profileOf(t))
+	write("MONITOR/Nov23_01-37-49-rank0-64d73062/actv_0-3.csv", []byte("name,step,norm,nans\nlayer,0,1,0\nlayer,1,1.5,0\nlayer,2,1,0\nlayer,3,nan,2\n"))
 	made := func(args ...string) {
 		t.Helper()
 		if code, _, stderr := precision(t, args...); code != exitOK {
