@@ -131,11 +131,11 @@ func TestRegion(t *testing.T) {
 	j := chain(20, region, verdict.Distance)
 	const each = 1024
 	for _, c := range []struct {
-		budget int64
-		record int
-	}{{0, 15}, {15 * each, 15}, {7 * each, 7}, {2 * each, 2}, {1, 1}} {
+		budget       int64
+		record, feed int
+	}{{0, 15, 1}, {16 * each, 15, 1}, {15 * each, 15, 0}, {8 * each, 8, 0}, {7 * each, 7, 0}, {2 * each, 2, 0}, {1, 1, 0}} {
 		p := For(j, Options{Budget: c.budget, Step: "3"}).Plan
-		if len(p.Record) != c.record || len(p.InDoubt) != 15 || !p.Region || p.Halved != (c.record < 15) || p.Bytes != int64(c.record)*each || p.AllBytes != 15*each {
+		if len(p.Record) != c.record || len(p.Feeding) != c.feed || len(p.InDoubt) != 15 || !p.Region || p.Halved != (c.record < 15) || p.Bytes != int64(c.record+c.feed)*each || p.AllBytes != 15*each {
 			t.Errorf("budget %d: %+v", c.budget, p)
 		}
 		// No part that is left is larger than an even division has it.
@@ -150,7 +150,7 @@ func TestRegion(t *testing.T) {
 		if longest > (15+c.record)/(c.record+1) {
 			t.Errorf("budget %d leaves %d in one part: %v", c.budget, longest, p.Record)
 		}
-		if !strings.Contains(p.Kit, "-s 3 ") || p.Lines[0].Text != fmt.Sprintf("npu.global_options().dump_config.dump_layer = %q", strings.Join(p.Record, " ")) {
+		if !strings.Contains(p.Kit, "-s 3 ") || p.Lines[0].Text != fmt.Sprintf("npu.global_options().dump_config.dump_layer = %q", strings.Join(p.listed(), " ")) {
 			t.Error(p.Kit, p.Lines)
 		}
 	}
@@ -291,6 +291,45 @@ func TestNextRecorder(t *testing.T) {
 	j.Table.Meta.Right.Kind, j.Table.Rows[1].Right.Names = "mindspore", "Default_net_GeLU-op3"
 	if p = For(j, Options{}).Plan; len(p.Files) != 2 || p.Files[1].Name != DumpGolden || !strings.Contains(p.Files[1].Text, `"name-regex(Default[/_]net[/_]GeLU-op3)"`) || strings.Contains(p.Files[1].Text, "ReLU-op1") || !strings.Contains(p.Files[1].Text, `"/precision_next/golden"`) {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A region is recorded with what feeds it, by every recorder: without that, what goes in and differs is
+// taken for other data. What no kernel computes and modules are not.
+func TestRegionFed(t *testing.T) {
+	names := func(j *verdict.Judged) []string { return For(j, Options{}).Plan.Feeding }
+	j := chain(6, []string{"op3", "op4"}, verdict.Distance)
+	j.Operators[4].Op.Inputs = append(j.Operators[4].Op.Inputs, result.Port{Op: "op0"}, result.Port{Op: "op1"}, result.Port{Op: "data"})
+	j.Operators = append(j.Operators, verdict.Operator{Op: &result.Operator{Name: "data", Feed: true}})
+	a := For(j, Options{})
+	if got := strings.Join(a.Plan.Feeding, " "); got != "op0 op1 op2" || !strings.Contains(a.Plan.Kit, "'op0 op1 op2 op3 op4 op5'") || !strings.Contains(strings.Join(strings.Fields(file(a, ACLFile)), ""), `"layer":["op0","op1","op2","op3","op4","op5"]`) {
+		t.Errorf("%s: %s %s", got, a.Plan.Kit, file(a, ACLFile))
+	}
+	region := func(j *verdict.Judged, name string) *verdict.Judged {
+		j.Roots[0].Certainty, j.Roots[0].Region = verdict.Region, []string{name}
+		return j
+	}
+	j = region(calls("msprobe", "Torch.add.0.forward", "Torch.mul.0.forward", "Torch.neg.0.forward", "Torch.cat.0.forward"), "Torch.neg.0.forward")
+	j.Operators = append(j.Operators, verdict.Operator{Op: &result.Operator{Name: "Module.a.A.forward.0"}})
+	j.Operators[2].Op.Inputs = append(j.Operators[2].Op.Inputs, result.Port{Op: "Module.a.A.forward.0"})
+	j.Table.Rows[1].Right.Names = "Torch.multiply.0.forward"
+	a = For(j, Options{})
+	if got := names(j); !slices.Equal(got, []string{"Torch.mul.0.forward"}) || !strings.Contains(file(a, ConfigFile), "Torch.mul.0.forward") || strings.Contains(file(a, ConfigFile), "add") || !strings.Contains(file(a, GoldenFile), "Torch.multiply.0.forward") {
+		t.Errorf("%v: %s %s", got, file(a, ConfigFile), file(a, GoldenFile))
+	}
+	j = region(calls("mindspore", "Default_Mul-op0", "Default_Neg-op1", "Default_Concat-op2"), "Default_Neg-op1")
+	j.Table.Meta.Right.Kind, j.Table.Rows[0].Right.Names = "mindspore", "Default_Mul-op7"
+	a = For(j, Options{})
+	if got := names(j); !slices.Equal(got, []string{"Default_Mul-op0"}) || !strings.Contains(file(a, DumpFile), "Mul-op0") || !strings.Contains(file(a, DumpGolden), "Mul-op7") {
+		t.Errorf("%v: %s %s", got, file(a, DumpFile), file(a, DumpGolden))
+	}
+	// However many feed it, so many are recorded.
+	j = chain(200, []string{"op198"}, verdict.Distance)
+	for i := range 190 {
+		j.Operators[198].Op.Inputs = append(j.Operators[198].Op.Inputs, result.Port{Op: fmt.Sprintf("op%d", i)})
+	}
+	if n := len(names(j)); n != mostFeeding {
+		t.Errorf("%d feed it", n)
 	}
 }
 

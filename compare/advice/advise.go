@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/dump/msprobe"
 	"precision/graph"
 	"precision/internal/clean"
 )
@@ -255,12 +256,13 @@ func switches(off Passes) string {
 	return encode(map[string]any{"Switch": map[string]any{"GraphFusion": state(off.Graph), "UBFusion": state(off.UB)}})
 }
 
-// neighbours are an operator and what feeds it, in that order.
+// neighbours are an operator and what feeds it, in that order. Modules are not among what feeds it: one is recorded with
+// all that is in it, and what it hands on is in the record of who takes it.
 func neighbours(ops map[string]*result.Operator, name string) []string {
 	list := []string{name}
 	if op := ops[name]; op != nil {
 		for _, in := range op.Inputs {
-			if in.Op != "" && !slices.Contains(list, in.Op) {
+			if _, n, ok := call(in.Op); in.Op != "" && !slices.Contains(list, in.Op) && !(ok && n.Form == msprobe.Module) {
 				list = append(list, in.Op)
 			}
 		}

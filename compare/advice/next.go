@@ -154,7 +154,7 @@ func (p *Plan) settings(j *verdict.Judged, o Options, cost func(list []string) i
 // ge is the list of operators for graphs.
 func (p *Plan) ge(o Options) {
 	var names, places []string
-	for _, name := range p.Record {
+	for _, name := range p.listed() {
 		place, rest := result.Placed(name)
 		if places = append(places, place); !slices.Contains(names, rest) {
 			names = append(names, rest)
@@ -216,7 +216,7 @@ func (p *Plan) msprobe(j *verdict.Judged, o Options, cost func(list []string) in
 	if calls && !modules {
 		level = "L1"
 	}
-	steps, ranks := processes(p.Record, j.Table.Meta.Left.Dir, o.Recordings)
+	steps, ranks := processes(p.listed(), j.Table.Meta.Left.Dir, o.Recordings)
 	p.Steps, p.Ranks = steps, ranks
 	c := config{Task: "tensor", DumpPath: nextLeft, Rank: append([]int{}, ranks...), Step: append([]int{}, steps...), Level: level,
 		Tensor: tensorConfig{Scope: []string{}, List: []string{}, Mode: []string{"all"}}}
@@ -236,7 +236,7 @@ func (p *Plan) msprobe(j *verdict.Judged, o Options, cost func(list []string) in
 	// A golden side of one process has no rank: the recorder leaves it out if one is asked for, and finds no
 	// inputs of another rank.
 	one := len(ranks) > 0 && len(o.Golden) > 0 && !slices.ContainsFunc(o.Golden, func(place string) bool { return strings.Contains(place, "rank") })
-	c.Tensor.List = add(c.Tensor.List, p.Record)
+	c.Tensor.List = add(c.Tensor.List, p.listed())
 	var load []string
 	if !cells && !one {
 		// What is loaded is what the golden side recorded of the module.
@@ -251,7 +251,7 @@ func (p *Plan) msprobe(j *verdict.Judged, o Options, cost func(list []string) in
 	p.Files = []File{{ConfigFile, encode(c)}}
 	g := c
 	g.DumpPath, g.Tensor.List = nextGolden, nil
-	for _, name := range append(slices.Clone(p.Record), load...) {
+	for _, name := range append(p.listed(), load...) {
 		g.Tensor.List = add(g.Tensor.List, golden[unplaced(name)])
 	}
 	if len(g.Tensor.List) == 0 { // an empty list is of all calls
@@ -326,7 +326,7 @@ func (p *Plan) mindspore(j *verdict.Judged, o Options) {
 		}
 		return list
 	}
-	for _, name := range p.Record {
+	for _, name := range p.listed() {
 		name = unplaced(name)
 		if left = add(left, name); len(golden[name]) == 0 {
 			right = add(right, name)

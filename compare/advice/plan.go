@@ -25,8 +25,11 @@ type Plan struct {
 	// what is in doubt: with their outputs known the next verdict names a part.
 	Record []string
 	Halved bool
-	// Bytes is about what the recorded ones take for one step, Known how many of
-	// them have a size that is known; AllBytes is the same of all in doubt.
+	// Feeding are the operators that feed the recorded ones of a region, recorded as well: of a tensor that differs
+	// and that nothing recorded made, the next verdict would say that the runs were not fed the same data.
+	Feeding []string
+	// Bytes is about what the recorded ones and what feeds them take for one step, Known how many of
+	// these have a size that is known; AllBytes is the same of all in doubt.
 	Bytes, AllBytes int64
 	Known           int
 	// Recorder is what records them.
@@ -44,6 +47,13 @@ type Plan struct {
 	// replayed are modules to run on the golden side's inputs.
 	replayed []string
 }
+
+// mostFeeding is how many operators that feed a region are recorded with it: a region has few ways in, and
+// one that many operators feed is itself of so many.
+const mostFeeding = 64
+
+// listed are all operators that the recorder is told.
+func (p *Plan) listed() []string { return slices.Concat(p.Feeding, p.Record) }
 
 // plan makes the plan of a verdict, nil without roots.
 func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
@@ -63,13 +73,14 @@ func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
 		ops[j.Operators[i].Op.Name] = j.Operators[i].Op
 		order[j.Operators[i].Op.Name] = i
 	}
+	computed := func(name string) bool {
+		op := ops[name]
+		return op == nil || !op.NoKernel && !op.Constant && !op.Feed
+	}
 	if !p.Region {
 		for i := range roots {
 			for _, name := range neighbours(ops, roots[i].Name) {
-				// A module is recorded with all that is in it, and what it hands on is in the record of who takes it.
-				if _, n, ok := call(name); name == roots[i].Name || !ok || n.Form != msprobe.Module {
-					doubt[name] = true
-				}
+				doubt[name] = true
 			}
 		}
 		for i := range j.Roots {
@@ -80,11 +91,12 @@ func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
 		}
 	}
 	for name := range doubt {
-		if op := ops[name]; op == nil || !op.NoKernel && !op.Constant && !op.Feed {
+		if computed(name) {
 			p.InDoubt = append(p.InDoubt, name)
 		}
 	}
-	slices.SortFunc(p.InDoubt, func(a, b string) int { return cmp.Or(cmp.Compare(order[a], order[b]), cmp.Compare(a, b)) })
+	inOrder := func(a, b string) int { return cmp.Or(cmp.Compare(order[a], order[b]), cmp.Compare(a, b)) }
+	slices.SortFunc(p.InDoubt, inOrder)
 	if len(p.InDoubt) == 0 {
 		return nil
 	}
@@ -107,6 +119,20 @@ func plan(j *verdict.Judged, roots []Root, o Options) *Plan {
 		if n > 0 {
 			p.Known++
 		}
+	}
+	if p.Region {
+		for _, name := range p.Record {
+			for _, from := range neighbours(ops, name)[1:] {
+				if n := whole(from); len(p.Feeding) < mostFeeding && computed(from) && !doubt[from] && (o.Budget == 0 || p.Bytes+n <= o.Budget) {
+					doubt[from] = true
+					p.Feeding = append(p.Feeding, from)
+					if p.Bytes += n; n > 0 {
+						p.Known++
+					}
+				}
+			}
+		}
+		slices.SortFunc(p.Feeding, inOrder)
 	}
 	p.settings(j, o, func(list []string) (sum int64) { // on all ranks: each records all that is in the list
 		seen := map[string]bool{}

@@ -21,7 +21,7 @@ func advised(t *testing.T, lang msg.Lang, text string) string {
 	t.Helper()
 	j := &verdict.Judged{Verdict: verdict.Bad, Table: &result.Table{}}
 	root := verdict.Root{Operator: 14, Causes: []verdict.Cause{{Kind: verdict.Cosine}}}
-	o, unsized, calls, placed, none := advice.Options{}, false, false, false, false
+	o, unsized, calls, placed, fed, none := advice.Options{}, false, false, false, false, false
 	for _, word := range strings.Fields(text) {
 		switch word {
 		case "good", "inconclusive", "rootless":
@@ -39,6 +39,8 @@ func advised(t *testing.T, lang msg.Lang, text string) string {
 			calls = true
 		case "placed":
 			placed = true
+		case "fed":
+			fed = true
 		default:
 			if _, err := fmt.Sscanf(word, "budget=%d", &o.Budget); err != nil {
 				root.Causes[0].Kind = verdict.Kind(word)
@@ -62,6 +64,9 @@ func advised(t *testing.T, lang msg.Lang, text string) string {
 		}
 		op := &result.Operator{Name: name, Type: "Add", Index: i, Order: i, Outputs: 1, Dumped: true}
 		r := result.Row{Op: name, Type: "Add", Index: i, Role: result.Output, Left: result.Operand{DType: dtype.Float32, Shape: []int64{256}}, Shape: []int64{256}}
+		if fed && i == 0 {
+			op.Inputs = []result.Port{{Op: "maker"}}
+		}
 		if unsized {
 			r.Left, r.Shape = result.Operand{}, nil
 		}
@@ -91,6 +96,7 @@ func TestEarned(t *testing.T) {
 		"advice.say.plan.region":       {{"region", "law"}},
 		"advice.say.plan.near":         {{"law", "region"}},
 		"advice.say.plan.halved":       {{"region budget=4096", "region budget=999999"}},
+		"advice.say.plan.feeding":      {{"region fed", "region"}, {"region fed", "law fed"}, {"region fed", "region fed budget=4096"}},
 		"advice.say.plan.unknown":      {{"region unsized", "region"}},
 		"advice.say.plan.where":        {{"calls placed law", "calls law"}},
 		"advice.say.plan.steps":        {{"calls law", "calls placed law"}},

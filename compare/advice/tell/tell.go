@@ -163,7 +163,10 @@ func (t *Text) plan(p *advice.Plan, limit int64) {
 	if p.Halved {
 		t.label("", t.say("plan.halved", len(p.InDoubt), bytes(p.AllBytes), bytes(limit)))
 	}
-	if unknown := len(p.Record) - p.Known; unknown > 0 {
+	if len(p.Feeding) > 0 {
+		t.label("", t.say("plan.feeding", len(p.Feeding)))
+	}
+	if unknown := len(p.Record) + len(p.Feeding) - p.Known; unknown > 0 {
 		t.label("", t.say("plan.unknown", unknown))
 	}
 	if len(p.Ranks) > 0 && len(p.Steps) > 0 {
