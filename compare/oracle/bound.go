@@ -590,7 +590,7 @@ const (
 )
 
 // mended judges the arguments that a call writes to and does not return, by what later calls read.
-func (c *recordedCall) mended(full bool) (out []Finding) {
+func (c *recordedCall) mended(files *files, full bool) (out []Finding) {
 	n := c.Parsed
 	if n.Form != msprobe.API || n.Direction != msprobe.Forward {
 		return nil
@@ -604,8 +604,6 @@ func (c *recordedCall) mended(full bool) (out []Finding) {
 		return nil
 	}
 	r := recordedOf(c.Call)
-	files := &files{path: c.of.path}
-	defer files.close()
 	b := &bound{recordedCall: c, r: r, files: files}
 	first := 0
 	for _, a := range r.flat {

@@ -522,13 +522,21 @@ func hidden(direction string) func(r result.Reason) bool {
 	return func(r result.Reason) bool { return r.Kind == NotRecorded && direction == "forward" || r.Kind == Passed }
 }
 
-// TestCallsWithout takes the files of inputs away, one of each call at a time: its
-// results are unknown then.
+// TestCallsWithout takes the files of inputs away, empties them or puts another in their place, one of each call at a
+// time: its results are unknown then, and the file is told once, also where nothing is missed without it.
 func TestCallsWithout(t *testing.T) {
 	cases := callCases(t)
+	damage := []func(file string) error{os.Remove, func(file string) error { return os.Truncate(file, 0) }, func(file string) error {
+		var b bytes.Buffer
+		if err := torch.Write(&b, dtype.Int16, []int64{3, 1, 7}, bytes.NewReader(make([]byte, 42))); err != nil {
+			return err
+		}
+		return os.WriteFile(file, b.Bytes(), 0o600)
+	}}
+	spared := 0
 	for k := range 5 {
 		r := newRecorder(t)
-		without := map[string]bool{}
+		without, told := map[string]bool{}, map[string]int{}
 		for i := range cases {
 			c := &cases[i]
 			from := len(r.files)
@@ -542,16 +550,34 @@ func TestCallsWithout(t *testing.T) {
 			}
 			if k < len(inputs) {
 				without[name] = true
-				if err := os.Remove(inputs[k]); err != nil {
+				told[inputs[k]]++
+				if err := damage[k%len(damage)](inputs[k]); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		for _, f := range r.check() {
-			if without[f.Op] && f.Verdict != Unknown && !unused[f.Type] {
-				t.Errorf("%s output %d without its input %d: %v %v", f.Op, f.Index, k, f.Verdict, f.Reasons)
+		findings, bad, err := RecordingJob{Recordings: r.write(), Workers: 4}.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range CoverageOf(findings, bad, nil).Damaged {
+			told[d.File]--
+		}
+		for file, n := range told {
+			if n != 0 {
+				t.Errorf("input %d: %s is told %d times, expected once", k, filepath.Base(file), 1-n)
 			}
 		}
+		for _, f := range findings {
+			if without[f.Op] && f.Verdict != Unknown {
+				if spared++; !unused[f.Type] {
+					t.Errorf("%s output %d without its input %d: %v %v", f.Op, f.Index, k, f.Verdict, f.Reasons)
+				}
+			}
+		}
+	}
+	if spared == 0 {
+		t.Error("no result is judged without an input")
 	}
 }
 

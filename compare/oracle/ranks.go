@@ -319,6 +319,15 @@ func (a *assembly) check(ctx context.Context) (out []Finding) {
 	m := &gathering{assembly: a, ctx: ctx}
 	defer m.close()
 	defer func() {
+		for i, c := range a.calls {
+			if c != nil && i < len(m.open) && m.open[i] != nil {
+				c.glance(m.open[i])
+			} else if c != nil {
+				c.glance(&files{path: c.of.path})
+			}
+		}
+	}()
+	defer func() {
 		if p := recover(); p != nil {
 			out = refused(m.blanks(), because(Crashed, p))
 		}

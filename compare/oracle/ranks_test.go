@@ -486,6 +486,31 @@ func TestOtherGroup(t *testing.T) {
 	}
 }
 
+// TestBufferNotRead: the buffer that a collective fills is not read, and told all the same if its file is empty.
+func TestBufferNotRead(t *testing.T) {
+	in := func(r int) []float32 { return numbersOf(r, 0, 12) }
+	both := append(slices.Clone(in(0)), in(1)...)
+	found := ringOf(t, 2, true, []ringed{{"all_gather_into_tensor", func(r int) ([]any, map[string]any) {
+		return []any{make([]float32, 24), in(r)}, map[string]any{"group": []int{0, 1}}
+	}, func(int) []any { return []any{both} }}})
+	buffer, err := found[1].File("Distributed.all_gather_into_tensor.0.forward.0.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for told := range 2 {
+		findings, bad, err := RecordingJob{Recordings: found, Workers: 1}.Run(t.Context())
+		if err != nil || len(bad) != told || told > 0 && bad[0].File != buffer {
+			t.Errorf("%v, %+v, expected %d", err, bad, told)
+		}
+		if len(findings) != 2 || findings[0].Verdict != OK || findings[1].Verdict != OK {
+			t.Errorf("%+v", findings)
+		}
+		if err := os.Truncate(buffer, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestBatchedTransfers: what batch_isend_irecv brings is what the other rank sent, also if it sends and receives
 // several tensors at a time; what was not there yet when it was recorded accuses nobody.
 func TestBatchedTransfers(t *testing.T) {

@@ -138,9 +138,6 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 		defer budget.give(need)
 		return tasks[i].check(j.Full)
 	})
-	for _, c := range tasks {
-		bad = append(bad, c.bad...)
-	}
 	settleLooser(findings)
 	if j.Only == nil {
 		rest := findings
@@ -156,10 +153,35 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 	findings = append(findings, checked(ctx, len(meetings), j.Workers, progress(len(tasks)), func(i int, _ *budget) []Finding {
 		return meetings[i].check(ctx)
 	})...)
+	for _, c := range tasks {
+		bad = append(bad, c.bad...)
+	}
+	for _, m := range meetings {
+		for _, c := range m.calls {
+			if c != nil {
+				bad = append(bad, c.bad...)
+			}
+		}
+	}
 	if j.Only == nil {
 		findings = heard(sources(opened, findings), append(replicas(opened), jumps(opened)...))
 	}
-	return append(findings, j.gaps()...), bad, ctx.Err()
+	return append(findings, j.gaps()...), untold(bad, findings), ctx.Err()
+}
+
+// untold is the damage that no finding tells, as it leaves an output unknown.
+func untold(bad []result.Damage, findings []Finding) []result.Damage {
+	type place struct {
+		file   string
+		offset int64
+	}
+	told := map[place]bool{}
+	for i := range findings {
+		if d := findings[i].Damage; d != nil && findings[i].Verdict == Unknown {
+			told[place{d.File, d.Offset}] = true
+		}
+	}
+	return slices.DeleteFunc(bad, func(d result.Damage) bool { return told[place{d.File, d.Offset}] })
 }
 
 // gaps are findings for processes that are missing: ranks that another step has, of a step that
@@ -408,10 +430,15 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 			out = append(out, c.blank(a.v, i))
 		}
 	}
+	files := &files{path: c.of.path}
+	defer func() {
+		files.close()
+		c.glance(files)
+	}()
 	switch {
 	case len(out) > 0:
 	case c.Outputs || c.Parsed.Direction == msprobe.NoDirection && !slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor }):
-		return c.mended(full) // nothing was computed that is recorded
+		return c.mended(files, full) // nothing was computed that is recorded
 	default: // recorders write the outputs of every call, if there are none as an empty list
 		out = []Finding{c.blank(nil, 0)}
 		for i := 1; i < c.of.results(c); i++ {
@@ -430,11 +457,6 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 		}
 		return out
 	}
-	files := &files{path: c.of.path}
-	defer func() {
-		files.close()
-		c.glance(files)
-	}()
 	if c.unfilled() {
 		return refused(out, because(Unfilled))
 	}
@@ -450,7 +472,7 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 			unknown(&out[i], because(Passed))
 		}
 	}
-	return append(out, c.mended(full)...)
+	return append(out, c.mended(files, full)...)
 }
 
 // unfilled tells a call whose results are memory that nothing has been written to.
@@ -482,7 +504,7 @@ func unknown(f *Finding, reasons ...result.Reason) {
 type files struct {
 	path   func(dataName string) (string, error)
 	open   []io.Closer
-	read   map[string]bool    // by the data name
+	read   map[string]error   // what came of it, by the data name
 	known  map[string]operand // as they were opened
 	sliced bool               // a file holds more than its tensor: parts of tensors were recorded
 	device bool               // a tensor was on a device other than the CPU
@@ -514,25 +536,26 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	case v.DataName == "":
 		return nil, refuse(NoElements, name)
 	}
-	if f.read == nil {
-		f.read = map[string]bool{}
-	}
-	f.read[v.DataName] = true
 	if was, ok := f.known[v.DataName]; ok && slices.Equal(was.shape, o.shape) && v.Elem == was.numeric() {
 		was.name = name
 		return &was, nil
 	}
 	path, err := f.path(v.DataName)
-	if err != nil {
-		return nil, refuse(BadTensor, name, err)
+	switch {
+	case err != nil:
+	case strings.HasSuffix(path, ".npy"):
+		err = plainfile.At(path, f.array(o, path, n))
+	default:
+		err = plainfile.At(path, f.saved(o, path))
 	}
-	if strings.HasSuffix(path, ".npy") {
-		err = f.array(o, path, n)
-	} else {
-		err = f.saved(o, path)
-	}
 	if err != nil {
-		return nil, refuse(BadTensor, name, plainfile.At(path, err))
+		err = refuse(BadTensor, name, err)
+	}
+	if f.read == nil {
+		f.read = map[string]error{}
+	}
+	if f.read[v.DataName] = err; err != nil {
+		return nil, err
 	}
 	if f.known == nil {
 		f.known = map[string]operand{}
@@ -542,32 +565,46 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 }
 
 // glance looks at the files of a call that nothing was computed from: of text, or of what its
-// formula does not take. What cannot be read of them is damaged all the same.
+// formula does not take. What cannot be read of them is damaged all the same, as is what was
+// opened to no avail: an argument may give its type alone, and is not missed then.
 func (c *recordedCall) glance(f *files) {
 	for i := range c.Values {
 		v := &c.Values[i]
-		if v.DataName == "" || f.read[v.DataName] {
+		if v.DataName == "" {
 			continue
 		}
+		name := c.name + ":" + v.Section.String() + ":" + v.Path
 		path, err := f.path(v.DataName)
-		if err == nil && strings.HasSuffix(path, ".npy") {
-			var a *dump.Reader
-			if a, err = dump.OpenFile(path); err == nil {
-				a.Close()
-			} else if dump.Code(err) == dump.CodeType {
-				err = nil // no numbers, and whole
-			}
-		} else if err == nil {
-			var t *torch.OpenFile
-			if t, err = torch.Open(path); err == nil {
-				t.Close()
-			}
+		if was, ok := f.read[v.DataName]; ok {
+			err = was
+		} else if err = opens(path, err); err != nil {
+			err = refuse(BadTensor, name, err)
 		}
 		if err != nil && !errors.Is(err, msprobe.ErrNoTensors) {
-			name := c.name + ":" + v.Section.String() + ":" + v.Path
-			c.bad = append(c.bad, result.DamageOf(name, path, because(BadTensor, name, err), err))
+			c.bad = append(c.bad, result.DamageOf(name, path, reasonOf(err), err))
 		}
 	}
+}
+
+// opens tells why the file of a tensor cannot be opened, if it cannot; err is why it has no path.
+func opens(path string, err error) error {
+	if err != nil {
+		return err
+	}
+	if strings.HasSuffix(path, ".npy") {
+		a, err := dump.OpenFile(path)
+		if err == nil {
+			a.Close()
+		} else if dump.Code(err) == dump.CodeType {
+			return nil // no numbers, and whole
+		}
+		return err
+	}
+	t, err := torch.Open(path)
+	if err == nil {
+		t.Close()
+	}
+	return err
 }
 
 // empty makes the tensor without elements that it takes no file for.
