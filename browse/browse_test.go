@@ -234,7 +234,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("no page is told:\n%s", m.View())
 	}
 	m.show = func(string) error { return errors.New("no screen") }
-	if press(m, "o"); !strings.Contains(m.said, "precision view /data/result.html") {
+	if press(m, "o"); !strings.Contains(m.notice, "precision view /data/result.html") {
 		t.Errorf("it is not said how to see the page:\n%s", m.View())
 	}
 }

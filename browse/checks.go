@@ -75,7 +75,7 @@ func (s *checkPages) outputs() page {
 	}
 	typ := func(i int) string { return report.Clean(s.all[i].Type) }
 	state := func(i int) string { return tell.Verdict(s.lang, s.all[i].Verdict) }
-	said := func(i int) string {
+	text := func(i int) string {
 		f := &s.all[i]
 		switch {
 		case len(f.Patterns) > 0:
@@ -108,13 +108,13 @@ func (s *checkPages) outputs() page {
 			{title: t("column.ratio"), width: numberWidth, right: true, rank: 1},
 			{title: t("column.expected"), width: numberWidth, right: true, rank: 5},
 			{title: t("column.found"), width: numberWidth, right: true, rank: 6},
-			{title: t("column.said"), width: widest(n, said, 8, 44), rank: 3},
+			{title: t("column.said"), width: widest(n, text, 8, 44), rank: 3},
 		},
 		cells: func(i int) []report.Segment {
 			f := &s.all[i]
 			style := checkStyles[f.Verdict]
 			return []report.Segment{{Text: state(i), Style: style}, {Text: typ(i)}, {Text: name(i), Style: style}, {Text: report.Figure(f.Ratio)}, {Text: report.Figure(f.Expected)},
-				{Text: report.Figure(f.Found)}, {Text: said(i)}}
+				{Text: report.Figure(f.Found)}, {Text: text(i)}}
 		},
 		orders: []order{{name: t("sort.order")}, {name: t("sort.ratio"), number: func(i int) float64 { return -s.all[i].Ratio }},
 			{name: t("sort.state"), number: func(i int) float64 { return -float64(s.all[i].Verdict) }}, {name: t("sort.name"), text: name}, {name: t("sort.type"), text: typ}},

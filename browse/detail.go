@@ -280,8 +280,8 @@ func (w *writer) recorded(rec *result.Recorded) {
 			w.section("statistics")
 			first = false
 		}
-		cell := func(said *result.Said, v float64) string {
-			if !said.Has(bit) {
+		cell := func(text *result.Summary, v float64) string {
+			if !text.Has(bit) {
 				return fit("–", 14, false, true)
 			}
 			return fit(strconv.FormatFloat(v, 'g', 7, 64), 14, false, true)
@@ -290,8 +290,8 @@ func (w *writer) recorded(rec *result.Recorded) {
 			{Text: fit(report.Figure(d[k]), 14, false, true), Style: report.Dim}}, target: nowhere})
 	}
 	if first {
-		w.say("left", report.SaidText(rec.Left), nowhere)
-		w.say("right", report.SaidText(rec.Right), nowhere)
+		w.say("left", report.SummaryText(rec.Left), nowhere)
+		w.say("right", report.SummaryText(rec.Right), nowhere)
 	}
 	w.say("source", rec.Source, nowhere)
 	if strings.Contains(rec.Stack, "\n") {

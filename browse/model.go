@@ -39,10 +39,10 @@ type model struct {
 	// typing: keys go into a search; before is what was searched then.
 	typing bool
 	before string
-	// said is an answer that stands above the keys until the next one; busy tells that a book is being opened.
-	said string
-	busy bool
-	help *text // over everything, nil if it is not shown
+	// notice is an answer that stands above the keys until the next one; busy tells that a book is being opened.
+	notice string
+	busy   bool
+	help   *text // over everything, nil if it is not shown
 }
 
 func (m *model) book() *book { return m.books[len(m.books)-1] }
@@ -103,29 +103,29 @@ func (m *model) Update(event tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, tea.Batch(commands...)
 	case opened:
-		m.busy, m.said = false, ""
+		m.busy, m.notice = false, ""
 		if e.err != nil {
-			m.said = explain.Error(m.lang, e.err)
+			m.notice = explain.Error(m.lang, e.err)
 			return m, nil
 		}
 		m.books = append(m.books, e.book)
 		return m, m.look()
 	case ready:
-		m.said = ""
+		m.notice = ""
 		e()
 	case looked:
 		if e.err == nil && e.take != nil {
 			e.take()
 		}
 	case paged:
-		m.busy, m.said = false, ""
+		m.busy, m.notice = false, ""
 		switch {
 		case e.err != nil:
-			m.said = explain.Error(m.lang, e.err)
+			m.notice = explain.Error(m.lang, e.err)
 		case m.show(e.path) != nil: // as over ssh
-			m.said = m.lang.T("browse.page.at", e.path, sh.Line("precision", "view", e.path))
+			m.notice = m.lang.T("browse.page.at", e.path, sh.Line("precision", "view", e.path))
 		default:
-			m.said = m.lang.T("browse.page.open", e.path)
+			m.notice = m.lang.T("browse.page.open", e.path)
 		}
 	}
 	return m, nil
@@ -144,7 +144,7 @@ func (m *model) key(k tea.KeyMsg) tea.Cmd {
 		m.typed(k)
 		return nil
 	}
-	m.said = ""
+	m.notice = ""
 	if m.help != nil {
 		switch name {
 		case "?", "esc", "q", "backspace", "enter":
@@ -227,7 +227,7 @@ func (m *model) enter(b *book) tea.Cmd {
 	case x.open != nil:
 		b.deep = append(b.deep, x.open())
 	case x.load != nil:
-		m.busy, m.said = true, m.lang.T("browse.opening", x.name)
+		m.busy, m.notice = true, m.lang.T("browse.opening", x.name)
 		return func() tea.Msg {
 			next, err := x.load()
 			return opened{next, err}
@@ -262,7 +262,7 @@ func (m *model) narrow(b *book, name string) tea.Cmd {
 	f, ok := b.top().(finder)
 	switch {
 	case !ok:
-		m.said = m.lang.T("browse.nolist")
+		m.notice = m.lang.T("browse.nolist")
 	case name == "/":
 		m.typing, m.before = true, f.searched()
 		f.search("")
@@ -270,7 +270,7 @@ func (m *model) narrow(b *book, name string) tea.Cmd {
 		f.filter()
 	default:
 		if work := f.sort(); work != nil {
-			m.said = m.lang.T("browse.sorting")
+			m.notice = m.lang.T("browse.sorting")
 			return func() tea.Msg { return ready(work()) }
 		}
 	}
@@ -279,10 +279,10 @@ func (m *model) narrow(b *book, name string) tea.Cmd {
 
 func (m *model) openPage(b *book) tea.Cmd {
 	if b.page == nil || m.busy {
-		m.said = m.lang.T("browse.page.none")
+		m.notice = m.lang.T("browse.page.none")
 		return nil
 	}
-	m.busy, m.said = true, m.lang.T("browse.page.making")
+	m.busy, m.notice = true, m.lang.T("browse.page.making")
 	return func() tea.Msg {
 		path, err := b.page()
 		return paged{path, err}
@@ -292,11 +292,11 @@ func (m *model) openPage(b *book) tea.Cmd {
 func (m *model) yank(b *book) {
 	command := b.top().chosen().command
 	if command == "" {
-		m.said = m.lang.T("browse.copy.none")
+		m.notice = m.lang.T("browse.copy.none")
 		return
 	}
 	m.copy(command)
-	m.said = m.lang.T("browse.copied", command)
+	m.notice = m.lang.T("browse.copied", command)
 }
 
 // room is how many lines a page has.
@@ -410,9 +410,9 @@ func (m *model) answer(b *book) []string {
 		if l, ok := b.top().(*list); ok {
 			text += "  " + m.lang.T("browse.found", len(l.rows))
 		}
-	case m.said != "":
+	case m.notice != "":
 		var lines []string
-		for _, l := range wrap([]report.Segment{{Text: clean.Text(m.said)}}, m.width) {
+		for _, l := range wrap([]report.Segment{{Text: clean.Text(m.notice)}}, m.width) {
 			lines = append(lines, m.paint.line(l, m.width, false))
 		}
 		return lines[:min(len(lines), max(1, m.height/3))]

@@ -228,7 +228,7 @@ func (s *shown) roots() page {
 	name := func(row int) string { return report.Clean(s.lines[op(row)].Operator.Op.Name) }
 	typ := func(row int) string { return report.Clean(s.lines[op(row)].Operator.Op.Type) }
 	card := func(row int) report.Card { return report.Text{Lang: s.lang}.Card(s.j, &s.j.Roots[order[row]]) }
-	said := func(row int) string {
+	text := func(row int) string {
 		c := card(row)
 		if c.Kind != "" {
 			return c.Kind
@@ -243,12 +243,12 @@ func (s *shown) roots() page {
 			{title: t("column.type"), width: widest(len(order), typ, 4, mostType), rank: 2},
 			{title: t("column.operator"), width: widest(len(order), name, 8, 200), name: true},
 			{title: t("column.inherit"), width: 8, right: true, rank: 1},
-			{title: t("column.said"), width: widest(len(order), said, 8, 90), rank: 4},
+			{title: t("column.said"), width: widest(len(order), text, 8, 90), rank: 4},
 		},
 		cells: func(row int) []report.Segment {
 			r := &s.j.Roots[order[row]]
 			style := report.Word(s.lang, s.j.Worst(r).Verdict).Style
-			return []report.Segment{{Text: itoa(r.Operator + 1)}, {Text: typ(row), Style: style}, {Text: name(row), Style: style}, {Text: itoa(r.Inherited)}, {Text: said(row)}}
+			return []report.Segment{{Text: itoa(r.Operator + 1)}, {Text: typ(row), Style: style}, {Text: name(row), Style: style}, {Text: itoa(r.Inherited)}, {Text: text(row)}}
 		},
 		target: func(row int) target { return s.operatorAt(op(row)) },
 	}

@@ -154,15 +154,15 @@ type WhyIn struct {
 
 // Tensor is a tensor in a list.
 type Tensor struct {
-	Tensor   string               `json:"tensor"`
-	Verdict  string               `json:"verdict"`
-	Causes   []string             `json:"causes,omitempty"`
-	Shape    []int64              `json:"shape" jsonschema:"null if nothing was compared"`
-	Types    []string             `json:"types,omitempty" jsonschema:"left and right element type"`
-	Metrics  map[string]Number    `json:"metrics,omitempty" jsonschema:"those that were computed"`
-	Said     map[string][]*Number `json:"statistics,omitempty" jsonschema:"of recordings of statistics: those of the left and of the right side, null where one has none"`
-	Producer string               `json:"producer,omitempty" jsonschema:"what feeds it"`
-	Reasons  []string             `json:"reasons,omitempty" jsonschema:"why there are no values, or what to know of them"`
+	Tensor     string               `json:"tensor"`
+	Verdict    string               `json:"verdict"`
+	Causes     []string             `json:"causes,omitempty"`
+	Shape      []int64              `json:"shape" jsonschema:"null if nothing was compared"`
+	Types      []string             `json:"types,omitempty" jsonschema:"left and right element type"`
+	Metrics    map[string]Number    `json:"metrics,omitempty" jsonschema:"those that were computed"`
+	Statistics map[string][]*Number `json:"statistics,omitempty" jsonschema:"of recordings of statistics: those of the left and of the right side, null where one has none"`
+	Producer   string               `json:"producer,omitempty" jsonschema:"what feeds it"`
+	Reasons    []string             `json:"reasons,omitempty" jsonschema:"why there are no values, or what to know of them"`
 }
 
 // Recheck is what recomputing an output from the operator's own inputs said of it.
@@ -305,7 +305,7 @@ func tensorsOf(j *verdict.Judged, list []verdict.Tensor) []Tensor {
 				continue
 			}
 			r := j.Row(t)
-			one := Tensor{Tensor: clip(r.Tensor(), mostName), Verdict: t.Verdict.String(), Shape: r.Shape, Metrics: metricsOf(r, foremost), Said: statisticsOf(r)}
+			one := Tensor{Tensor: clip(r.Tensor(), mostName), Verdict: t.Verdict.String(), Shape: r.Shape, Metrics: metricsOf(r, foremost), Statistics: statisticsOf(r)}
 			for k := range t.Causes {
 				one.Causes = append(one.Causes, report.CauseText(msg.English, r, &t.Causes[k]))
 			}
@@ -345,7 +345,7 @@ func statisticsOf(r *result.Row) map[string][]*Number {
 		{"mean", result.KnownMean, func(s *result.Stats) float64 { return s.Mean }}, {"norm", result.KnownNorm, func(s *result.Stats) float64 { return s.Norm }},
 	} {
 		both := []*Number{nil, nil}
-		for i, s := range []*result.Said{r.Recorded.Left, r.Recorded.Right} {
+		for i, s := range []*result.Summary{r.Recorded.Left, r.Recorded.Right} {
 			if s.Has(c.bit) {
 				n := rounded(c.of(&s.Stats))
 				both[i] = &n

@@ -270,17 +270,17 @@ func sideOf(r *result.Row, o *result.Operand, f *metric.SideFacts, left bool) *S
 	if r.Recorded == nil {
 		return one
 	}
-	said := r.Recorded.Right
+	summary := r.Recorded.Right
 	if left {
-		said = r.Recorded.Left
+		summary = r.Recorded.Left
 	}
-	one.Value = clip(said.Value, 200)
+	one.Value = clip(summary.Value, 200)
 	for _, c := range []struct {
 		bit int32
 		v   float64
 		to  **Number
-	}{{result.KnownMax, said.Stats.Max, &one.Max}, {result.KnownMin, said.Stats.Min, &one.Min}, {result.KnownMean, said.Stats.Mean, &one.Mean}, {result.KnownNorm, said.Stats.Norm, &one.Norm}} {
-		if said.Has(c.bit) {
+	}{{result.KnownMax, summary.Stats.Max, &one.Max}, {result.KnownMin, summary.Stats.Min, &one.Min}, {result.KnownMean, summary.Stats.Mean, &one.Mean}, {result.KnownNorm, summary.Stats.Norm, &one.Norm}} {
+		if summary.Has(c.bit) {
 			n := Number(c.v)
 			*c.to = &n
 		}

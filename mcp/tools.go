@@ -130,8 +130,8 @@ type Verdict struct {
 // text is a renderer with short lists.
 var text = report.Text{Lang: msg.English, Most: 3}
 
-// said are lines without their colours.
-func said(lines []report.Line) (list []string) {
+// plainLines are lines without their colours.
+func plainLines(lines []report.Line) (list []string) {
 	for i := range lines {
 		one := strings.TrimSpace(lines[i].Text())
 		if lines[i].Label != "" {
@@ -162,7 +162,7 @@ func (s *Server) summary(x *table, cursor string) (v Verdict, err error) {
 		}
 	}
 	if cursor == "" {
-		v.Says = clipped(said(append([]report.Line{text.Headline(j)}, text.Ground(j)...)), 8, 320)
+		v.Says = clipped(plainLines(append([]report.Line{text.Headline(j)}, text.Ground(j)...)), 8, 320)
 		for _, p := range j.Premises {
 			if len(v.Premises) < 5 {
 				v.Premises = append(v.Premises, Premise{string(p.Kind), p.Broken, clip(report.Sentence(msg.English, p.Reason), 400)})
@@ -251,7 +251,7 @@ func (s *Server) checkSummary(x *table, cursor string, v *Verdict) (err error) {
 			damaged = append(damaged, report.DamageText(msg.English, &c.Coverage.Damaged[i]))
 		}
 		v.Damaged = clipped(damaged, 4, 250)
-		v.Says = clipped(said(oracletell.Summary(msg.English, c.Findings, c.Coverage)), 6, 320)
+		v.Says = clipped(plainLines(oracletell.Summary(msg.English, c.Findings, c.Coverage)), 6, 320)
 	}
 	order := worstFindings(c.Findings)
 	v.Page, v.Findings, err = fill(cursor, listKey("findings", x.state), len(order), listBytes, func(i int) Finding { return findingOf(&c.Findings[order[i]]) })
@@ -426,7 +426,7 @@ func (s *Server) compareJob(ctx context.Context, c *run.Compare, listen run.List
 		return v, err
 	}
 	v, err = s.summary(x, "")
-	v.Says = append(clipped(said(jobtell.Result(msg.English, result)), 10, 320), v.Says...)
+	v.Says = append(clipped(plainLines(jobtell.Result(msg.English, result)), 10, 320), v.Says...)
 	v.Files = []string{path, filepath.Join(out, job.PageFile)}
 	return v, err
 }

@@ -94,15 +94,15 @@ type session struct {
 	set  workspace.Settings
 	data *workspace.Workspace
 
-	// told are the remarks about the data folder that were made: each is made once.
-	told       map[string]bool
-	toldDecode bool // that tensors cannot be decoded has been told
+	// reported are the remarks about the data folder that were made: each is made once.
+	reported       map[string]bool
+	reportedDecode bool // that tensors cannot be decoded has been told
 }
 
 // open reads the settings and prepares a session. What is wrong with settings
 // is told and does not end the session.
 func open(cfg Config) *session {
-	s, lang := &session{cfg: cfg, set: workspace.Defaults(), told: map[string]bool{}}, msg.FromEnv(os.Getenv)
+	s, lang := &session{cfg: cfg, set: workspace.Defaults(), reported: map[string]bool{}}, msg.FromEnv(os.Getenv)
 	if cfg.ConfigDir == "" {
 		s.cfg.ConfigDir = workspace.ConfigFolder()
 	}

@@ -29,8 +29,8 @@ func (s *session) decoded(ctx context.Context, a *array.Array, name string, fold
 		return path
 	}
 	if err := whole.Fill(path, 0o600, func(w io.Writer) error { return a.WriteNpy(ctx, w) }); err != nil {
-		if ctx.Err() == nil && !s.toldDecode {
-			s.toldDecode = true
+		if ctx.Err() == nil && !s.reportedDecode {
+			s.reportedDecode = true
 			s.Warn("decode.failed", err)
 		}
 		return ""

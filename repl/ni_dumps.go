@@ -143,7 +143,7 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 	defer f.Close()
 	r := csv.NewReader(f)
 	r.FieldsPerRecord, r.LazyQuotes = -1, true
-	told := [2]bool{}
+	certain := [2]bool{}
 	counts := map[string][]int{} // columns
 	for {
 		row, err := r.Read()
@@ -166,9 +166,9 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 			continue
 		}
 		b := &blocks[to]
-		if !told[to] {
+		if !certain[to] {
 			fmt.Fprintf(b, " - %s\n", console.Clean(filepath.Base(path)))
-			told[to] = true
+			certain[to] = true
 		}
 		fmt.Fprintf(b, "   └─ %s %s", s.Screen.Green("["+console.Clean(row[1])+"]"),
 			s.Screen.Yellow(console.Clean(fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", row[5], row[3], row[6], row[7], row[8]))))

@@ -104,7 +104,7 @@ func (s *session) callPanel(c *recording.Call) string {
 	var rows [][]string
 	for i := range c.Values {
 		v := &c.Values[i]
-		kind, shape := v.Said.Class, ""
+		kind, shape := v.Summary.Class, ""
 		if v.Shape != nil || v.DType != "" {
 			kind, shape = v.DType, array.ShapeText(v.Shape)
 		}
@@ -112,7 +112,7 @@ func (s *session) callPanel(c *recording.Call) string {
 		if v.From != "" {
 			from = v.From + ":" + strconv.Itoa(v.Output)
 		}
-		rows = append(rows, []string{v.Place, console.Clean(kind), shape, console.Clean(report.SaidText(v.Said)), console.Clean(from), console.Clean(v.File)})
+		rows = append(rows, []string{v.Place, console.Clean(kind), shape, console.Clean(report.SummaryText(v.Summary)), console.Clean(from), console.Clean(v.File)})
 	}
 	text := s.Screen.Table(s.Screen.Green("["+c.Type+"]")+" "+partName(c), []string{"Place", "Type", "Shape", "Value", "From", "File"}, rows)
 	if c.Inside != "" {

@@ -13,9 +13,9 @@ import (
 
 // once reports whether a remark about the data folder is a new one.
 func (s *session) once(text string) bool {
-	told := s.told[text]
-	s.told[text] = true
-	return !told
+	certain := s.reported[text]
+	s.reported[text] = true
+	return !certain
 }
 
 // graphsOf are the graphs of a debug id. What was wrong with them is told the

@@ -161,7 +161,7 @@ func (s *session) one(ctx context.Context, c *run.Compare) (*run.Compared, int) 
 // opened says what is compared with what, and by which graph; given is the graph that was asked for.
 func (s *session) opened(e run.Event, given string) {
 	for _, w := range e.Warnings {
-		if !s.told[w.Error()] { // both read the folder of graphs
+		if !s.reported[w.Error()] { // both read the folder of graphs
 			s.Warn("error", w)
 		}
 	}

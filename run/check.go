@@ -168,7 +168,7 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
 		return job.Run(ctx)
 	}
 	if c.Only == nil {
-		done.Findings = append(done.Findings, job.Missing(compare.Computes, func(op *graph.Op) bool { return verdict.Still(op.Type) })...)
+		done.Findings = append(done.Findings, job.Missing(compare.Computes, func(op *graph.Op) bool { return verdict.Passthrough(op.Type) })...)
 	}
 	var places []oracle.Place
 	for i := range c.Devices {

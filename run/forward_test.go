@@ -9,8 +9,8 @@ import (
 // Of much progress little is passed on, in order and with its end; nothing else is held back.
 func TestForward(t *testing.T) {
 	const steps = 100_000
-	var told []Event
-	to := Forward(func(e Event) { told = append(told, e) })
+	var events []Event
+	to := Forward(func(e Event) { events = append(events, e) })
 	var wait sync.WaitGroup
 	for worker := range 4 {
 		wait.Go(func() {
@@ -26,7 +26,7 @@ func TestForward(t *testing.T) {
 	to(Event{Action: Progress, Stage: Checking, Done: 0, Total: 2})
 	to(Event{Action: Progress, Stage: Checking, Done: 2, Total: 2})
 	files, before, ends := 0, Event{}, []string{}
-	for _, e := range told {
+	for _, e := range events {
 		if e.Action == File {
 			files++
 			continue
@@ -38,7 +38,7 @@ func TestForward(t *testing.T) {
 			ends = append(ends, e.Stage)
 		}
 	}
-	if files != 3 || !slices.Equal(ends, []string{Comparing, Checking}) || len(told) > steps/100 {
-		t.Errorf("%d events, %d files, ends of %v", len(told), files, ends)
+	if files != 3 || !slices.Equal(ends, []string{Comparing, Checking}) || len(events) > steps/100 {
+		t.Errorf("%d events, %d files, ends of %v", len(events), files, ends)
 	}
 }

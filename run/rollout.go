@@ -81,7 +81,7 @@ func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, pa
 func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, error) {
 	in := &rollout.Request{TrainCalls: q.Train, RolloutCalls: q.Calls, Tokens: q.Tokens, Workers: q.Workers, Progress: tell.progress(Weighing)}
 	// What cannot be read is told beside what was found in the rest; a path that is not there is an error of its own.
-	told := func(err error, others ...string) error {
+	events := func(err error, others ...string) error {
 		var missing *fs.PathError
 		if err == nil || errors.As(err, &missing) || !slices.ContainsFunc(others, func(s string) bool { return s != "" }) {
 			return err
@@ -97,7 +97,7 @@ func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, 
 	}
 	if err != nil {
 		in.LogProbs = nil
-		if err = told(err, q.Weights, q.RouterTrain, q.Train); err != nil {
+		if err = events(err, q.Weights, q.RouterTrain, q.Train); err != nil {
 			return nil, err
 		}
 	}
@@ -111,7 +111,7 @@ func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, 
 			if err == nil {
 				defer set.Close()
 				*to = set
-			} else if err = told(err, q.LogP, q.RouterTrain, q.Train); err != nil {
+			} else if err = events(err, q.LogP, q.RouterTrain, q.Train); err != nil {
 				return nil, err
 			}
 		}
@@ -119,7 +119,7 @@ func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, 
 	if q.RouterTrain != "" {
 		if in.Routers, err = rollout.ReadRouters(q.RouterTrain, q.RouterRollout); err != nil {
 			in.Routers = nil
-			if err = told(err, q.LogP, q.Weights, q.Train); err != nil {
+			if err = events(err, q.LogP, q.Weights, q.Train); err != nil {
 				return nil, err
 			}
 		}

@@ -54,8 +54,8 @@ func (c *Check) Why(ctx context.Context, name string, tell Listener) (*Checked, 
 
 // Unmatched tells that [Check.Why] found no operator of the name, or too many.
 func Unmatched(err error) bool {
-	said, ok := err.(*explain.Said)
-	return ok && strings.HasPrefix(said.Key, "err.why.")
+	message, ok := err.(*explain.Message)
+	return ok && strings.HasPrefix(message.Key, "err.why.")
 }
 
 // named are the names that a person may mean by one.

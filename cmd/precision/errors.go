@@ -16,7 +16,7 @@ import (
 
 // outcome is the exit status of a command that came to an error, to which it gave a status, and the error to print.
 func outcome(ctx context.Context, code int, err error) (int, error) {
-	_, said := err.(*explain.Said)
+	_, said := err.(*explain.Message)
 	var nothing *job.NothingError
 	switch {
 	case code != exitError:
@@ -32,7 +32,7 @@ func outcome(ctx context.Context, code int, err error) (int, error) {
 
 // withOptions adds to an error of a comparison which options it is about.
 func withOptions(err error) error {
-	if _, named := err.(*explain.Said); named {
+	if _, named := err.(*explain.Message); named {
 		return err // which names them itself
 	}
 	var side *compare.SideError

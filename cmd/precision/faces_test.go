@@ -50,7 +50,7 @@ func TestFacesAgree(t *testing.T) {
 		file := func(name string) string { return filepath.Join(dir, name) }
 		code, summary, stderr := precision(t, "compare", "-lt", dumps, "-rt", golden, "-g", filepath.Join(graphs, filepath.Base(graphFile)),
 			"-out", dir, "-json", file("v.json"), "-sarif", file("v.sarif"), "-junit", file("v.xml"), "-gate")
-		var batch, shell saidOf
+		var batch, shell printed
 		readJSON(t, file("v.json"), &batch)
 		var out, errs bytes.Buffer
 		t.Chdir(dir)
@@ -95,8 +95,8 @@ func TestFacesAgree(t *testing.T) {
 	}
 }
 
-// saidOf is what a JSON file says of a network.
-type saidOf struct {
+// printed is what a JSON file says of a network.
+type printed struct {
 	Verdict string
 	Roots   []struct {
 		Op, Certainty string
@@ -106,7 +106,7 @@ type saidOf struct {
 	Operators []struct{ Op, State string }
 }
 
-func (s *saidOf) text() string {
+func (s *printed) text() string {
 	return fmt.Sprintf("%s, roots %v, operators %v", s.Verdict, s.Roots, s.Operators)
 }
 

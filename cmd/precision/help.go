@@ -106,7 +106,7 @@ func usage(w io.Writer, lang msg.Lang) {
 			title = lang.T("cli.group.also", title, strings.Join(also, ", "))
 		}
 		fmt.Fprintln(w, title)
-		for _, c := range g.told {
+		for _, c := range g.listed {
 			fmt.Fprint(w, page.Hang(fmt.Sprintf("  %-*s%s\n", name, c.name, c.brief(lang)), name+2))
 		}
 	}

@@ -135,8 +135,8 @@ func (c command) shell() bool {
 
 // group are commands by what a person wants, as help lists them: some with a line each, others by their names.
 type group struct {
-	name       string
-	told, also []command
+	name         string
+	listed, also []command
 }
 
 // groups are all commands of the program and of its shell.
@@ -169,7 +169,7 @@ func groups() []group {
 // commands are those of the program, or those of the shell that it has no word of its own for.
 func commands(shell bool) (list []command) {
 	for _, g := range groups() {
-		for _, c := range slices.Concat(g.told, g.also) {
+		for _, c := range slices.Concat(g.listed, g.also) {
 			if (c.run == nil) == shell {
 				list = append(list, c)
 			}

@@ -197,7 +197,7 @@ func rootOf(j *verdict.Judged, r *verdict.Root) Root {
 	}
 	if r.Begin != nil {
 		if row := &j.Table.Rows[r.Begin.Row]; row.Op == op.Op.Name && row.Recorded != nil && row.Recorded.Argument {
-			root.Argument = &Argument{row.Recorded.Place, report.SaidText(row.Recorded.Left), report.SaidText(row.Recorded.Right)}
+			root.Argument = &Argument{row.Recorded.Place, report.SummaryText(row.Recorded.Left), report.SummaryText(row.Recorded.Right)}
 		}
 	}
 	root.Places = r.Places

@@ -225,11 +225,11 @@ func (r *runner) goOn(x *Part, d *Digest, j *verdict.Judged) {
 		return
 	}
 	for _, root := range j.Became(r.After, at) {
-		said := AfterRoot{Op: root.Op, Candidates: root.Candidates, Recorded: root.Recorded, Outcome: string(root.Outcome)}
+		found := AfterRoot{Op: root.Op, Candidates: root.Candidates, Recorded: root.Recorded, Outcome: string(root.Outcome)}
 		for _, k := range root.Now {
-			said.Now = append(said.Now, at+j.Operators[j.Roots[k].Operator].Op.Name)
+			found.Now = append(found.Now, at+j.Operators[j.Roots[k].Operator].Op.Name)
 		}
-		d.After = append(d.After, said)
+		d.After = append(d.After, found)
 	}
 }
 

@@ -77,8 +77,8 @@ func TestExchangedJob(t *testing.T) {
 		"and wrong in the step behind":   {three(true, true, 1, 1.5), golden, "bad", true, "Functional.linear.0.forward", "2"},
 	} {
 		r := ran(t, Request{Left: c.left, Right: c.golden}, Settings{Out: filepath.Join(t.TempDir(), "out")})
-		told := r.Premise != nil && r.Premise.Kind == verdict.PremiseRanks
-		if r.Verdict != c.verdict || told != c.premise || (len(r.Origins) > 0) != (c.origin != "") || c.origin != "" && (r.Origins[0].Op != c.origin || r.Origins[0].Ranks != c.rank) {
+		reported := r.Premise != nil && r.Premise.Kind == verdict.PremiseRanks
+		if r.Verdict != c.verdict || reported != c.premise || (len(r.Origins) > 0) != (c.origin != "") || c.origin != "" && (r.Origins[0].Op != c.origin || r.Origins[0].Ranks != c.rank) {
 			t.Errorf("%s: %s, premise %v, origins %+v", name, r.Verdict, r.Premise, r.Origins)
 		}
 	}

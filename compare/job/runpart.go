@@ -90,11 +90,11 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	}
 	log := openRowLog(r.dir, x.Name, r.rowStamp(x))
 	maps.Copy(log.have, r.given)
-	told := int64(0)
+	reported := int64(0)
 	o.Options.Listener = compare.Listener{Progress: func(done, total int) {
 		now := x.Bytes / int64(total) * int64(done)
-		r.progress(now - told)
-		told = now
+		r.progress(now - reported)
+		reported = now
 	}}
 	out, err := r.pool.Run(ctx, logged{o.Source, log}, o.Options)
 	if err != nil {
@@ -103,10 +103,10 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 			return nil, err
 		}
 		e.Digest = &Digest{Failed: err.Error()}
-		r.progress(x.Bytes - told)
+		r.progress(x.Bytes - reported)
 		return e, nil
 	}
-	r.progress(x.Bytes - told)
+	r.progress(x.Bytes - reported)
 	table := out.Table
 	table.Meta.Time = time.Time{} // the same inputs give the same bytes, whenever
 	opts := r.judging(x)

@@ -41,9 +41,9 @@ func Compared(ctx context.Context, again Again, j *verdict.Judged) error {
 			ask(&j.Table.Rows[at], p.Kind != verdict.PremiseInputs)
 		}
 	}
-	hints, toldOf := givenHints(j)
+	hints, hinted := givenHints(j)
 	for _, k := range j.Prominent()[:min(len(j.Roots), askedMost/2)] {
-		if root := &j.Roots[k]; root.Kind == verdict.RootWeight && root.Begin != nil && !toldOf[j.Table.Rows[root.Begin.Row].Tensor()] {
+		if root := &j.Roots[k]; root.Kind == verdict.RootWeight && root.Begin != nil && !hinted[j.Table.Rows[root.Begin.Row].Tensor()] {
 			ask(&j.Table.Rows[root.Begin.Row], true)
 		}
 	}
@@ -69,7 +69,7 @@ func Compared(ctx context.Context, again Again, j *verdict.Judged) error {
 	if len(asked) == 0 {
 		if len(hints) > 0 {
 			j.Table.Meta.Hints = hints
-			j.Hear(hints...)
+			j.AddHints(hints...)
 		}
 		return nil
 	}
@@ -130,7 +130,7 @@ func Compared(ctx context.Context, again Again, j *verdict.Judged) error {
 		}
 	}
 	j.Table.Meta.Hints = hints
-	j.Hear(hints...)
+	j.AddHints(hints...)
 	return nil
 }
 

@@ -41,7 +41,7 @@ func givenHints(j *verdict.Judged) (hints []result.Reason, known map[string]bool
 func weightHint(j *verdict.Judged, at int) (result.Reason, bool) {
 	r := &j.Table.Rows[at]
 	left, right := r.Recorded.Left, r.Recorded.Right
-	if !told(left) || !told(right) {
+	if !distinctive(left) || !distinctive(right) {
 		return result.Reason{}, false
 	}
 	bare := func(r *result.Row) string { return r.Tensor()[strings.LastIndexByte(r.Tensor(), '/')+1:] }
@@ -49,7 +49,7 @@ func weightHint(j *verdict.Judged, at int) (result.Reason, bool) {
 	for i := range j.Table.Rows {
 		o := &j.Table.Rows[i]
 		if i == at || o.Recorded == nil || o.Role != result.Input || o.Type != r.Type || o.Recorded.Place != r.Recorded.Place ||
-			result.ShapeText(o.Left.Shape) != result.ShapeText(r.Left.Shape) || !told(o.Recorded.Left) || !told(o.Recorded.Right) {
+			result.ShapeText(o.Left.Shape) != result.ShapeText(r.Left.Shape) || !distinctive(o.Recorded.Left) || !distinctive(o.Recorded.Right) {
 			continue
 		}
 		was := o.Recorded
@@ -73,16 +73,16 @@ func weightHint(j *verdict.Judged, at int) (result.Reason, bool) {
 	return result.Reason{}, false
 }
 
-// told tells whether enough is known of a tensor to know it again: statistics of more than one number.
-func told(s *result.Said) bool {
+// distinctive tells whether enough is known of a tensor to know it again: statistics of more than one number.
+func distinctive(s *result.Summary) bool {
 	const all = result.KnownMax | result.KnownMin | result.KnownNorm
 	return s != nil && s.Known&all == all && s.Stats.Max != s.Stats.Min && !math.IsNaN(s.Stats.Norm)
 }
 
 // exactly tells that two recordings of one side say the same.
-func exactly(a, b *result.Said) bool { return a.Stats == b.Stats && a.Sum == b.Sum }
+func exactly(a, b *result.Summary) bool { return a.Stats == b.Stats && a.Sum == b.Sum }
 
 // numbersOf tells that two tensors hold the same numbers, in whatever order.
-func numbersOf(a, b *result.Said) bool {
+func numbersOf(a, b *result.Summary) bool {
 	return a.Stats.Max == b.Stats.Max && a.Stats.Min == b.Stats.Min && math.Abs(a.Stats.Norm-b.Stats.Norm) <= sameNorm*b.Stats.Norm
 }

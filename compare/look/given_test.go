@@ -13,7 +13,7 @@ func TestGivenHints(t *testing.T) {
 	const known = result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm
 	weight := func(op string, left, right result.Stats) result.Row {
 		r := result.Row{Op: op, Type: "linear", Role: result.Input, Slot: 1, Recorded: &result.Recorded{Place: "input.1",
-			Left: &result.Said{Known: known, Stats: left}, Right: &result.Said{Known: known, Stats: right}}}
+			Left: &result.Summary{Known: known, Stats: left}, Right: &result.Summary{Known: known, Stats: right}}}
 		r.Left.Shape, r.Right.Shape, r.Left.DType = []int64{4, 8}, []int64{4, 8}, dtype.Float32
 		return r
 	}

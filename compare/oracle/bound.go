@@ -191,11 +191,11 @@ func (b *bound) openInputs(r *recorded) {
 // result, as those that add something up have. Where none has, all are tried, and the rank alone.
 func (b *bound) openGroup() error {
 	var all, same []*recordedCall
-	own, told := resultText(b.recordedCall)
+	own, certain := resultText(b.recordedCall)
 	for _, r := range b.of.step {
 		if c := r.index[b.Name]; c != nil {
 			all = append(all, c)
-			if said, ok := resultText(c); c == b.recordedCall || told && ok && said == own {
+			if named, ok := resultText(c); c == b.recordedCall || certain && ok && named == own {
 				same = append(same, c)
 			}
 		}
@@ -426,8 +426,8 @@ func (b *bound) judge(f *Finding, full bool) {
 	if b.of.kernels && !b.viewed {
 		b.viewed = true
 		args := b.k.args
-		left, told := b.throughViews()
-		if told && left == "" {
+		left, certain := b.throughViews()
+		if certain && left == "" {
 			again := b.blank(b.r.flat[i].v, i)
 			b.judge(&again, full)
 			*f = again

@@ -141,8 +141,8 @@ type replica struct {
 
 // ownWeight is a weight of a rank, by its statistics.
 type ownWeight struct {
-	call *recordedCall
-	said string
+	call    *recordedCall
+	summary string
 }
 
 // replicas finds ranks with another weight than their peers, and ranks that were fed the same batch.
@@ -187,8 +187,8 @@ type remark struct {
 	why result.Reason
 }
 
-// heard has findings say what was found of their calls beside them.
-func heard(findings []Finding, remarks []remark) []Finding {
+// addRemarks has findings say what was found of their calls beside them.
+func addRemarks(findings []Finding, remarks []remark) []Finding {
 	for _, r := range remarks {
 		at := slices.IndexFunc(findings, func(f Finding) bool { return f.Op == r.on.name })
 		if at < 0 {
@@ -227,14 +227,14 @@ func replicaOf(r *recordedCalls) *replica {
 			if v.Placements() != nil {
 				return nil
 			}
-			said, ok := statisticsText(v)
+			named, ok := statisticsText(v)
 			switch at, err := strconv.Atoi(v.Path); {
 			case !ok:
 			case v.Section == msprobe.Output && v.Known && !v.Elem.IsInteger() && !v.Elem.IsBool() && c.Parsed.Form == msprobe.API:
-				t.made = append(t.made, c.Name+" "+said)
+				t.made = append(t.made, c.Name+" "+named)
 			case v.Section == msprobe.Parameters, v.Section == msprobe.Kwargs && (v.Path == "weight" || v.Path == "bias"),
 				v.Section == msprobe.Input && err == nil && at < len(params) && (params[at] == "weight" || params[at] == "bias"):
-				t.weights[c.Name+" "+v.Section.String()+"."+v.Path] = ownWeight{c, said}
+				t.weights[c.Name+" "+v.Section.String()+"."+v.Path] = ownWeight{c, named}
 			}
 		}
 	}
@@ -253,17 +253,17 @@ func statisticsText(v *msprobe.Value) (string, bool) {
 func otherWeights(all []*replica) (out []remark) {
 	differ := func(t, u *replica) (names []string) {
 		for name, w := range t.weights {
-			if x, ok := u.weights[name]; ok && x.said != w.said {
+			if x, ok := u.weights[name]; ok && x.summary != w.summary {
 				names = append(names, name)
 			}
 		}
 		slices.SortFunc(names, func(a, b string) int {
 			return cmp.Or(t.weights[a].call.order-t.weights[b].call.order, cmp.Compare(a, b))
 		})
-		said := map[string]bool{} // once where a module and its function have it
+		named := map[string]bool{} // once where a module and its function have it
 		return slices.DeleteFunc(names, func(name string) bool {
-			twice := said[t.weights[name].said]
-			said[t.weights[name].said] = true
+			twice := named[t.weights[name].summary]
+			named[t.weights[name].summary] = true
 			return twice
 		})
 	}
@@ -279,14 +279,14 @@ func otherWeights(all []*replica) (out []remark) {
 		}
 	}
 	for _, t := range all {
-		said := map[string]bool{}
+		named := map[string]bool{}
 		for _, w := range t.weights {
-			said[w.said] = true
+			named[w.summary] = true
 		}
-		if names := differ(t, common); len(names) > 0 && mostOther*len(names) <= len(said) {
+		if names := differ(t, common); len(names) > 0 && mostOther*len(names) <= len(named) {
 			first := t.weights[names[0]].call
 			_, place, _ := strings.Cut(names[0], " ")
-			out = append(out, remark{first, because(OtherWeight, place, common.of.from.Rank, len(names), len(said))})
+			out = append(out, remark{first, because(OtherWeight, place, common.of.from.Rank, len(names), len(named))})
 		}
 	}
 	return out

@@ -55,8 +55,8 @@ func TestContrary(t *testing.T) {
 		if err != nil || len(found) != 2 {
 			t.Fatal(err, len(found))
 		}
-		told := slices.ContainsFunc(found[1].Reasons, func(r result.Reason) bool { return r.Kind == Contrary && r.Args[1] == "add" })
-		if found[1].Verdict != c.verdict || told != c.contrary || found[0].Verdict != OK {
+		certain := slices.ContainsFunc(found[1].Reasons, func(r result.Reason) bool { return r.Kind == Contrary && r.Args[1] == "add" })
+		if found[1].Verdict != c.verdict || certain != c.contrary || found[0].Verdict != OK {
 			t.Errorf("%s: %v %v, expected %v", c.name, found[1].Verdict, found[1].Reasons, c.verdict)
 		}
 	}

@@ -153,11 +153,11 @@ func TestCounts(t *testing.T) {
 			ops[f.Op] = true
 		}
 		known := of[oracle.OK] + of[oracle.Suspect] + of[oracle.Wrong]
-		said := told(t, msg.English, text)
+		named := told(t, msg.English, text)
 		for _, want := range []string{msg.English.T("check.outputs", known, known+of[oracle.Unknown], msg.English.T("check.operator", len(ops))),
 			msg.English.T("check.counts", of[oracle.OK], of[oracle.Suspect], of[oracle.Wrong], of[oracle.Unknown])} {
-			if !strings.Contains(said, want) {
-				t.Errorf("%s: not %q:\n%s", text, want, said)
+			if !strings.Contains(named, want) {
+				t.Errorf("%s: not %q:\n%s", text, want, named)
 			}
 		}
 	}

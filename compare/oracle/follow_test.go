@@ -140,7 +140,7 @@ func TestCheckNamesNoLess(t *testing.T) {
 				if !ok {
 					continue
 				}
-				if plain, with := saidOf(c.plain), saidOf(c.with); c.answer.Less(plain, with) {
+				if plain, with := outcomeOf(c.plain), outcomeOf(c.with); c.answer.Less(plain, with) {
 					t.Errorf("%+v: %+v without a check, %+v", c.answer.Faults, plain, with)
 				}
 			}
@@ -159,8 +159,8 @@ func TestBetweenQuantisers(t *testing.T) {
 			t.Fatalf("%+v cannot be made", o)
 		}
 		for how, j := range map[string]*verdict.Judged{"compare": c.plain, "compare -check": c.with} {
-			if !c.answer.Right(saidOf(j)) {
-				t.Errorf("%s: %+v: %+v", how, c.answer, saidOf(j))
+			if !c.answer.Right(outcomeOf(j)) {
+				t.Errorf("%s: %+v: %+v", how, c.answer, outcomeOf(j))
 			}
 		}
 		if o.Fault != "" && (len(c.with.Roots) != 1 || c.with.Roots[0].Kind != verdict.RootWrong || c.with.Coverage.Expected != c.plain.Coverage.Expected) {
@@ -169,9 +169,9 @@ func TestBetweenQuantisers(t *testing.T) {
 	}
 }
 
-// saidOf is a verdict as the score of computed networks takes it.
-func saidOf(j *verdict.Judged) computed.Said {
-	s := computed.Said{Verdict: j.Verdict.String(), Roots: make([]computed.Named, 0, len(j.Roots))}
+// outcomeOf is a verdict as the score of computed networks takes it.
+func outcomeOf(j *verdict.Judged) computed.Outcome {
+	s := computed.Outcome{Verdict: j.Verdict.String(), Roots: make([]computed.Named, 0, len(j.Roots))}
 	for i := range j.Roots {
 		r := &j.Roots[i]
 		s.Roots = append(s.Roots, computed.Named{Op: j.Operators[r.Operator].Op.Name, Kind: string(r.Kind), Region: r.Region})
@@ -231,12 +231,12 @@ func TestGoldenReasons(t *testing.T) {
 			if !ok || len(found.with.Roots) == 0 {
 				t.Fatalf("%s: no network, or no root: %+v", kind, o)
 			}
-			said := false
+			named := false
 			for k := range found.with.Roots {
-				said = said || slices.ContainsFunc(found.with.Why(&found.with.Roots[k]), func(w result.Reason) bool { return w.Kind == kind })
+				named = named || slices.ContainsFunc(found.with.Why(&found.with.Roots[k]), func(w result.Reason) bool { return w.Kind == kind })
 			}
-			if said != (i == 0) {
-				t.Errorf("%s is said of %+v: %v", kind, found.answer.Faults, said)
+			if named != (i == 0) {
+				t.Errorf("%s is said of %+v: %v", kind, found.answer.Faults, named)
 			}
 		}
 	}

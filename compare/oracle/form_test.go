@@ -133,16 +133,16 @@ func TestGoldenForms(t *testing.T) {
 			if kind != verdict.RootDiffers || len(with.Roots) != 1 {
 				t.Fatalf("%s is %q, %d roots", c.root, kind, len(with.Roots))
 			}
-			said := 0
+			named := 0
 			for _, why := range with.Why(root) {
 				if why.Kind == c.kind && slices.Equal(why.Args, c.args) {
-					said++
+					named++
 				} else if why.Kind == result.GoldenForm || why.Kind == result.GoldenAlone {
 					t.Errorf("said: %v", why)
 				}
 			}
-			if c.kind != "" && said != 1 {
-				t.Errorf("%s is said %d times: %v", c.kind, said, with.Why(root))
+			if c.kind != "" && named != 1 {
+				t.Errorf("%s is said %d times: %v", c.kind, named, with.Why(root))
 			}
 		})
 	}

@@ -878,8 +878,8 @@ func (b *bound) kernelReadings(c *Call, k *invocation) (list []Reading) {
 
 // throughViews takes the inputs of a kernel that a view made for what they are: their files have the memory as it lies.
 // left is the input of which nobody knows, told whether there is any.
-func (b *bound) throughViews() (left string, told bool) {
-	told = b.reshapeArguments(func(o *operand) *operand {
+func (b *bound) throughViews() (left string, certain bool) {
+	certain = b.reshapeArguments(func(o *operand) *operand {
 		for _, c := range b.of.calls[:b.order] {
 			if !strings.HasSuffix(c.Parsed.API, "View") {
 				continue
@@ -923,5 +923,5 @@ func (b *bound) throughViews() (left string, told bool) {
 		}
 		return nil
 	})
-	return left, told
+	return left, certain
 }

@@ -211,7 +211,7 @@ func (m *gathering) word(o *gathered, j *ranked, f *Finding) {
 		unknown(f, because(Empty))
 	case j.beyond > 0:
 		f.Verdict = Wrong
-		f.Reasons = append(f.Reasons, because(Gathered, m.said(o), ranksText(m.ranks)), because(Beyond, j.beyond, j.looked))
+		f.Reasons = append(f.Reasons, because(Gathered, m.request(o), ranksText(m.ranks)), because(Beyond, j.beyond, j.looked))
 		m.explain(o, j, f)
 	case j.coarse > 0:
 		unknown(f, because(Coarse, j.coarse, j.looked))
@@ -222,8 +222,8 @@ func (m *gathering) word(o *gathered, j *ranked, f *Finding) {
 	}
 }
 
-// said is what was asked for: all_reduce with sum.
-func (m *gathering) said(o *gathered) string {
+// request is what was asked for: all_reduce with sum.
+func (m *gathering) request(o *gathered) string {
 	if op := o.parts[0].op; op != "" {
 		return m.api + " (" + op + ")"
 	}
@@ -269,7 +269,7 @@ func (m *gathering) alike(out []Finding, judges []*ranked) {
 	for i, sum := range sums {
 		if sum != most {
 			out[i].Verdict = Wrong
-			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.said(&m.outs[i]), ranksText(m.ranks)),
+			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.request(&m.outs[i]), ranksText(m.ranks)),
 				because(RankDiffers, differing(m.outs[i].arg.op, m.outs[slices.Index(sums, most)].arg.op)))
 		}
 	}
@@ -309,7 +309,7 @@ func differing(a, b *operand) (count int64) {
 // unexplained takes back what was said of all ranks alike, where nothing explains it and nobody
 // knows how many ranks there are: others may have taken part.
 func (m *gathering) unexplained(out []Finding) []Finding {
-	if m.told {
+	if m.certain {
 		return out
 	}
 	for i := range out {
@@ -468,8 +468,8 @@ var statNames = [...]string{"Max", "Min", "Mean", "Norm"}
 // statistics judges an output by what statistics tell.
 func (m *gathering) statistics(o *gathered, f *Finding) {
 	x, known := statsOf(o.arg)
-	s, told := m.span(o.arg, o.parts)
-	if !known || !told {
+	s, certain := m.span(o.arg, o.parts)
+	if !known || !certain {
 		unknown(f, because(NoElements, o.arg.place), statisticsLeft(o.arg))
 		return
 	}
@@ -479,7 +479,7 @@ func (m *gathering) statistics(o *gathered, f *Finding) {
 		return
 	}
 	f.Verdict = Wrong
-	f.Reasons = append(f.Reasons, because(Gathered, m.said(o), ranksText(m.ranks)), because(OutOfRange, statNames[which], x[which], is.lo, is.hi))
+	f.Reasons = append(f.Reasons, because(Gathered, m.request(o), ranksText(m.ranks)), because(OutOfRange, statNames[which], x[which], is.lo, is.hi))
 	m.explain(o, nil, f)
 }
 
@@ -499,9 +499,9 @@ func (m *gathering) partly(o *gathered, j *ranked) bool {
 		return true
 	}
 	if m.transfer {
-		was, told := statsOf(before)
+		was, certain := statsOf(before)
 		sent, sends := statsOf(o.parts[0].from[0].arg)
-		return known && told && sends && (out[0] == was[0] || out[0] == sent[0]) && (out[1] == was[1] || out[1] == sent[1])
+		return known && certain && sends && (out[0] == was[0] || out[0] == sent[0]) && (out[1] == was[1] || out[1] == sent[1])
 	}
 	return known && slices.ContainsFunc(o.parts[0].from, func(b brought) bool {
 		in, known := statsOf(b.arg)
@@ -588,7 +588,7 @@ func (m *gathering) conserved(out []Finding, judges []*ranked) {
 		if out[i].Verdict != Wrong {
 			out[i].Reasons = nil
 			out[i].Verdict = Wrong
-			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.said(&m.outs[i]), ranksText(m.ranks)), because(NotConserved, total[1], want))
+			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.request(&m.outs[i]), ranksText(m.ranks)), because(NotConserved, total[1], want))
 		}
 	}
 }
@@ -631,8 +631,8 @@ func elementsAre(j *ranked) is {
 func statisticsAre(out *argument) is {
 	return func(m *gathering, _ *gathered, parts []stretch) bool {
 		x, known := statsOf(out)
-		s, told := m.span(out, parts)
-		if !known || !told {
+		s, certain := m.span(out, parts)
+		if !known || !certain {
 			return false
 		}
 		_, _, ok := s.allows(x)
@@ -907,8 +907,8 @@ func (m *gathering) factor(o *gathered) (f float64, ok bool) {
 
 func (m *gathering) factorOfStatistics(o *gathered) (float64, bool) {
 	x, known := statsOf(o.arg)
-	s, told := m.span(o.arg, o.parts)
-	if !known || !told || s.norm.hi-s.norm.lo > 1e-3*s.norm.hi || s.norm.hi == 0 {
+	s, certain := m.span(o.arg, o.parts)
+	if !known || !certain || s.norm.hi-s.norm.lo > 1e-3*s.norm.hi || s.norm.hi == 0 {
 		return 0, false
 	}
 	f := x[3] / s.norm.hi

@@ -23,9 +23,9 @@ type assembly struct {
 	api   string
 	calls []*recordedCall // of the ranks, in the order of the group
 	ranks []int
-	// told: the calls name the group, or the shapes of a collective show how many ranks there
+	// certain: the calls name the group, or the shapes of a collective show how many ranks there
 	// are. Else it is all that were recorded, and there may be more.
-	told bool
+	certain bool
 	// missing is a rank of the group without a recording of the call, -1 if there is none.
 	missing int
 	// transfer: it is between two ranks, the sender first.
@@ -149,14 +149,14 @@ func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly)
 		for _, c := range r.transfers() {
 			args := c.collective()
 			ranks := groupOf(args)
-			told := ranks != nil
-			if !told {
+			certain := ranks != nil
+			if !certain {
 				ranks = everyone
 				world[at] = world[at] || c.shows(args) == len(everyone)
 			}
 			key, transfer := fmt.Sprint(c.Parsed.API, ranks), false
 			if peer := c.peer(args, r.from.Rank); peer != nil {
-				ranks, told, transfer = peer, true, true
+				ranks, certain, transfer = peer, true, true
 				key = fmt.Sprint("transfer", peer)
 			}
 			n := count[key]
@@ -165,7 +165,7 @@ func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly)
 			key = fmt.Sprint(at, key, n)
 			a := met[key]
 			if a == nil {
-				a = &assembly{api: c.Parsed.API, ranks: ranks, calls: make([]*recordedCall, len(ranks)), told: told, transfer: transfer, missing: -1}
+				a = &assembly{api: c.Parsed.API, ranks: ranks, calls: make([]*recordedCall, len(ranks)), certain: certain, transfer: transfer, missing: -1}
 				met[key] = a
 				all = append(all, a)
 				if !transfer {
@@ -191,8 +191,8 @@ func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly)
 		for k, c := range a.calls {
 			if c == nil {
 				a.missing = a.ranks[k]
-			} else if !a.told {
-				a.told = world[place{c.of.from.Mode, c.of.from.Step}]
+			} else if !a.certain {
+				a.certain = world[place{c.of.from.Mode, c.of.from.Step}]
 			}
 		}
 	}

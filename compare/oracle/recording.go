@@ -164,7 +164,7 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 		}
 	}
 	if j.Only == nil {
-		findings = heard(sources(opened, findings), append(replicas(opened), jumps(opened)...))
+		findings = addRemarks(sources(opened, findings), append(replicas(opened), jumps(opened)...))
 	}
 	return append(findings, j.gaps()...), untold(bad, findings), ctx.Err()
 }

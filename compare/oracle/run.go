@@ -569,9 +569,9 @@ func (j Job) Unread() (list []result.Damage) {
 // Missing are findings for what the graph promises and was not dumped: the outputs of operators
 // that run a kernel, which computes tells. Where some are missing, so may be those of operators that
 // are still: that run a kernel only where the compiler left them one, and that nothing is expected of.
-func (j Job) Missing(computes, still func(*graph.Op) bool) (list []Finding) {
-	if list = j.undumped(NoDump, func(op *graph.Op) bool { return computes(op) && !still(op) }); len(list) > 0 {
-		list = append(list, j.undumped(NoKernel, func(op *graph.Op) bool { return computes(op) && still(op) })...)
+func (j Job) Missing(computes, passthrough func(*graph.Op) bool) (list []Finding) {
+	if list = j.undumped(NoDump, func(op *graph.Op) bool { return computes(op) && !passthrough(op) }); len(list) > 0 {
+		list = append(list, j.undumped(NoKernel, func(op *graph.Op) bool { return computes(op) && passthrough(op) })...)
 	}
 	return list
 }

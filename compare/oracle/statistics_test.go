@@ -20,12 +20,12 @@ func TestStatisticsOfCases(t *testing.T) {
 	for i := range list {
 		r.add(&list[i])
 	}
-	said, claimed := map[result.Kind]int{}, 0
+	named, claimed := map[result.Kind]int{}, 0
 	for _, f := range r.check() {
 		kinds := map[result.Kind]bool{}
 		for _, why := range f.Reasons {
 			kinds[why.Kind] = true
-			said[why.Kind]++
+			named[why.Kind]++
 		}
 		made := kinds[MadeHere] || kinds[HeldBefore] || kinds[GivenAs]
 		switch {
@@ -41,7 +41,7 @@ func TestStatisticsOfCases(t *testing.T) {
 	if claimed < 250 {
 		t.Errorf("of %d outputs a range is known", claimed)
 	}
-	t.Log(claimed, said)
+	t.Log(claimed, named)
 }
 
 // stat is the entry of a tensor of which statistics were recorded.

@@ -34,7 +34,7 @@ var activations = sync.OnceValue(func() (list []function) {
 })
 
 func activation(l *look) []Finding {
-	stage := l.rehearse()
+	stage := l.trials()
 	if len(stage) < 16 {
 		return nil
 	}

@@ -21,7 +21,7 @@ func axesPermuted(l *look) []Finding {
 			long = append(long, a)
 		}
 	}
-	if len(long) < 2 || len(long) > permuteMost || len(l.rehearse()) < 16 {
+	if len(long) < 2 || len(long) > permuteMost || len(l.trials()) < 16 {
 		return nil
 	}
 	var found []Finding

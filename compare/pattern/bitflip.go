@@ -28,9 +28,9 @@ type OneFlip struct {
 }
 
 const (
-	flipsMost = 64 // more elements are no accident
-	flipsTold = 8
-	standsOut = 8 // times as large as all other errors: no tail of noise reaches that far
+	flipsMost   = 64 // more elements are no accident
+	flipsListed = 8
+	standsOut   = 8 // times as large as all other errors: no tail of noise reaches that far
 )
 
 // bitFlip turns every bit of each element beyond. A flip holds when what comes out
@@ -77,7 +77,7 @@ func (l *look) flips(least float64, beyond int64, share, within float64) []Findi
 		} else if args.Bit != flip.Bit {
 			args.Bit = -1
 		}
-		if count++; len(args.Flips) < flipsTold {
+		if count++; len(args.Flips) < flipsListed {
 			flip.At = append([]int64(nil), at...)
 			args.Flips = append(args.Flips, flip)
 		}
@@ -99,9 +99,9 @@ func (l *look) outliers() (least float64, n int64) {
 	l.eachBeyond(func(_ int, e float64, _ []int64) {
 		e = math.Abs(e)
 		i, _ := slices.BinarySearchFunc(top, e, func(a, b float64) int { return cmp.Compare(b, a) })
-		if i <= flipsTold {
+		if i <= flipsListed {
 			top = slices.Insert(top, i, e)
-			top = top[:min(len(top), flipsTold+1)]
+			top = top[:min(len(top), flipsListed+1)]
 		}
 	})
 	for i := 1; i < len(top); i++ {

@@ -15,7 +15,7 @@ type Transposition struct {
 // blocksTransposed tries every way to see the tensor as a matrix, and every pair of axes.
 // Element (16a+i, 16b+j) then holds (16a+j, 16b+i), and 0 where there is none.
 func blocksTransposed(l *look) []Finding {
-	if len(l.rehearse()) < 16 {
+	if len(l.trials()) < 16 {
 		return nil
 	}
 	const block = 16

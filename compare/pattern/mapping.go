@@ -12,9 +12,9 @@ type mapping struct {
 // trial is the number of elements beyond on which mappings are tried before one is judged.
 const trial = 256
 
-// rehearse picks the elements on which mappings are tried: elements with an error, from
+// trials picks the elements on which mappings are tried: elements with an error, from
 // all parts of the tensor.
-func (l *look) rehearse() []int {
+func (l *look) trials() []int {
 	if l.stage == nil {
 		l.stage = []int{}
 		var wrong []int
@@ -56,7 +56,7 @@ func (l *look) residual(m mapping, p int) (r float64, ok bool) {
 // that is less than two thirds. It gives up early.
 func (l *look) promise(m mapping) float64 {
 	tried, improved := 0, 0
-	stage := l.rehearse()
+	stage := l.trials()
 	if len(stage) < 16 {
 		return 0
 	}

@@ -118,7 +118,7 @@ func against(h, m int64, p float64) float64 {
 // numbers without that.
 func (l *look) resembles(predict func(p int) float64) bool {
 	var c correlation
-	for _, p := range l.rehearse() {
+	for _, p := range l.trials() {
 		c.add(l.got[p], predict(p))
 	}
 	return c.value() >= 0.7

@@ -84,7 +84,7 @@ func (d blocked) element(l *look, i int64) int64 {
 
 // layoutMisread tries every device layout the shape allows, in both directions.
 func layoutMisread(l *look) []Finding {
-	if len(l.rehearse()) < 16 || len(l.shape) > 8 {
+	if len(l.trials()) < 16 || len(l.shape) > 8 {
 		return nil
 	}
 	var found []Finding

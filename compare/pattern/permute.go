@@ -15,15 +15,15 @@ type Exchange struct {
 }
 
 const (
-	slicesMost = 1024 // slices that are held against each other
-	probesMost = 24   // elements of each that are compared
-	pairsTold  = 16
+	slicesMost  = 1024 // slices that are held against each other
+	probesMost  = 24   // elements of each that are compared
+	pairsListed = 16
 )
 
 // slicesPermuted holds every recorded slice along an axis against every expected one, on a
 // few elements, and judges the exchange that the nearest ones make.
 func slicesPermuted(l *look) []Finding {
-	if l.At != nil || len(l.rehearse()) < 16 {
+	if l.At != nil || len(l.trials()) < 16 {
 		return nil
 	}
 	var found []Finding
@@ -50,7 +50,7 @@ func slicesPermuted(l *look) []Finding {
 		}
 		args := Exchange{Axis: a, Moved: moved, Block: laneBlock(perm, l.block(a))}
 		for c, t := range perm {
-			if t != int64(c) && len(args.Pairs) < pairsTold {
+			if t != int64(c) && len(args.Pairs) < pairsListed {
 				args.Pairs = append(args.Pairs, [2]int64{int64(c), t})
 			}
 		}

@@ -28,7 +28,7 @@ var rereads = []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.I
 // What comes out must be the expected numbers. NaN and Inf have lost their bits and are left out.
 func bitsMisread(l *look) []Finding {
 	own, known := numbers[l.DType]
-	if !known || own.bits > 32 || len(l.rehearse()) < 16 {
+	if !known || own.bits > 32 || len(l.trials()) < 16 {
 		return nil
 	}
 	var found []Finding
@@ -95,7 +95,7 @@ func (l *look) reread(read func(p int) (value, rounding float64, ok bool)) (fit,
 		}
 		return f.done()
 	}
-	if f := measure(l.rehearse()); f.tried < 8 || 3*f.improved < 2*f.tried {
+	if f := measure(l.trials()); f.tried < 8 || 3*f.improved < 2*f.tried {
 		return f, false
 	}
 	f := measure(l.pick)

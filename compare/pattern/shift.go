@@ -27,7 +27,7 @@ const (
 // shifted tries every distance along every axis (the shortest and the multiples of
 // 16 along very long ones), the flat order, and the mirrored order.
 func shifted(l *look) []Finding {
-	if len(l.rehearse()) < 16 {
+	if len(l.trials()) < 16 {
 		return nil
 	}
 	var moves []move

@@ -64,7 +64,7 @@ func (l *look) groupings() []grouping {
 // offset is clipped with everything else: it is fitted where both sides are positive, and max(0,
 // want + offset) is what it predicts; where 0 is expected, anything up to the offset is right.
 func slicewise(l *look) []Finding {
-	if len(l.rehearse()) < 16 {
+	if len(l.trials()) < 16 {
 		return nil
 	}
 	screen := l.screen()

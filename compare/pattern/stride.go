@@ -22,7 +22,7 @@ const (
 // strided tries strides along every axis and along both of an image. Only the elements that
 // both orders have can tell, one in By along each axis: these must be right, and are what it explains.
 func strided(l *look) []Finding {
-	if len(l.rehearse()) < 16 {
+	if len(l.trials()) < 16 {
 		return nil
 	}
 	sets := [][]int{}

@@ -19,8 +19,8 @@ type adder struct {
 	arguments map[string]*argument
 	texts     map[string]string
 	// Room for the leaves of further calls, and for what is said of tensors.
-	leaves []leaf
-	saids  []result.Said
+	leaves    []leaf
+	summaries []result.Summary
 }
 
 // adder is a function that adds calls; it takes what it needs of what it is given. A
@@ -46,7 +46,7 @@ func (a *adder) add(rec *msprobe.Call) {
 	for i := range rec.Values {
 		a.leaf(&c.leaves[i], &rec.Values[i])
 	}
-	if rec.NaN != msprobe.Unsaid {
+	if rec.NaN != msprobe.NotRecorded {
 		v := msprobe.Value{Section: msprobe.Output, Path: "is_nan", Kind: msprobe.Scalar, Type: "bool", Value: msprobe.Number{Kind: msprobe.Bool, I: int64(rec.NaN - msprobe.No), F: float64(rec.NaN - msprobe.No)}}
 		c.leaves = append(c.leaves, leaf{})
 		a.leaf(&c.leaves[n], &v)
@@ -67,24 +67,24 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 	a.side.raw = a.side.raw || v.Raw
 	if !l.tensor() {
 		l.arg = a.argument(v)
-		l.said = &l.arg.said
+		l.summary = &l.arg.summary
 		return
 	}
-	if len(a.saids) == 0 {
-		a.saids = make([]result.Said, slab)
+	if len(a.summaries) == 0 {
+		a.summaries = make([]result.Summary, slab)
 	}
-	l.said, a.saids = &a.saids[0], a.saids[1:]
-	l.said.Class = a.text(classOf(v))
+	l.summary, a.summaries = &a.summaries[0], a.summaries[1:]
+	l.summary.Class = a.text(classOf(v))
 	exact := false
 	for i, x := range []struct {
 		n    msprobe.Number
 		bit  int32
 		into *float64
-	}{{v.Max, result.KnownMax, &l.said.Stats.Max}, {v.Min, result.KnownMin, &l.said.Stats.Min}, {v.Mean, result.KnownMean, &l.said.Stats.Mean}, {v.Norm, result.KnownNorm, &l.said.Stats.Norm}} {
+	}{{v.Max, result.KnownMax, &l.summary.Stats.Max}, {v.Min, result.KnownMin, &l.summary.Stats.Min}, {v.Mean, result.KnownMean, &l.summary.Stats.Mean}, {v.Norm, result.KnownNorm, &l.summary.Stats.Norm}} {
 		l.kinds[i] = x.n.Kind
 		if f, ok := x.n.Value(); ok {
 			*x.into = f
-			l.said.Known |= x.bit
+			l.summary.Known |= x.bit
 		}
 		exact = exact || x.n.Kind == msprobe.Big || x.n.Kind == msprobe.Int && int64(float64(x.n.I)) != x.n.I || x.n.Kind == msprobe.Text
 	}
@@ -95,7 +95,7 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 		}
 	}
 	if l.kinds[atSum] = v.MD5.Kind; v.MD5.Kind != msprobe.Absent && v.MD5.Kind != msprobe.Null {
-		l.said.Sum = v.MD5.String()
+		l.summary.Sum = v.MD5.String()
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *side) digits() {
 	for _, c := range s.calls {
 		for i := range c.leaves {
 			if l := &c.leaves[i]; l.tensor() {
-				l.said.Summed, l.said.Grain, l.said.Digits = s.summed, s.grain, int32(s.significant)
+				l.summary.Summed, l.summary.Grain, l.summary.Digits = s.summed, s.grain, int32(s.significant)
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func (a *adder) argument(v *msprobe.Value) *argument {
 	if x := a.arguments[key]; x != nil && x.Value.Same(v.Value) && slices.EqualFunc(x.Items, v.Items, msprobe.Number.Same) {
 		return x
 	}
-	x := &argument{Value: v.Value, Items: slices.Clone(v.Items), said: result.Said{Class: a.text(classOf(v)), Value: text}}
+	x := &argument{Value: v.Value, Items: slices.Clone(v.Items), summary: result.Summary{Class: a.text(classOf(v)), Value: text}}
 	a.arguments[key] = x
 	return x
 }

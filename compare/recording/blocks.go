@@ -222,7 +222,7 @@ func (b *blocking) again(x, y *leaf) bool {
 		return false
 	}
 	const all = result.KnownMax | result.KnownMin | result.KnownNorm
-	if !x.said.Has(all) || !y.said.Has(all) {
+	if !x.summary.Has(all) || !y.summary.Has(all) {
 		return x.content() != 0 && x.content() == y.content()
 	}
 	limit := b.roundoffs * dtype.Float32.Unit()
@@ -231,7 +231,7 @@ func (b *blocking) again(x, y *leaf) bool {
 			limit = max(limit, min(b.roundoffs/16, 16)*l.Elem.Unit())
 		}
 	}
-	v, w := &x.said.Stats, &y.said.Stats
+	v, w := &x.summary.Stats, &y.summary.Stats
 	peak := max(math.Abs(w.Max), math.Abs(w.Min))
 	return math.Abs(v.Max-w.Max) <= limit*peak && math.Abs(v.Min-w.Min) <= limit*peak && math.Abs(v.Norm-w.Norm) <= limit*w.Norm
 }
@@ -482,7 +482,7 @@ func (b *blocking) absorb(side int, c *call, back map[*block]*block) {
 	known := of != nil
 	for k := range c.leaves {
 		l := &c.leaves[k]
-		if nan, inf := l.said.NotFinite(); l.role == result.Output && (nan || inf) {
+		if nan, inf := l.summary.NotFinite(); l.role == result.Output && (nan || inf) {
 			return
 		}
 		if known || l.role != result.Input || !l.cuts() {
@@ -637,7 +637,7 @@ func (u *unit) lost() float64 {
 // cancels is how many times larger than the result of a call, by their norms, the numbers are that it adds up; at least 1.
 func (c *call) cancels() float64 {
 	out := c.first()
-	if out == nil || !out.said.Has(result.KnownNorm) || !(out.said.Stats.Norm > 0) {
+	if out == nil || !out.summary.Has(result.KnownNorm) || !(out.summary.Stats.Norm > 0) {
 		return 1
 	}
 	n, _ := out.Elements()
@@ -645,10 +645,10 @@ func (c *call) cancels() float64 {
 	for i := range c.leaves {
 		l := &c.leaves[i]
 		m, _ := l.Elements()
-		if l.role != result.Input || !l.tensor() || l.sort() != 'f' || !l.said.Has(result.KnownNorm) || !(l.said.Stats.Norm <= math.MaxFloat64) || m == 0 {
+		if l.role != result.Input || !l.tensor() || l.sort() != 'f' || !l.summary.Has(result.KnownNorm) || !(l.summary.Stats.Norm <= math.MaxFloat64) || m == 0 {
 			continue
 		}
-		norm := l.said.Stats.Norm
+		norm := l.summary.Stats.Norm
 		switch s := catalogue.Of(typeOf(c)).Summands; {
 		case c.Parsed.Direction == msprobe.Backward:
 			if m > n {
@@ -662,5 +662,5 @@ func (c *call) cancels() float64 {
 			sum = max(sum, norm*float64(n)/float64(m))
 		}
 	}
-	return max(1, sum/out.said.Stats.Norm)
+	return max(1, sum/out.summary.Stats.Norm)
 }

@@ -58,14 +58,14 @@ func TestBlocks(t *testing.T) {
 			if got := rootNames(j); !slices.Equal(got, c.roots) || (j.Verdict == verdict.Good) != (c.roots == nil) {
 				t.Errorf("%s with the roots %v, expected %v", j.Verdict, got, c.roots)
 			}
-			told := ""
+			certain := ""
 			for _, r := range j.Table.Meta.Pairing.Why {
 				if r.Kind == result.BlocksPaired {
-					told = strings.Join([]string{r.Args[0], r.Args[2], r.Args[3]}, " ")
+					certain = strings.Join([]string{r.Args[0], r.Args[2], r.Args[3]}, " ")
 				}
 			}
-			if told != c.blocks {
-				t.Errorf("blocks %q, expected %q", told, c.blocks)
+			if certain != c.blocks {
+				t.Errorf("blocks %q, expected %q", certain, c.blocks)
 			}
 		})
 	}

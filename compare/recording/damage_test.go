@@ -78,11 +78,11 @@ func TestDamaged(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", path, err)
 				}
-				told := len(out.Table.Meta.Pairing.Why) > 0
+				certain := len(out.Table.Meta.Pairing.Why) > 0
 				agreed := 0
 				for i := range out.Table.Rows {
 					row := &out.Table.Rows[i]
-					told = told || len(row.Reasons) > 0 || row.Role == result.Whole
+					certain = certain || len(row.Reasons) > 0 || row.Role == result.Whole
 					if row.Compared && row.Result().Facts.BitEqual {
 						agreed++
 					} else if row.Recorded != nil {
@@ -95,7 +95,7 @@ func TestDamaged(t *testing.T) {
 					t.Errorf("%s, round %d: %d rows agree, expected most of %d", path, round, agreed, len(steps)*3)
 				}
 				j := verdict.Judge(out.Table, verdict.Options{})
-				if !told && j.Verdict == verdict.Good && round%4 == 3 {
+				if !certain && j.Verdict == verdict.Good && round%4 == 3 {
 					t.Errorf("%s, round %d: nothing is said", path, round)
 				}
 			}

@@ -76,7 +76,7 @@ func TestExchangedRanksSwallowNothing(t *testing.T) {
 		"flags of two ranks, no data": {jobOf(t, masked(0.3, "false", "true", "true")), jobOf(t, masked(0, "true", "false", "true")), false, "*"},
 	} {
 		j := judged(t, x.left, x.golden)
-		told := slices.ContainsFunc(j.Premises, func(p verdict.Premise) bool { return p.Kind == verdict.PremiseRanks })
+		certain := slices.ContainsFunc(j.Premises, func(p verdict.Premise) bool { return p.Kind == verdict.PremiseRanks })
 		want := verdict.Bad
 		switch {
 		case x.root == "" && x.premise:
@@ -85,7 +85,7 @@ func TestExchangedRanksSwallowNothing(t *testing.T) {
 			want = verdict.Good
 		}
 		got := strings.Join(rootNames(j), " ")
-		if told != x.premise || j.Verdict != want || (x.root == "*") != (got != "" && x.root == "*") || x.root != "*" && !strings.HasPrefix(got+" ", x.root+" ") && got != x.root {
+		if certain != x.premise || j.Verdict != want || (x.root == "*") != (got != "" && x.root == "*") || x.root != "*" && !strings.HasPrefix(got+" ", x.root+" ") && got != x.root {
 			t.Errorf("%s: %v, roots %v, premises %v", name, j.Verdict, got, j.Premises)
 		}
 	}

@@ -114,7 +114,7 @@ func (f *feed) repeated(l *leaf) place {
 	if l.Known {
 		limit = max(limit, 4*l.Elem.Unit())
 	}
-	if want := c.said.Stats.Norm * math.Sqrt(float64(n/c.elements)); !(math.Abs(l.said.Stats.Norm-want) <= limit*want) || !l.meansAs(c.leaf) {
+	if want := c.summary.Stats.Norm * math.Sqrt(float64(n/c.elements)); !(math.Abs(l.summary.Stats.Norm-want) <= limit*want) || !l.meansAs(c.leaf) {
 		return place{}
 	}
 	return c.place
@@ -123,7 +123,7 @@ func (f *feed) repeated(l *leaf) place {
 // meansAs tells that two tensors have the same mean, as far as sums over them are rounded: those of the same elements do, in any
 // order and as often as they are repeated, and not those of a rotation, which keeps the norm.
 func (l *leaf) meansAs(other *leaf) bool {
-	if !l.said.Has(result.KnownMean|result.KnownNorm) || !other.said.Has(result.KnownMean) {
+	if !l.summary.Has(result.KnownMean|result.KnownNorm) || !other.summary.Has(result.KnownMean) {
 		return true
 	}
 	n, _ := l.Elements()
@@ -131,7 +131,7 @@ func (l *leaf) meansAs(other *leaf) bool {
 	if l.Known {
 		limit = max(limit, 4*l.Elem.Unit())
 	}
-	return !(math.Abs(l.said.Stats.Mean-other.said.Stats.Mean) > limit*l.said.Stats.Norm/math.Sqrt(float64(n)))
+	return !(math.Abs(l.summary.Stats.Mean-other.summary.Stats.Mean) > limit*l.summary.Stats.Norm/math.Sqrt(float64(n)))
 }
 
 // moved is the input that a call which only moves numbers hands out as an output, nil if there is none.

@@ -16,7 +16,7 @@ import (
 // coarse is a tensor of bfloat16 by its number: numbers that differ by less than a third have the same
 // statistics but for the mean.
 func coarse(v, mean float64) string {
-	return said("bfloat16", fmt.Sprint(v), fmt.Sprint(-v/2), fmt.Sprint(mean), fmt.Sprint(5*v))
+	return statistics("bfloat16", fmt.Sprint(v), fmt.Sprint(-v/2), fmt.Sprint(mean), fmt.Sprint(5*v))
 }
 
 // float is an argument of a call.
@@ -45,17 +45,17 @@ func TestFlow(t *testing.T) {
 	}
 	weight, other := sized(1.3, 0), sized(1.7, 0)
 	pair := func(hi, lo, norm string) string {
-		return strings.Replace(said("bfloat16", hi, lo, "0.5", norm), "[8, 8]", "[2, 8, 8]", 1)
+		return strings.Replace(statistics("bfloat16", hi, lo, "0.5", norm), "[8, 8]", "[2, 8, 8]", 1)
 	}
-	one := func(v string) string { return shaped(said("bool", v, v, "null", "null"), "[]") }
-	score := func(hi string) string { return said("bfloat16", hi, "-3", "0.5", "40") }
-	zero, flags := said("float32", "1e-9", "-1e-9", "1e-10", "5e-9"), said("bool", "true", "false", "null", "null")
+	one := func(v string) string { return shaped(statistics("bool", v, v, "null", "null"), "[]") }
+	score := func(hi string) string { return statistics("bfloat16", hi, "-3", "0.5", "40") }
+	zero, flags := statistics("float32", "1e-9", "-1e-9", "1e-10", "5e-9"), statistics("bool", "true", "false", "null", "null")
 	asked := func(v string) string {
 		return entry("Tensor.__eq__", 0, []string{shaped(strings.Replace(flags, "true", v, 1), "[2, 12]")}, one(v))
 	}
-	ids := func(off int64) string { return said("int64", fmt.Sprint(1<<60+off), "5", "null", "null") }
+	ids := func(off int64) string { return statistics("int64", fmt.Sprint(1<<60+off), "5", "null", "null") }
 	word := func(v string) string { return fmt.Sprintf(`{"type": "str", "value": %q}`, v) }
-	mask := said("float32", "0", "-3.4e38", "-1e38", "Infinity")
+	mask := statistics("float32", "0", "-3.4e38", "-1e38", "Infinity")
 	for _, c := range []struct {
 		name         string
 		left, golden []string
@@ -106,7 +106,7 @@ func TestFlow(t *testing.T) {
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), back(entry("Functional.attention", 0, []string{sized(3, 0)}, shaped(sized(0.7, 0), "[64]"))),
 				back(linear(0, sized(0.7, 0), "", sized(0.4, 0)))}, nil, false},
 		{"a call that only begins its work", // and whose result was recorded before it was there, if only in part
-			[]string{async(entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, said("float32", "6", "-2.5", "0.9", "31"))), linear(0, sized(11, 0), weight, sized(12, 0))},
+			[]string{async(entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, statistics("float32", "6", "-2.5", "0.9", "31"))), linear(0, sized(11, 0), weight, sized(12, 0))},
 			[]string{async(entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(11, 0))), linear(0, sized(11, 0), weight, sized(12, 0))}, nil, false},
 		{"and one that did other than it was told",
 			[]string{async(entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(9, 0))), linear(0, sized(9, 0), weight, sized(10, 0))},
@@ -160,27 +160,27 @@ func TestFlow(t *testing.T) {
 			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-7)), linear(1, sized(6, 3e-7), other, sized(12, 5e-7)), entry("Functional.relu", 0, []string{sized(8, 0)}, sized(7, 3e-7))},
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0)), entry("Functional.relu", 0, []string{sized(8, 0)}, sized(7, 0))}, nil, false},
 		{"a wider type shows what the statistics of a narrow one hide",
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "0.5", "30.001")}, sized(7, 1e-4))},
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "0.5", "30")}, sized(7, 0))}, nil, false},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "0.5", "30.001")}, sized(7, 1e-4))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "0.5", "30")}, sized(7, 0))}, nil, false},
 		{"and what they do not",
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "0.5", "31")}, sized(7, 4e-2))},
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "0.5", "30")}, sized(7, 0))}, []string{"Tensor.pow.0.forward"}, false},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "0.5", "31")}, sized(7, 4e-2))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "0.5", "30")}, sized(7, 0))}, []string{"Tensor.pow.0.forward"}, false},
 		{"or what another tensor is",
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "5", "-3", "0.5", "30.001")}, sized(7, 1e-4))},
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "5", "-3", "0.5", "30")}, sized(7, 0))}, []string{"Tensor.pow.0.forward"}, false},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "5", "-3", "0.5", "30.001")}, sized(7, 1e-4))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "5", "-3", "0.5", "30")}, sized(7, 0))}, []string{"Tensor.pow.0.forward"}, false},
 		{"or one that ends where it does, as what is clipped does",
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "2.5", "30.001")}, sized(7, 1e-4))},
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "2.5", "30")}, sized(7, 0))}, []string{"Tensor.pow.0.forward"}, false},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "2.5", "30.001")}, sized(7, 1e-4))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "2.5", "30")}, sized(7, 0))}, []string{"Tensor.pow.0.forward"}, false},
 		{"or one of another norm that does",
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "0.5", "20.001")}, sized(7, 1e-4))},
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "0.5", "20")}, sized(7, 0))}, []string{"Tensor.pow.0.forward"}, false},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "0.5", "20.001")}, sized(7, 1e-4))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "0.5", "20")}, sized(7, 0))}, []string{"Tensor.pow.0.forward"}, false},
 		{"or one that is known to come from elsewhere",
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Functional.silu", 0, []string{sized(4, 0)}, said("float32", "6", "-3", "0.5", "30.001")), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "0.5", "30.001")}, sized(7, 1e-4))},
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Functional.silu", 0, []string{sized(4, 0)}, said("float32", "6", "-3", "0.5", "30")), entry("Tensor.pow", 0, []string{said("float32", "6", "-3", "0.5", "30")}, sized(7, 0))}, []string{"Functional.silu.0.forward"}, true},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Functional.silu", 0, []string{sized(4, 0)}, statistics("float32", "6", "-3", "0.5", "30.001")), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "0.5", "30.001")}, sized(7, 1e-4))},
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(6, 0.5)), entry("Functional.silu", 0, []string{sized(4, 0)}, statistics("float32", "6", "-3", "0.5", "30")), entry("Tensor.pow", 0, []string{statistics("float32", "6", "-3", "0.5", "30")}, sized(7, 0))}, []string{"Functional.silu.0.forward"}, true},
 		{"rows that a choice between near equals put elsewhere, and their gradients",
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), score("6.03125")), entry("Torch.topk", 0, []string{score("6.03125")}, sized(5, 3e-7)+", "+said("int64", "40", "0", "null", "null")),
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), score("6.03125")), entry("Torch.topk", 0, []string{score("6.03125")}, sized(5, 3e-7)+", "+statistics("int64", "40", "0", "null", "null")),
 				entry("Functional.silu", 0, []string{sized(7, 0.1)}, sized(8, 0.1)), back(entry("Tensor.sum", 0, []string{sized(3, 3e-7)}, sized(3.5, 3e-7))), back(entry("Functional.silu", 0, []string{sized(3.5, 0.1)}, sized(4, 0.1)))},
-			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), score("6")), entry("Torch.topk", 0, []string{score("6")}, sized(5, 0)+", "+said("int64", "30", "0", "null", "null")),
+			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), score("6")), entry("Torch.topk", 0, []string{score("6")}, sized(5, 0)+", "+statistics("int64", "30", "0", "null", "null")),
 				entry("Functional.silu", 0, []string{sized(7, 0)}, sized(8, 0)), back(entry("Tensor.sum", 0, []string{sized(3, 0)}, sized(3.5, 0))), back(entry("Functional.silu", 0, []string{sized(3.5, 0)}, sized(4, 0)))}, nil, false},
 		{"but not gradients whose rows lie where they did",
 			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-7)), entry("Functional.silu", 0, []string{sized(7, 3e-7)}, sized(8, 3e-7)), back(entry("Tensor.sum", 0, []string{sized(3, 3e-7)}, sized(3.5, 3e-7))), back(entry("Functional.silu", 0, []string{sized(3.5, 0.1)}, sized(4, 0.1)))},
@@ -207,8 +207,8 @@ func TestFlow(t *testing.T) {
 			[]string{entry("Tensor.__eq__", 0, []string{shaped(strings.Replace(flags, "true", "false", 1), "[2, 12]")}, one("false")), entry("Functional.attention", 0, []string{sized(2, 0), sized(3, 0)}, sized(6, 0))},
 			[]string{"Tensor.__eq__.0.forward"}, false},
 		{"but not a word that stands in a call",
-			[]string{asked("true"), entry("Functional.interpolate", 0, []string{sized(2, 0), said("float32", "null", "null", "null", "null"), word("bilinear")}, sized(6, 0.1))},
-			[]string{asked("false"), entry("Functional.interpolate", 0, []string{sized(2, 0), said("float32", "null", "null", "null", "null"), word("nearest")}, sized(6, 0))},
+			[]string{asked("true"), entry("Functional.interpolate", 0, []string{sized(2, 0), statistics("float32", "null", "null", "null", "null"), word("bilinear")}, sized(6, 0.1))},
+			[]string{asked("false"), entry("Functional.interpolate", 0, []string{sized(2, 0), statistics("float32", "null", "null", "null", "null"), word("nearest")}, sized(6, 0))},
 			[]string{"Tensor.__eq__.0.forward", "Functional.interpolate.0.forward"}, false},
 		{"ids that are one number in float64 and not in integers", []string{entry("Functional.embedding", 0, []string{ids(7), sized(2, 0)}, sized(6, 0))},
 			[]string{entry("Functional.embedding", 0, []string{ids(0), sized(2, 0)}, sized(6, 0))}, []string{"Functional.embedding.0.forward"}, false},
@@ -243,7 +243,7 @@ func TestFlow(t *testing.T) {
 
 // TestForms: what is left out for its form is said with its reason.
 func TestForms(t *testing.T) {
-	flags, mask := said("bool", "true", "false", "null", "null"), said("float32", "0", "-3.4e38", "-1e38", "Infinity")
+	flags, mask := statistics("bool", "true", "false", "null", "null"), statistics("float32", "0", "-3.4e38", "-1e38", "Infinity")
 	j := judged(t, written(t, entry("Functional.attention", 0, []string{sized(2, 0), flags}, sized(6, 0)+", null")),
 		written(t, entry("Functional.attention", 0, []string{sized(2, 0), mask}, sized(6, 0)+", "+sized(3, 0))))
 	if has(j, result.MasksAlike) != 1 || has(j, result.ValueWithheld) != 1 {
@@ -251,8 +251,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestSaidOnce: what holds of a comparison as a whole is said in a line of its own.
-func TestSaidOnce(t *testing.T) {
+// TestNamedOnce: what holds of a comparison as a whole is said in a line of its own.
+func TestNamedOnce(t *testing.T) {
 	linear := func(n int, in, out float64) string {
 		return entry("Functional.linear", n, []string{sized(2, in), sized(1.3, 0)}, sized(6, out))
 	}
@@ -268,10 +268,10 @@ func TestSaidOnce(t *testing.T) {
 		result.InputsUnrecorded:  entry("Functional.linear", 0, nil, sized(6, 0)),
 		result.OutputsUnrecorded: strings.Replace(linear(0, 0, 0), `"output": [`+sized(6, 0)+`]`, `"output": []`, 1),
 	} {
-		said := func(left, golden string) bool {
+		named := func(left, golden string) bool {
 			return slices.ContainsFunc(judged(t, left, golden).Table.Meta.Pairing.Why, func(r result.Reason) bool { return r.Kind == kind })
 		}
-		if half := written(t, text); !said(half, half) || said(whole, whole) {
+		if half := written(t, text); !named(half, half) || named(whole, whole) {
 			t.Errorf("%s is not said, or of what has both", kind)
 		}
 	}
@@ -302,7 +302,7 @@ func TestChecksumsAlone(t *testing.T) {
 // TestVain: NaN that no call made and that went nowhere is what it is, a call that was given something else, also where other
 // things differ before, on the same rank or another; NaN that comes of an error before is that one's.
 func TestVain(t *testing.T) {
-	nan := said("float32", "NaN", "NaN", "NaN", "NaN")
+	nan := statistics("float32", "NaN", "NaN", "NaN", "NaN")
 	relu := func(n int, in, out float64, off float64) string {
 		return entry("Functional.relu", n, []string{sized(in, 0)}, sized(out, off))
 	}

@@ -21,5 +21,5 @@ const mostMasked = -1e3
 // add, zero or far below it.
 func flags(a, b *leaf) bool {
 	const extremes = result.KnownMax | result.KnownMin
-	return a.sort() == 'b' && b.sort() == 'f' && sameShape(a.Shape, b.Shape) && b.said.Has(extremes) && b.said.Stats.Max == 0 && b.said.Stats.Min <= mostMasked
+	return a.sort() == 'b' && b.sort() == 'f' && sameShape(a.Shape, b.Shape) && b.summary.Has(extremes) && b.summary.Stats.Max == 0 && b.summary.Stats.Min <= mostMasked
 }

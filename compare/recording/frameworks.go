@@ -389,7 +389,7 @@ func byKernels(kernels, calls *side) {
 	for _, m := range all {
 		if x, y := a[m.i], b[m.k]; x.fused == nil && y.pair == nil {
 			standFor([]*call{x}, y)
-			x.fused.untellable()
+			x.fused.markUnknown()
 		}
 	}
 	if len(b) == 0 {
@@ -397,11 +397,11 @@ func byKernels(kernels, calls *side) {
 	}
 }
 
-// untellable marks what the dump of a kernel does not tell: the state of a batch norm, which is recorded
+// markUnknown marks what the dump of a kernel does not tell: the state of a batch norm, which is recorded
 // behind the step and not handed out by every kernel; results of kernels that a pass of the compiler
 // made, whose files may have what was in the same memory before; and in which order the elements of an input are, which
 // may be a view.
-func (c *call) untellable() {
+func (c *call) markUnknown() {
 	state := c.parts[0].does() == "batch_norm"
 	for i := range c.leaves {
 		l := &c.leaves[i]
@@ -443,17 +443,17 @@ func farInputs(kernel, c *call) (sum float64) {
 
 // mute tells of a tensor that it has elements, and that nothing is said of them.
 func (l *leaf) mute() bool {
-	return l.tensor() && l.Known && l.DataName != "" && l.said.Known == 0
+	return l.tensor() && l.Known && l.DataName != "" && l.summary.Known == 0
 }
 
 // measured are the statistics of the elements of a tensor.
-func (s *side) measured(ctx context.Context, l *leaf) (told, error) {
+func (s *side) measured(ctx context.Context, l *leaf) (sums, error) {
 	t, err := s.open(l)
 	if err != nil {
-		return told{}, err
+		return sums{}, err
 	}
 	defer t.Close()
-	return measure(ctx, t, l, &told{})
+	return measure(ctx, t, l, &sums{})
 }
 
 // summarise computes what a recorder would say of the elements of kernels, so that they can be told by it.
@@ -468,7 +468,7 @@ func (s *side) summarise() {
 			if err != nil {
 				continue // its row will tell
 			}
-			l.said, l.arg = found.said(l.said), nil
+			l.summary, l.arg = found.summary(l.summary), nil
 			for k := range found.stats {
 				l.kinds[k] = found.stats[k].Kind
 			}

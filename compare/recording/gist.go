@@ -130,7 +130,7 @@ func (a *gist) distance(b *gist, limit float64) (d float64, some bool) {
 func (l *leaf) gist() gist {
 	var place hash
 	place.text(l.place)
-	g := gist{place: place.identity(), known: l.said.Known, stats: l.statistics()}
+	g := gist{place: place.identity(), known: l.summary.Known, stats: l.statistics()}
 	if n, _ := l.Elements(); n > 0 {
 		g.root = math.Sqrt(float64(n))
 	}

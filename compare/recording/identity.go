@@ -85,8 +85,8 @@ func (l *leaf) tells() bool {
 	if l.arg != nil && l.arg.print != 0 {
 		return true
 	}
-	known := l.said.Known&result.KnownMax != 0
-	if l.constant() && (n > 1 || l.said.Stats.Max == float64(int64(l.said.Stats.Max))) {
+	known := l.summary.Known&result.KnownMax != 0
+	if l.constant() && (n > 1 || l.summary.Stats.Max == float64(int64(l.summary.Stats.Max))) {
 		return false // or a small number
 	}
 	if l.kinds[atSum] == msprobe.Text || known && l.normed() {
@@ -97,7 +97,7 @@ func (l *leaf) tells() bool {
 
 // constant tells of a tensor that it is one number everywhere.
 func (l *leaf) constant() bool {
-	return l.said.Has(result.KnownMax|result.KnownMin) && l.said.Stats.Max == l.said.Stats.Min
+	return l.summary.Has(result.KnownMax|result.KnownMin) && l.summary.Stats.Max == l.summary.Stats.Min
 }
 
 // normed tells whether there is a norm.
@@ -126,7 +126,7 @@ func (l *leaf) content() identity {
 	h.number(uint64(n))
 	switch {
 	case l.kinds[atSum] == msprobe.Text:
-		h.text(l.said.Sum)
+		h.text(l.summary.Sum)
 	case l.normed():
 		h.stats(l, atMax, atMin, atMean, atNorm)
 	default:
@@ -147,7 +147,7 @@ func (l *leaf) alike() identity {
 	h.number(uint64(n))
 	h.stats(l, atMax, atMin)
 	// The order changes how a norm is rounded.
-	norm := l.said.Stats.Norm
+	norm := l.summary.Stats.Norm
 	if unit := math.Pow(10, math.Floor(math.Log10(math.Abs(norm)))-3); unit > 0 && !math.IsInf(unit, 0) {
 		norm = math.Round(norm/unit) * unit
 	}
@@ -175,7 +175,7 @@ func (l *leaf) size() identity {
 	n, _ := l.Elements()
 	var h hash
 	h.number(uint64(n))
-	for _, v := range []float64{l.said.Stats.Max, l.said.Stats.Min, l.said.Stats.Norm} {
+	for _, v := range []float64{l.summary.Stats.Max, l.summary.Stats.Min, l.summary.Stats.Norm} {
 		if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
 			h.float(v)
 			continue
@@ -193,7 +193,7 @@ const sizes = 20
 func (l *leaf) sameness() identity {
 	var h hash
 	h.number(uint64(l.kinds[atSum]))
-	h.text(l.said.Sum)
+	h.text(l.summary.Sum)
 	h.stats(l, atMax, atMin, atMean, atNorm)
 	if l.arg != nil && (l.arg.print != 0 || l.arg.few != 0) {
 		h.number(uint64(l.arg.print))
@@ -226,7 +226,7 @@ func (c *call) describe() (token, content identity) {
 			}
 		case l.role == result.Input:
 			x.text(l.place)
-			x.text(l.said.Value)
+			x.text(l.summary.Value)
 		}
 	}
 	return t.identity(), x.identity()

@@ -16,12 +16,12 @@ const looseStatistics = 0.01
 // contradictory tells what of the statistics of a tensor no elements of its number have, whoever recorded them.
 func (l *leaf) contradictory() (found, expected string) {
 	n, ok := l.Elements()
-	s := &l.said.Stats
+	s := &l.summary.Stats
 	switch {
 	case !ok || l.sort() != 'f':
 	case n == 0 && (s.Max != 0 || s.Min != 0 || s.Norm != 0):
 		return "statistics", "none of no elements"
-	case n == 0 || !l.said.Has(result.KnownMax|result.KnownMin):
+	case n == 0 || !l.summary.Has(result.KnownMax|result.KnownMin):
 	case s.Max < s.Min:
 		return "Min " + number(s.Min), "at most the Max of " + number(s.Max)
 	case n == 1 && s.Max != s.Min && s.Max == s.Max && s.Min == s.Min:
@@ -35,28 +35,28 @@ func (l *leaf) contradictory() (found, expected string) {
 // What NaN makes of them differs by recorder, and says nothing here.
 func (l *leaf) impossible() (found, expected string) {
 	n, ok := l.Elements()
-	if !ok || n == 0 || !l.Elem.IsFloat() || !l.said.Has(result.KnownMax|result.KnownMin) || len(l.Shape) == 0 {
+	if !ok || n == 0 || !l.Elem.IsFloat() || !l.summary.Has(result.KnownMax|result.KnownMin) || len(l.Shape) == 0 {
 		return "", "" // of one without dimensions recorders write the element for each of them
 	}
-	s := &l.said.Stats
+	s := &l.summary.Stats
 	most, root := max(math.Abs(s.Max), math.Abs(s.Min)), math.Sqrt(float64(n))
 	loose := max(looseStatistics, 8*l.Elem.Unit())
-	step := l.said.Step(s.Max) + l.said.Step(s.Min)
+	step := l.summary.Step(s.Max) + l.summary.Step(s.Min)
 	bounded, least := !math.IsInf(most, 0), most
-	if l.said.Has(result.KnownMean) && !math.IsInf(s.Mean, 0) {
-		step += l.said.Step(s.Mean)
+	if l.summary.Has(result.KnownMean) && !math.IsInf(s.Mean, 0) {
+		step += l.summary.Step(s.Mean)
 		least = max(least, root*math.Abs(s.Mean))
 		if slack := loose*most + step; bounded && (s.Mean > s.Max+slack || s.Mean < s.Min-slack) {
 			return "Mean " + number(s.Mean), "one from " + number(s.Min) + " to " + number(s.Max)
 		}
 	}
-	if !l.said.Has(result.KnownNorm) || s.Norm != s.Norm || most != most {
+	if !l.summary.Has(result.KnownNorm) || s.Norm != s.Norm || most != most {
 		return "", ""
 	}
 	if most < math.Sqrt(l.Elem.MinNormal()) { // squares vanish
 		least = 0
 	}
-	step += l.said.Step(s.Norm)
+	step += l.summary.Step(s.Norm)
 	// A sum beyond the range of the type is infinite, or on a device that saturates the largest number.
 	if (math.IsInf(s.Norm, 0) || s.Norm >= l.Elem.Max()) && (!bounded || float64(n)*most*most >= l.Elem.Max()) {
 		return "", ""
@@ -70,10 +70,10 @@ func (l *leaf) impossible() (found, expected string) {
 // unstated tells which statistic a tensor lacks although others of the recording that hold its type have it: a key that is
 // not there, or null beside others from which it follows that there was a number. It is "" where none is.
 func (l *leaf) unstated(usual func(t dtype.Type, i int) bool) string {
-	if n, ok := l.Elements(); !ok || n == 0 || len(l.Shape) == 0 || l.Kind != msprobe.Tensor || !l.Elem.IsFloat() || l.said.Known == 0 {
+	if n, ok := l.Elements(); !ok || n == 0 || len(l.Shape) == 0 || l.Kind != msprobe.Tensor || !l.Elem.IsFloat() || l.summary.Known == 0 {
 		return ""
 	}
-	s, has := &l.said.Stats, l.said.Has
+	s, has := &l.summary.Stats, l.summary.Has
 	bounded := has(result.KnownMax|result.KnownMin) && s.Max-s.Max == 0 && s.Min-s.Min == 0
 	for i, key := range []string{"Max", "Min", "Mean", "Norm", "md5"} {
 		known := false

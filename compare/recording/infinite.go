@@ -27,23 +27,23 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 		if l.role != result.Output || !l.tensor() || !l.Elem.IsFloat() {
 			continue
 		}
-		nan, inf := l.said.NotFinite()
+		nan, inf := l.summary.NotFinite()
 		at := place{int32(c.at + 1), l.slot}
-		if !nan && (!inf || s.masks[at] || puts && (!data(c) || l.said.Stats.Max <= math.MaxFloat64 && !s.read[at])) {
+		if !nan && (!inf || s.masks[at] || puts && (!data(c) || l.summary.Stats.Max <= math.MaxFloat64 && !s.read[at])) {
 			continue
 		}
-		value := l.said.Stats.Max
+		value := l.summary.Stats.Max
 		if !nan && !math.IsInf(value, 0) {
-			value = l.said.Stats.Min
+			value = l.summary.Stats.Min
 		}
 		row := whole
 		row.Role, row.Slot = l.role, int(l.slot)
 		row.Facts.Scalar = nd.Single(l.Shape)
-		row.Recorded = &result.Recorded{Place: l.place, How: result.Aligned, Left: &unsaid, Right: &unsaid}
+		row.Recorded = &result.Recorded{Place: l.place, How: result.Aligned, Left: &noSummary, Right: &noSummary}
 		if o := l.operand(); left {
-			row.Left.DType, row.Left.Shape, row.Recorded.Left = o.DType, o.Shape, l.said
+			row.Left.DType, row.Left.Shape, row.Recorded.Left = o.DType, o.Shape, l.summary
 		} else {
-			row.Right.DType, row.Right.Shape, row.Recorded.Right = o.DType, o.Shape, l.said
+			row.Right.DType, row.Right.Shape, row.Recorded.Right = o.DType, o.Shape, l.summary
 		}
 		row.Reasons = append([]result.Reason{result.Because(result.MadeNonFinite, l.place, number(value))}, whole.Reasons...)
 		rows = append(rows, row)
@@ -64,7 +64,7 @@ func finite(c *call) (known, literal bool) {
 			literal = literal || ok && l.Kind == msprobe.Scalar && v-v != 0
 			continue
 		}
-		if l.infinite() || !l.said.Has(result.KnownMax|result.KnownMin) {
+		if l.infinite() || !l.summary.Has(result.KnownMax|result.KnownMin) {
 			return false, false
 		}
 		known = true
@@ -75,13 +75,13 @@ func finite(c *call) (known, literal bool) {
 // data tells that other numbers than the one or two that masks are made of go into a call.
 func data(c *call) bool {
 	return slices.ContainsFunc(c.leaves, func(l leaf) bool {
-		return l.role == result.Input && l.tensor() && l.Elem.IsFloat() && l.said.Stats.Max != l.said.Stats.Min
+		return l.role == result.Input && l.tensor() && l.Elem.IsFloat() && l.summary.Stats.Max != l.summary.Stats.Min
 	})
 }
 
 // infinite tells that what is said of a tensor is not finite.
 func (l *leaf) infinite() bool {
-	nan, inf := l.said.NotFinite()
+	nan, inf := l.summary.NotFinite()
 	return nan || inf
 }
 
@@ -89,7 +89,7 @@ func (l *leaf) infinite() bool {
 func settled(c *call) (some bool) {
 	for i := range c.leaves {
 		if l := &c.leaves[i]; l.role == result.Output && l.tensor() && l.Elem.IsFloat() {
-			if l.infinite() || !l.said.Has(result.KnownMax|result.KnownMin) {
+			if l.infinite() || !l.summary.Has(result.KnownMax|result.KnownMin) {
 				return false
 			}
 			some = true
@@ -109,7 +109,7 @@ func (s *side) findMasks() {
 		for k := range c.leaves {
 			l := &c.leaves[k]
 			if l.role == result.Output && s.masks[place{int32(c.at + 1), l.slot}] {
-				_, inf := l.said.NotFinite()
+				_, inf := l.summary.NotFinite()
 				into, hands = into || catalogue.Is(t, catalogue.Moves), hands || inf
 			}
 		}
@@ -118,7 +118,7 @@ func (s *side) findMasks() {
 			if l.role != result.Input || l.from.call <= 0 {
 				continue
 			}
-			_, inf := l.said.NotFinite()
+			_, inf := l.summary.NotFinite()
 			if inf {
 				s.read[l.from] = true
 			}

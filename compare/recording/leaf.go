@@ -30,9 +30,9 @@ type form struct {
 
 // argument is a value that is no tensor.
 type argument struct {
-	Value msprobe.Number
-	Items []msprobe.Number
-	said  result.Said
+	Value   msprobe.Number
+	Items   []msprobe.Number
+	summary result.Summary
 	// print is the identity of elements of a tensor (prints.go).
 	print identity
 	// few is that of the elements of a list that is too short to be found by: where a slice begins, say.
@@ -45,9 +45,9 @@ type argument struct {
 // arguments, so it is small.
 type leaf struct {
 	*form
-	// said is what the recording says of it; rows refer to it. It lies apart, so that
+	// summary is what the recording says of it; rows refer to it. It lies apart, so that
 	// the leaves can go when the rows are made.
-	said *result.Said
+	summary *result.Summary
 	// kinds are those of Max, Min, Mean, Norm and the checksum.
 	kinds [5]msprobe.NumberKind
 	// unfilled tells memory that nothing was written to (memory.go).
@@ -98,7 +98,7 @@ func (l *leaf) stat(i int) msprobe.Number {
 }
 
 func (l *leaf) statistics() [4]float64 {
-	s := &l.said.Stats
+	s := &l.summary.Stats
 	return [4]float64{s.Max, s.Min, s.Mean, s.Norm}
 }
 
@@ -115,7 +115,7 @@ func (l *leaf) damage(partner *leaf) *msprobe.SyntaxError {
 }
 
 // sum is the checksum as the recording has it.
-func (l *leaf) sum() msprobe.Number { return msprobe.Number{Kind: l.kinds[atSum], S: l.said.Sum} }
+func (l *leaf) sum() msprobe.Number { return msprobe.Number{Kind: l.kinds[atSum], S: l.summary.Sum} }
 
 // Elements is the number of elements of a tensor; false if it is not known.
 func (l *leaf) Elements() (int64, bool) {

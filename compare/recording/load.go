@@ -41,7 +41,7 @@ type side struct {
 	// bare tells that no values were recorded at all.
 	stopped string
 	bare    bool
-	// summed, grain and significant are Summed, Grain and Digits of [result.Said].
+	// summed, grain and significant are Summed, Grain and Digits of [result.Summary].
 	summed      dtype.Type
 	grain       float64
 	significant int

@@ -28,8 +28,8 @@ func (p *part) meets(c *call) {
 	}
 	var key string
 	if t, ok := transfers[c.Parsed.API]; ok {
-		peer, told := c.number(t.peer)
-		if !told || p.rank < 0 {
+		peer, certain := c.number(t.peer)
+		if !certain || p.rank < 0 {
 			return
 		}
 		if key = fmt.Sprintf("%d>%d", p.rank, peer); !t.sends {
@@ -109,7 +109,7 @@ func (c *call) gave() (list []int64) {
 	for i := range c.leaves {
 		l := &c.leaves[i]
 		if l.role == result.Output && l.content() != 0 {
-			list = append(list, l.said.Print(l.Shape))
+			list = append(list, l.summary.Print(l.Shape))
 		}
 	}
 	return list

@@ -86,8 +86,8 @@ func (c *call) kernel() bool {
 // all of it: its largest or smallest element still stands there.
 func (c *call) left(out *leaf) bool {
 	return slices.ContainsFunc(c.leaves, func(l leaf) bool {
-		a, b := &l.said.Stats, &out.said.Stats
-		return l.tensor() && l.role == result.Input && slices.Equal(l.Shape, out.Shape) && l.said.Known&out.said.Known != 0 && (a.Max == b.Max || a.Min == b.Min)
+		a, b := &l.summary.Stats, &out.summary.Stats
+		return l.tensor() && l.role == result.Input && slices.Equal(l.Shape, out.Shape) && l.summary.Known&out.summary.Known != 0 && (a.Max == b.Max || a.Min == b.Min)
 	})
 }
 
@@ -196,7 +196,7 @@ func (p *part) findLate() {
 			own := x.left.Section == msprobe.Parameters || x.left.Section == msprobe.Gradients || x.left.role == result.Input && x.left.from.call == 0 && x.right.from.call == 0
 			late = late || steps && own && x.left.sort() == 'f' && !(turned && p.reordered(u, x))
 			for i, l := range []*leaf{x.left, x.right} {
-				late = late || changed[i][l.stated()] || says[i][l.said.Sum] == contradictory || sides[i].raw
+				late = late || changed[i][l.stated()] || says[i][l.summary.Sum] == contradictory || sides[i].raw
 			}
 			if late {
 				if p.late == nil {
@@ -231,7 +231,7 @@ func (p *part) reordered(u *unit, x leafPair) bool {
 	for i := range u.left.leaves {
 		a := &u.left.leaves[i]
 		if b := u.right.leaf(a.place, i); a.role == result.Output && a.tensor() && b != nil && b.tensor() && crc(a.sum()) && crc(b.sum()) {
-			if a.said.Sum == b.said.Sum {
+			if a.summary.Sum == b.summary.Sum {
 				return false
 			}
 			some = true
@@ -295,7 +295,7 @@ func (x *leafPair) onlySum() bool {
 		return false
 	}
 	a, b := x.left.sum(), x.right.sum()
-	return crc(a) && crc(b) && a.S != b.S && x.left.said.Has(result.KnownMax|result.KnownMin) && x.left.stated() == x.right.stated()
+	return crc(a) && crc(b) && a.S != b.S && x.left.summary.Has(result.KnownMax|result.KnownMin) && x.left.stated() == x.right.stated()
 }
 
 // stated identifies a tensor by its statistics and how many elements it has.
@@ -389,11 +389,11 @@ func (s *side) contradictions() map[string]identity {
 			if !l.tensor() || !crc(l.sum()) {
 				continue
 			}
-			switch key := l.stated(); m[l.said.Sum] {
+			switch key := l.stated(); m[l.summary.Sum] {
 			case 0, key:
-				m[l.said.Sum] = key
+				m[l.summary.Sum] = key
 			default:
-				m[l.said.Sum] = contradictory
+				m[l.summary.Sum] = contradictory
 			}
 		}
 	}
@@ -429,17 +429,17 @@ func (s *side) belied(path string, offsets []int64) {
 				continue
 			}
 			n, _ := l.Elements()
-			key := bytes{l.said.Sum, l.DType, n}
+			key := bytes{l.summary.Sum, l.DType, n}
 			was := finite[key]
 			switch {
-			case !l.infinite() && was == "" && l.tells() && l.said.Has(result.KnownMax|result.KnownMin):
+			case !l.infinite() && was == "" && l.tells() && l.summary.Has(result.KnownMax|result.KnownMin):
 				finite[key] = c.Name + ", " + l.place
 			case was != "" && doubtful(c, l):
 				if l.arg == nil {
 					l.arg = &argument{}
 				}
 				l.arg.odd = &msprobe.SyntaxError{File: path, Offset: offsets[c.at], Found: "NaN or infinity in " + strconv.Quote(c.Name) + ", " + l.place,
-					Expected: "finite statistics: its checksum " + l.said.Sum + " is that of " + was}
+					Expected: "finite statistics: its checksum " + l.summary.Sum + " is that of " + was}
 			}
 		}
 	}
@@ -463,7 +463,7 @@ func (s *side) unheld(path string, offsets []int64) {
 	for _, c := range s.calls {
 		for i := range c.leaves {
 			l := &c.leaves[i]
-			if n, ok := l.Elements(); !l.tensor() || !ok || n == 0 || len(l.Shape) == 0 || l.Kind != msprobe.Tensor || l.said.Known == 0 {
+			if n, ok := l.Elements(); !l.tensor() || !ok || n == 0 || len(l.Shape) == 0 || l.Kind != msprobe.Tensor || l.summary.Known == 0 {
 				continue
 			}
 			all[l.Elem]++
@@ -554,7 +554,7 @@ func exposes(u *unit) bool {
 			continue
 		}
 		o := u.right.leaf(l.place, i)
-		if o == nil || !crc(l.sum()) || !crc(o.sum()) || l.said.Sum != o.said.Sum {
+		if o == nil || !crc(l.sum()) || !crc(o.sum()) || l.summary.Sum != o.summary.Sum {
 			return false
 		}
 		some = some || l.sort() == 'f' && l.tells()

@@ -67,14 +67,14 @@ func TestChecksumLate(t *testing.T) {
 			if got := rootNames(j); !slices.Equal(got, c.roots) || has(j, result.ChecksumLate) != c.late || (j.Verdict == verdict.Good) != (c.roots == nil) {
 				t.Errorf("%s with the roots %v, %d late checksums, expected %v and %d", j.Verdict, got, has(j, result.ChecksumLate), c.roots, c.late)
 			}
-			told := 0
+			certain := 0
 			for _, why := range j.Table.Meta.Pairing.Why {
 				if why.Kind == result.ChecksumsLate {
-					told++
+					certain++
 				}
 			}
-			if told != min(c.late, 1) {
-				t.Errorf("told %d times", told)
+			if certain != min(c.late, 1) {
+				t.Errorf("told %d times", certain)
 			}
 		})
 	}
@@ -110,8 +110,8 @@ func TestBelied(t *testing.T) {
 				golden = append(golden, strings.ReplaceAll(line, "-1#", "9#"))
 			}
 			j := judged(t, entries(t, "", c.lines...), entries(t, "", golden...))
-			if told := has(j, result.NoNumber) > 0; told != c.damaged || (len(j.Damaged) > 0) != c.damaged || c.damaged && j.Damaged[0].Offset <= 0 {
-				t.Errorf("told %t, damaged %+v, expected %t", told, j.Damaged, c.damaged)
+			if certain := has(j, result.NoNumber) > 0; certain != c.damaged || (len(j.Damaged) > 0) != c.damaged || c.damaged && j.Damaged[0].Offset <= 0 {
+				t.Errorf("told %t, damaged %+v, expected %t", certain, j.Damaged, c.damaged)
 			}
 		})
 	}
@@ -120,7 +120,7 @@ func TestBelied(t *testing.T) {
 // TestUnheld: an extreme that its type cannot hold is damage where those of the other tensors are numbers of theirs, and so is
 // an element type that is none beside a known one; a recorder that rounds, and a type that nobody knows, are no evidence.
 func TestUnheld(t *testing.T) {
-	tensor := func(dtype, most, least string) string { return said(dtype, most, least, "0.1", "4.123456789") }
+	tensor := func(dtype, most, least string) string { return statistics(dtype, most, least, "0.1", "4.123456789") }
 	whole := tensor("float32", "0.9000000357627869", "-0.4000000059604645")
 	for _, c := range []struct {
 		name                string
@@ -156,7 +156,7 @@ func TestUnheld(t *testing.T) {
 func TestShorterOfNothing(t *testing.T) {
 	record := func(factor float64) string {
 		n := func(v float64) string { return strconv.FormatFloat(float64(float32(v)), 'g', -1, 64) }
-		of := func(v float64) string { return said("float32", n(2*v), n(-v), n(v/4.5), n(10*v)) }
+		of := func(v float64) string { return statistics("float32", n(2*v), n(-v), n(v/4.5), n(10*v)) }
 		return written(t,
 			entry("Functional.linear", 0, []string{of(1), of(1.5)}, of(0)),
 			entry("Functional.linear", 1, []string{of(1.1), of(1.6)}, of(0)),
@@ -187,9 +187,9 @@ func TestBatchReordered(t *testing.T) {
 		{"0000000b", "5", "5", true, []string{"Functional.embedding.0.forward"}},
 	} {
 		j := judged(t, entries(t, "", lines(c.sum, c.made, c.relu)...), golden)
-		told := slices.ContainsFunc(j.Table.Meta.Pairing.Why, func(r result.Reason) bool { return r.Kind == result.BatchReordered })
-		if got := rootNames(j); told != c.told || !slices.Equal(got, c.roots) {
-			t.Errorf("%v: told %v, roots %v", c, told, got)
+		certain := slices.ContainsFunc(j.Table.Meta.Pairing.Why, func(r result.Reason) bool { return r.Kind == result.BatchReordered })
+		if got := rootNames(j); certain != c.told || !slices.Equal(got, c.roots) {
+			t.Errorf("%v: told %v, roots %v", c, certain, got)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func TestChecksumLateCertainty(t *testing.T) {
 	left := entries(t, "", "Functional.linear.0.forward | 1#00000001 2#0000000a | 9#00000009", "Functional.linear.0.backward | 6#00000006 | 7#00000007")
 	right := entries(t, "", "Functional.linear.0.forward | 1#00000001 2#0000000b | 3#00000003", "Functional.linear.0.backward | 6#00000006 | 7#00000007")
 	j := judged(t, left, right)
-	if len(j.Roots) != 1 || j.Roots[0].Certainty != verdict.Likely || len(j.Roots[0].Untold) != 1 {
+	if len(j.Roots) != 1 || j.Roots[0].Certainty != verdict.Likely || len(j.Roots[0].Uncompared) != 1 {
 		t.Errorf("roots %+v, expected one that is likely, with an input that was not told", j.Roots)
 	}
 }
@@ -248,14 +248,14 @@ func TestUnfilled(t *testing.T) {
 
 // TestCarvedConstant: a part of memory that is zeros is no sign that what it is cut from had been written to.
 func TestCarvedConstant(t *testing.T) {
-	zeros := said("float32", "0", "0", "0", "0")
+	zeros := statistics("float32", "0", "0", "0", "0")
 	record := func(memory, part string) string {
 		return written(t, entry("Tensor.narrow", 0, []string{memory}, part), entry("Functional.gelu", 0, []string{sized(3, 0)}, sized(4, 0)), entry("Tensor.add", 0, []string{sized(4, 0), zeros}, sized(4, 0)))
 	}
 	if j := judged(t, record(sized(7e34, 0), zeros), record(sized(8e34, 0), zeros)); has(j, result.Unfilled) != 2 || j.Verdict != verdict.Good {
 		t.Errorf("%s with the roots %v, %d values left out, expected 2", j.Verdict, rootNames(j), has(j, result.Unfilled))
 	}
-	one := said("float32", "0.25", "0.25", "0.25", "0.25")
+	one := statistics("float32", "0.25", "0.25", "0.25", "0.25")
 	if j := judged(t, record(one, zeros), record(sized(7e34, 0), zeros)); has(j, result.Unfilled) != 2 {
 		t.Errorf("a constant cut from memory: %d values left out, expected 2", has(j, result.Unfilled))
 	}
@@ -324,10 +324,10 @@ func TestOtherStepInAnotherType(t *testing.T) {
 // TestImpossible: statistics that cannot be true beside each other are damage where those of the other tensors can, or where no
 // recorder could have written them, and so is one that is not there, or null beside others that tell that there was a number.
 func TestImpossible(t *testing.T) {
-	whole := said("float32", "0.9000000357627869", "-0.4000000059604645", "0.1", "4.123456789")
+	whole := statistics("float32", "0.9000000357627869", "-0.4000000059604645", "0.1", "4.123456789")
 	with := func(old, by string) string { return strings.Replace(whole, old, by, 1) }
 	of := func(dtype, hi, lo, mean, norm, shape string) string {
-		return strings.Replace(said(dtype, hi, lo, mean, norm), "[8, 8]", shape, 1)
+		return strings.Replace(statistics(dtype, hi, lo, mean, norm), "[8, 8]", shape, 1)
 	}
 	for _, c := range []struct {
 		name, tensor string

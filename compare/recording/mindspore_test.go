@@ -519,11 +519,11 @@ func TestShown(t *testing.T) {
 				return true
 			}
 			in := &c.Values[0]
-			if from := map[bool]string{true: "Default_Mul-op0"}[feeds]; in.From != from || in.Said.Known != 0 {
-				t.Errorf("with feeds %v from %q, %+v", feeds, in.From, in.Said)
+			if from := map[bool]string{true: "Default_Mul-op0"}[feeds]; in.From != from || in.Summary.Known != 0 {
+				t.Errorf("with feeds %v from %q, %+v", feeds, in.From, in.Summary)
 			}
-			if c.Measure(t.Context()); report.SaidText(in.Said) != "-3…5 ‖7.34847‖" {
-				t.Errorf("%s", report.SaidText(in.Said))
+			if c.Measure(t.Context()); report.SummaryText(in.Summary) != "-3…5 ‖7.34847‖" {
+				t.Errorf("%s", report.SummaryText(in.Summary))
 			}
 			return true
 		})

@@ -37,7 +37,7 @@ func loadLog(path string) (*side, error) {
 		s.damage(result.RecordingCut, "", path, err)
 	}
 	add, count := s.adder(), map[string]int{}
-	said := false
+	named := false
 	for _, from := range calls {
 		prefix, api, ok := strings.Cut(from.Name, "::")
 		if !ok {
@@ -54,7 +54,7 @@ func loadLog(path string) (*side, error) {
 		}
 		for _, x := range from.Values {
 			v := valueOf(&x)
-			said = said || x.Said != 0 || x.Hash != ""
+			named = named || x.Known != 0 || x.Hash != ""
 			c.Values = append(c.Values, v)
 		}
 		if from.Module != "" {
@@ -62,7 +62,7 @@ func loadLog(path string) (*side, error) {
 		}
 		add(c)
 	}
-	s.bare = !said && len(calls) > 0
+	s.bare = !named && len(calls) > 0
 	return s, nil
 }
 
@@ -93,7 +93,7 @@ func valueOf(x *oplog.Value) msprobe.Value {
 		from float64
 		to   *msprobe.Number
 	}{{oplog.Max, x.Max, &v.Max}, {oplog.Min, x.Min, &v.Min}, {oplog.Mean, x.Mean, &v.Mean}, {oplog.Norm, x.Norm, &v.Norm}} {
-		if x.Said&stat.bit != 0 {
+		if x.Known&stat.bit != 0 {
 			*stat.to = msprobe.Number{Kind: msprobe.Float, F: stat.from}
 		}
 	}

@@ -72,9 +72,9 @@ func TestOtherOrder(t *testing.T) {
 			"independent, and a fault": {run(noise, true, none, 2), false, "Functional.silu.2.forward"},
 		} {
 			j := judged(t, c.left, golden)
-			told := len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseGraph && j.Premises[0].Broken && j.Premises[0].Reason.Kind == result.OrderDiffers
+			certain := len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseGraph && j.Premises[0].Broken && j.Premises[0].Reason.Kind == result.OrderDiffers
 			switch roots := strings.Join(rootNames(j), " "); {
-			case told != c.order || roots != c.root, c.order != (j.Verdict == verdict.Inconclusive), (c.root != "") != (j.Verdict == verdict.Bad):
+			case certain != c.order || roots != c.root, c.order != (j.Verdict == verdict.Inconclusive), (c.root != "") != (j.Verdict == verdict.Bad):
 				t.Errorf("%s, noise %g: %s, roots %s, premises %v", name, noise, j.Verdict, roots, j.Premises)
 			}
 		}

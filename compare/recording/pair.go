@@ -60,8 +60,8 @@ func (x *leafPair) regroup(u *unit) {
 	l.form, x.left = &f, &l
 }
 
-// untold tells arguments that are the same: a row for each would be most of the table.
-func (x *leafPair) untold() bool {
+// sameArgument tells arguments that are the same: a row for each would be most of the table.
+func (x *leafPair) sameArgument() bool {
 	return x.left != nil && x.right != nil && !x.left.tensor() && !x.right.tensor() && sameValue(x.left, x.right)
 }
 
@@ -95,11 +95,11 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 	}
 	lines := p.left.lines(u.left.Name)
 	for _, x := range pairsOf(u.left, u.right) {
-		if x.untold() {
+		if x.sameArgument() {
 			continue
 		}
 		row := base
-		row.Recorded = &result.Recorded{How: how, Left: &unsaid, Right: &unsaid}
+		row.Recorded = &result.Recorded{How: how, Left: &noSummary, Right: &noSummary}
 		if len(found.Rows) == 0 {
 			row.Recorded.Source, _, _ = strings.Cut(lines, "\n")
 			row.Recorded.Stack = lines
@@ -119,8 +119,8 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 	return found
 }
 
-// unsaid is what a side says that has no value there.
-var unsaid result.Said
+// noSummary is what a side says that has no value there.
+var noSummary result.Summary
 
 // row compares a pair of values.
 func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w *compare.Worker) error {
@@ -132,11 +132,11 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	row.Role, row.Slot = some.role, int(some.slot)
 	r.Place, r.Parameter = some.place, p.own[x.left]
 	if x.left != nil {
-		r.Left, row.Left.DType, row.Left.Shape = x.left.said, x.left.operand().DType, x.left.operand().Shape
+		r.Left, row.Left.DType, row.Left.Shape = x.left.summary, x.left.operand().DType, x.left.operand().Shape
 		row.Facts.Producer, r.Before = p.left.port(x.left.from), p.left.port(x.left.before)
 	}
 	if x.right != nil {
-		r.Right, row.Right.DType, row.Right.Shape = x.right.said, x.right.operand().DType, x.right.operand().Shape
+		r.Right, row.Right.DType, row.Right.Shape = x.right.summary, x.right.operand().DType, x.right.operand().Shape
 		r.Golden = p.right.port(x.right.from)
 	}
 	for _, list := range [][]*call{p.left.through[x.left], p.right.through[x.right]} {
@@ -194,7 +194,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		row.Add(result.Because(result.DTypesDiffer, x.left.DType, x.right.DType))
 	}
 	x.regroup(u)
-	a, b := x.left.told(), x.right.told()
+	a, b := x.left.sums(), x.right.sums()
 	if p.migrated {
 		a.summedElsewhere(x.left)
 		b.summedElsewhere(x.right)
@@ -283,7 +283,7 @@ func (p *part) glance(ctx context.Context, u *unit, w *compare.Worker) (found co
 
 // measure computes what the side without elements has of the other side's. The error
 // is that of a context that is done.
-func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *told) error {
+func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *sums) error {
 	side, l, own, other, into := p.left, x.left, a, b, &row.Recorded.Left
 	if l.DataName == "" {
 		side, l, own, other, into = p.right, x.right, b, a, &row.Recorded.Right
@@ -305,7 +305,7 @@ func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *t
 		unread(row, t.File, plainfile.At(t.File, err))
 		return nil
 	}
-	*own, *into = found, found.said(*into)
+	*own, *into = found, found.summary(*into)
 	return nil
 }
 
@@ -405,7 +405,7 @@ func (p *part) stale(row *result.Row, x leafPair) (found bool) {
 // off tells whether an element is not what was recorded of it, with as many digits as tell
 // the elements of its type apart, or by way of float32, as MindSpore does with every type.
 func (l *leaf) off(recorded, found float64) bool {
-	return recorded != found && recorded != float64(float32(found)) && !(math.Abs(recorded-found) <= max(l.said.Step(recorded), l.Elem.Unit()*math.Abs(found)))
+	return recorded != found && recorded != float64(float32(found)) && !(math.Abs(recorded-found) <= max(l.summary.Step(recorded), l.Elem.Unit()*math.Abs(found)))
 }
 
 // within tells whether two statistics differ by no more than the last digit that was
@@ -414,7 +414,7 @@ func within(m, n msprobe.Number, x leafPair) bool {
 	if m.Kind != msprobe.Float && n.Kind != msprobe.Float || m.Kind == msprobe.Text || n.Kind == msprobe.Text {
 		return false
 	}
-	step := max(x.left.said.Step(m.F), x.right.said.Step(n.F))
+	step := max(x.left.summary.Step(m.F), x.right.summary.Step(n.F))
 	return step > 0 && math.Abs(m.F-n.F) <= step
 }
 
@@ -422,7 +422,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // count counts what both sides say of a tensor, and what of it is the same. What is not
 // finite on both sides says nothing, nor does a sum beyond the range of its type.
-func count(r *result.Recorded, x leafPair, a, b *told) {
+func count(r *result.Recorded, x leafPair, a, b *sums) {
 	for i := range atSum {
 		m, n := a.stats[i], b.stats[i]
 		v, ok := m.Value()
@@ -439,7 +439,7 @@ func count(r *result.Recorded, x leafPair, a, b *told) {
 	if a.extremes() != b.extremes() && r.Same == r.Both {
 		r.Same, r.Both = 0, 0 // what is left of a side that lost the others may well be the same
 	}
-	if !said(a.sum) || !said(b.sum) || !sameType(x.left, x.right) {
+	if !recorded(a.sum) || !recorded(b.sum) || !sameType(x.left, x.right) {
 		return
 	}
 	same := a.sum.Kind == b.sum.Kind && a.sum.S == b.sum.S
@@ -456,7 +456,7 @@ func count(r *result.Recorded, x leafPair, a, b *told) {
 }
 
 // extremes tells whether the largest and the smallest element are known.
-func (t *told) extremes() bool {
+func (t *sums) extremes() bool {
 	_, hi := t.stats[atMax].Value()
 	_, lo := t.stats[atMin].Value()
 	return hi && lo
@@ -467,7 +467,7 @@ const leastRange = 65504
 
 // beyond tells that a sum is not finite though the elements are, and that so many elements of their size
 // may sum to what is beyond its type.
-func (t *told) beyond(i int, l *leaf) bool {
+func (t *sums) beyond(i int, l *leaf) bool {
 	v, ok := t.stats[i].Value()
 	hi, known := t.stats[atMax].Value()
 	lo, too := t.stats[atMin].Value()
@@ -490,7 +490,7 @@ func sameType(a, b *leaf) bool {
 	return a.DType == b.DType
 }
 
-func said(n msprobe.Number) bool { return n.Kind != msprobe.Absent && n.Kind != msprobe.Null }
+func recorded(n msprobe.Number) bool { return n.Kind != msprobe.Absent && n.Kind != msprobe.Null }
 
 // sameShape tells whether shapes agree but for axes of one element.
 func sameShape(a, b []int64) bool {

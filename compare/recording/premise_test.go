@@ -18,7 +18,7 @@ func TestPremises(t *testing.T) {
 	}
 	for _, level := range []string{"L1", "mix"} {
 		for _, m := range machines {
-			told := map[string]int{}
+			certain := map[string]int{}
 			for seed := range uint64(seeds) {
 				for _, other := range []string{"data", "weights", "step"} {
 					left, right := m.left, m.right
@@ -31,14 +31,14 @@ func TestPremises(t *testing.T) {
 					want := map[string]verdict.PremiseKind{"data": verdict.PremiseInputs, "weights": verdict.PremiseWeights, "step": verdict.PremiseStep}[other]
 					switch {
 					case j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) > 0 && j.Premises[0].Kind == want && j.Premises[0].Broken:
-						told[other]++
+						certain[other]++
 					case other == "data" && len(j.Roots) == 1 && j.Roots[0].Kind == verdict.RootInput:
 					default:
 						t.Errorf("%s/%s, seed %d, other %s: %s, roots %v, premises %v", level, m.name, seed, other, j.Verdict, rootNames(j), j.Premises)
 					}
 				}
 			}
-			t.Logf("%s/%s: told %v of %d each", level, m.name, told, seeds)
+			t.Logf("%s/%s: told %v of %d each", level, m.name, certain, seeds)
 		}
 	}
 }
@@ -46,9 +46,9 @@ func TestPremises(t *testing.T) {
 // TestPaddedIds: of a padded batch one extreme of the token ids is that of the padding in every run. It is another batch if what is
 // looked up by them has other extremes on both ends, in the same table, and a token or two if it has not.
 func TestPaddedIds(t *testing.T) {
-	ids := func(top string) string { return said("int64", top, "0", "null", "null") }
+	ids := func(top string) string { return statistics("int64", top, "0", "null", "null") }
 	run := func(top, hi, lo string, table float64) string {
-		rows := said("float32", hi, lo, "0.5", "9")
+		rows := statistics("float32", hi, lo, "0.5", "9")
 		return written(t, entry("Functional.embedding", 0, []string{ids(top), sized(table, 0)}, rows), entry("Functional.linear", 0, []string{rows, sized(1.3, 0)}, sized(6, map[bool]float64{true: 0.1}[top != "93"])))
 	}
 	for _, c := range []struct {
@@ -57,8 +57,8 @@ func TestPaddedIds(t *testing.T) {
 		premise      bool
 	}{{"both ends", "3.5", "-3.25", 2, true}, {"one end", "3.5", "-3", 2, false}, {"another table", "3.5", "-3.25", 2.5, false}} {
 		j := judged(t, run("90", c.hi, c.lo, c.table), run("93", "3", "-3", 2))
-		told := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseInputs
-		if told != c.premise || !told && (len(j.Roots) == 0 || j.Table.Ops[j.Roots[0].Operator].Type != "embedding") {
+		certain := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseInputs
+		if certain != c.premise || !certain && (len(j.Roots) == 0 || j.Table.Ops[j.Roots[0].Operator].Type != "embedding") {
 			t.Errorf("%s: %s, roots %v, premises %v", c.name, j.Verdict, rootNames(j), j.Premises)
 		}
 	}

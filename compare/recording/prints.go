@@ -26,7 +26,7 @@ func (s *side) prints() {
 		read := false
 		for i := range c.leaves {
 			l := &c.leaves[i]
-			if !l.tensor() || !l.Known || l.DataName == "" || l.arg != nil || l.said.Known != 0 || said(l.sum()) {
+			if !l.tensor() || !l.Known || l.DataName == "" || l.arg != nil || l.summary.Known != 0 || recorded(l.sum()) {
 				continue
 			}
 			p, all := s.print(l, buf)

@@ -184,12 +184,12 @@ func TestCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := judged(t, left, golden)
-		told := false
+		certain := false
 		for _, d := range j.Damaged {
-			told = told || d.Reason.Kind == result.RecordingCut && d.File == left+"/dump.json" && d.Offset >= 0 && d.Offset <= int64(n)
+			certain = certain || d.Reason.Kind == result.RecordingCut && d.File == left+"/dump.json" && d.Offset >= 0 && d.Offset <= int64(n)
 		}
-		if j.Verdict != verdict.Inconclusive || len(j.Roots) > 0 || !told {
-			t.Errorf("cut at %d: %s, roots %v, told %v", n, j.Verdict, rootNames(j), told)
+		if j.Verdict != verdict.Inconclusive || len(j.Roots) > 0 || !certain {
+			t.Errorf("cut at %d: %s, roots %v, told %v", n, j.Verdict, rootNames(j), certain)
 		}
 	}
 }

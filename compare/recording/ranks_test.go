@@ -68,8 +68,8 @@ func TestExchangedRanks(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := judged(t, left, golden)
-		told := len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseRanks && j.Premises[0].Reason.Kind == result.RanksExchanged && len(j.Roots) == 0 && j.Verdict == verdict.Inconclusive
-		if told != exchanged || !exchanged && len(j.Roots) == 0 {
+		certain := len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseRanks && j.Premises[0].Reason.Kind == result.RanksExchanged && len(j.Roots) == 0 && j.Verdict == verdict.Inconclusive
+		if certain != exchanged || !exchanged && len(j.Roots) == 0 {
 			t.Errorf("%s: %v, roots %v, premises %v", name, j.Verdict, rootNames(j), j.Premises)
 		}
 	}

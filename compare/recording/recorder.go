@@ -114,7 +114,7 @@ func (s *side) originals() {
 			case l.tensor():
 				h.number(uint64(l.stated()))
 			default:
-				h.text(l.said.Value)
+				h.text(l.summary.Value)
 			}
 		}
 		if key := h.identity(); c.again {

@@ -29,8 +29,8 @@ type Value struct {
 	// DType and Shape are those of a tensor, empty and nil for arguments.
 	DType string
 	Shape []int64
-	// Said is what the recording says of it.
-	Said *result.Said
+	// Summary is what the recording says of it.
+	Summary *result.Summary
 	// From is the call whose output feeds it, Output which; empty if it is not known.
 	From   string
 	Output int
@@ -81,7 +81,7 @@ func (s *side) show(c *call) *Call {
 	}
 	for i := range c.leaves {
 		l := &c.leaves[i]
-		v := Value{Place: l.place, Said: l.said, File: l.DataName}
+		v := Value{Place: l.place, Summary: l.summary, File: l.DataName}
 		if l.tensor() {
 			v.DType, v.Shape = l.DType, l.Shape
 		}
@@ -99,7 +99,7 @@ func (c *Call) Measure(ctx context.Context) {
 	for i := range c.of.leaves {
 		if l := &c.of.leaves[i]; l.mute() {
 			if found, err := c.side.measured(ctx, l); err == nil {
-				c.Values[i].Said = found.said(l.said)
+				c.Values[i].Summary = found.summary(l.summary)
 			}
 		}
 	}

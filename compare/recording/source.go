@@ -476,7 +476,7 @@ func (u *unit) rows() (n int) {
 		return 1
 	}
 	for _, x := range pairsOf(u.left, u.right) {
-		if !x.untold() {
+		if !x.sameArgument() {
 			n++
 		}
 	}
@@ -508,8 +508,8 @@ func (p *part) operator(u *unit, n int) result.Operator {
 	}
 	for i := range c.leaves {
 		l := &c.leaves[i]
-		if lone && l.tensor() && l.said.Known != 0 {
-			op.Gives = append(op.Gives, result.Given{Place: l.place, Shape: l.Shape, Known: l.said.Known, Stats: l.said.Stats})
+		if lone && l.tensor() && l.summary.Known != 0 {
+			op.Gives = append(op.Gives, result.Given{Place: l.place, Shape: l.Shape, Known: l.summary.Known, Stats: l.summary.Stats})
 		}
 		if l.role == result.Output {
 			op.Outputs++

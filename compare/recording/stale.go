@@ -22,8 +22,8 @@ func contradicted(ctx context.Context, row *result.Row, x leafPair, a, b *compar
 	}
 	for i, l := range []*leaf{x.left, x.right} {
 		t := []*compare.SideTensor{a, b}[i]
-		own := l.told()
-		if t.Count == 0 || t.Count > mostSummed || !said(own.sum) && !said(own.stats[atNorm]) && !said(own.stats[atMean]) {
+		own := l.sums()
+		if t.Count == 0 || t.Count > mostSummed || !recorded(own.sum) && !recorded(own.stats[atNorm]) && !recorded(own.stats[atMean]) {
 			continue
 		}
 		found, err := measure(ctx, t, l, &own)
@@ -36,7 +36,7 @@ func contradicted(ctx context.Context, row *result.Row, x leafPair, a, b *compar
 		tell := func(what, have, recorded string) {
 			contradicts(row, t.File, result.StaleValue, what, have, recorded)
 		}
-		if said(own.sum) && said(found.sum) && len(l.Shape) > 0 && t.Type == l.Elem {
+		if recorded(own.sum) && recorded(found.sum) && len(l.Shape) > 0 && t.Type == l.Elem {
 			if own.sum.S != found.sum.S {
 				// Alone it is no damage: recorders have hashed other bytes than they wrote.
 				row.Add(result.Because(result.StaleValue, filepath.Base(t.File), "md5", found.sum.String(), own.sum.String()))
@@ -49,7 +49,7 @@ func contradicted(ctx context.Context, row *result.Row, x leafPair, a, b *compar
 			continue // recorders sum what is not finite in their own ways
 		}
 		for i, name := range []string{atMean: "Mean", atNorm: "Norm"} {
-			if name != "" && said(own.stats[i]) && !found.agrees(i, own.stats[i], l) {
+			if name != "" && recorded(own.stats[i]) && !found.agrees(i, own.stats[i], l) {
 				tell(name, found.stats[i].String(), own.stats[i].String())
 			}
 		}

@@ -18,8 +18,8 @@ import (
 // Norm, in float64, which a recorder sums in another order and maybe in fewer digits;
 // CRC-32 and xor of the bytes, which settle whether the tensors are the same.
 
-// told are the statistics and the checksum of one side of a pair.
-type told struct {
+// sums are the statistics and the checksum of one side of a pair.
+type sums struct {
 	stats [atSum]msprobe.Number
 	sum   msprobe.Number
 	// computed tells that they were computed otherwise than the other side's, norm and n of what.
@@ -28,9 +28,9 @@ type told struct {
 	n        int64
 }
 
-// told is what the recording says of a tensor.
-func (l *leaf) told() told {
-	t := told{sum: l.sum()}
+// sums is what the recording says of a tensor.
+func (l *leaf) sums() sums {
+	t := sums{sum: l.sum()}
 	for i := range t.stats {
 		t.stats[i] = l.stat(i)
 	}
@@ -38,7 +38,7 @@ func (l *leaf) told() told {
 }
 
 // summedElsewhere tells of statistics that another framework summed than those of the other side, in another order.
-func (t *told) summedElsewhere(l *leaf) {
+func (t *sums) summedElsewhere(l *leaf) {
 	n, known := l.Elements()
 	norm, ok := t.stats[atNorm].Value()
 	t.computed, t.norm, t.n = known && ok && n > 0, norm, n
@@ -46,13 +46,13 @@ func (t *told) summedElsewhere(l *leaf) {
 
 // wants tells whether the elements of a tensor can tell more about it and another
 // one, of which only statistics or a checksum are there.
-func (t *told) wants(other *told) bool {
+func (t *sums) wants(other *sums) bool {
 	for i := range t.stats {
-		if said(other.stats[i]) && !said(t.stats[i]) {
+		if recorded(other.stats[i]) && !recorded(t.stats[i]) {
 			return true
 		}
 	}
-	return said(other.sum) && !said(t.sum)
+	return recorded(other.sum) && !recorded(t.sum)
 }
 
 // sumUnit is how exact sums are at best, for those of integers.
@@ -63,8 +63,8 @@ const tileLen = 1 << 15
 
 // measure computes what a recorder says of a tensor, in the words of another side:
 // other tells what is needed, and of what sort the checksum is.
-func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *told) (told, error) {
-	t := told{computed: true, n: s.Count}
+func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *sums) (sums, error) {
+	t := sums{computed: true, n: s.Count}
 	size := int64(s.Type.Bits() / 8)
 	if !s.Type.Readable() || size == 0 {
 		return t, fmt.Errorf("%s: elements of %s have no statistics", s.File, s.Type)
@@ -174,8 +174,8 @@ func swap(b []byte, size int) {
 	}
 }
 
-// said is what was computed as rows have it.
-func (t *told) said(from *result.Said) *result.Said {
+// summary is what was computed as rows have it.
+func (t *sums) summary(from *result.Summary) *result.Summary {
 	s := *from
 	for i, x := range []struct {
 		bit  int32
@@ -186,7 +186,7 @@ func (t *told) said(from *result.Said) *result.Said {
 			s.Known |= x.bit
 		}
 	}
-	if said(t.sum) {
+	if recorded(t.sum) {
 		s.Sum = t.sum.String()
 	}
 	s.Summed, s.Digits, s.Grain = dtype.Float64, 0, 0
@@ -195,7 +195,7 @@ func (t *told) said(from *result.Said) *result.Said {
 
 // agrees tells whether a statistic that was computed here is one that was recorded:
 // extremes are elements, sums are off by what the recorder's rounding makes of them.
-func (t *told) agrees(i int, recorded msprobe.Number, l *leaf) bool {
+func (t *sums) agrees(i int, recorded msprobe.Number, l *leaf) bool {
 	v, ok := recorded.Value()
 	w, too := t.stats[i].Value()
 	if !ok || !too {
@@ -204,14 +204,14 @@ func (t *told) agrees(i int, recorded msprobe.Number, l *leaf) bool {
 	if v == w || v != v && w != w || v == float64(float32(w)) {
 		return true // maybe by way of float32
 	}
-	room := l.said.Step(v)
+	room := l.summary.Step(v)
 	if l.Elem.IsComplex() { // an absolute value, which is rounded
 		room += 4 * l.Elem.Unit() * math.Abs(w)
 	}
 	if i == atMean || i == atNorm {
 		unit := l.Elem.Unit()
-		if l.said.Summed != dtype.Undefined {
-			unit = l.said.Summed.Unit()
+		if l.summary.Summed != dtype.Undefined {
+			unit = l.summary.Summed.Unit()
 		}
 		if unit = max(unit, sumUnit); float64(float32(v)) == v {
 			unit = max(unit, dtype.Float32.Unit()) // a recorder that sums integers in float32
@@ -220,13 +220,13 @@ func (t *told) agrees(i int, recorded msprobe.Number, l *leaf) bool {
 		if i == atMean {
 			scale /= math.Sqrt(float64(t.n))
 		}
-		if limit := l.Elem.Max(); l.said.Summed == dtype.Undefined && l.Elem.IsFloat() && math.IsInf(v, 0) && math.Abs(w) > limit*(1-unit) {
+		if limit := l.Elem.Max(); l.summary.Summed == dtype.Undefined && l.Elem.IsFloat() && math.IsInf(v, 0) && math.Abs(w) > limit*(1-unit) {
 			return true // the sum is beyond the type of the tensor
 		}
-		if i == atNorm && l.said.Summed == dtype.Undefined && math.IsInf(v, 0) && w*w > max(l.Elem.Max(), dtype.Float32.Max())*(1-unit) {
+		if i == atNorm && l.summary.Summed == dtype.Undefined && math.IsInf(v, 0) && w*w > max(l.Elem.Max(), dtype.Float32.Max())*(1-unit) {
 			return true // its squares are
 		}
-		if i == atMean && l.said.Summed == dtype.Undefined && math.IsInf(v, 0) && (v > 0) == (w > 0) && math.Abs(w)*float64(t.n) > max(l.Elem.Max(), dtype.Float32.Max())*(1-unit) {
+		if i == atMean && l.summary.Summed == dtype.Undefined && math.IsInf(v, 0) && (v > 0) == (w > 0) && math.Abs(w)*float64(t.n) > max(l.Elem.Max(), dtype.Float32.Max())*(1-unit) {
 			return true // the sum is, before it is divided
 		}
 		room += (2 + math.Log2(float64(t.n))) * unit * scale

@@ -41,7 +41,7 @@ func TestMeasureReal(t *testing.T) {
 					if !l.tensor() || l.DataName == "" || !l.Known {
 						continue
 					}
-					own := l.told()
+					own := l.sums()
 					file, err := s.open(l)
 					if err != nil {
 						t.Fatal(err)
@@ -53,7 +53,7 @@ func TestMeasureReal(t *testing.T) {
 					}
 					tensors++
 					for i, n := range own.stats {
-						if !said(n) || found.n == 0 {
+						if !recorded(n) || found.n == 0 {
 							continue
 						}
 						if statistics++; !found.agrees(i, n, l) {
@@ -99,8 +99,8 @@ func TestMeasure(t *testing.T) {
 	side := func(typ dtype.Type, b []byte, count int64) *compare.SideTensor {
 		return &compare.SideTensor{Tensor: compare.Tensor{Type: typ, Shape: []int64{count}, Count: count, Open: func() compare.Elements { return bytesElements(b) }}}
 	}
-	l := &leaf{form: &form{Elem: dtype.Int16, Known: true, Shape: []int64{n}}, said: &result.Said{}}
-	found, err := measure(context.Background(), side(dtype.Int16, raw, n), l, &told{sum: msprobe.Number{Kind: msprobe.Text, S: "0x0000000000000000"}})
+	l := &leaf{form: &form{Elem: dtype.Int16, Known: true, Shape: []int64{n}}, summary: &result.Summary{}}
+	found, err := measure(context.Background(), side(dtype.Int16, raw, n), l, &sums{sum: msprobe.Number{Kind: msprobe.Text, S: "0x0000000000000000"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +126,8 @@ func TestMeasure(t *testing.T) {
 		v      []float32
 		hi, lo float64
 	}{{[]float32{1, nan, 2}, math.NaN(), math.NaN()}, {[]float32{nan, 1}, math.NaN(), math.NaN()}, {[]float32{inf, 1, -inf}, math.Inf(1), math.Inf(-1)}, {[]float32{-1, -2}, -1, -2}} {
-		l := &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{int64(len(c.v))}}, said: &result.Said{}}
-		found, err := measure(context.Background(), side(dtype.Float32, floats(c.v...), int64(len(c.v))), l, &told{})
+		l := &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{int64(len(c.v))}}, summary: &result.Summary{}}
+		found, err := measure(context.Background(), side(dtype.Float32, floats(c.v...), int64(len(c.v))), l, &sums{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,31 +138,31 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 	// A recorder may sum integers in float32, which its digits show.
-	l = &leaf{form: &form{Elem: dtype.Int32, Known: true, Shape: []int64{3}}, said: &result.Said{}}
-	found, _ = measure(context.Background(), side(dtype.Int32, []byte{100, 0, 0, 0, 90, 0, 0, 0, 51, 0, 0, 0}, 3), l, &told{})
+	l = &leaf{form: &form{Elem: dtype.Int32, Known: true, Shape: []int64{3}}, summary: &result.Summary{}}
+	found, _ = measure(context.Background(), side(dtype.Int32, []byte{100, 0, 0, 0, 90, 0, 0, 0, 51, 0, 0, 0}, 3), l, &sums{})
 	for v, want := range map[float64]bool{math.Sqrt(20701): true, float64(float32(math.Sqrt(20701))): true, math.Sqrt(20701) + 1e-5: false, 143.875: false} {
 		if found.agrees(atNorm, msprobe.Number{Kind: msprobe.Float, F: v}, l) != want {
 			t.Errorf("a norm of %.9g is taken for %v", v, found.stats[atNorm])
 		}
 	}
 	// The squares of elements may be beyond their type where the norm is not.
-	l = &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{2}}, said: &result.Said{}}
+	l = &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{2}}, summary: &result.Summary{}}
 	for v, want := range map[float32]bool{3e25: true, 3e15: false} {
-		found, _ = measure(context.Background(), side(dtype.Float32, floats(v, v), 2), l, &told{})
+		found, _ = measure(context.Background(), side(dtype.Float32, floats(v, v), 2), l, &sums{})
 		if found.agrees(atNorm, msprobe.Number{Kind: msprobe.Float, F: math.Inf(1)}, l) != want {
 			t.Errorf("an infinite norm is taken for %v", found.stats[atNorm])
 		}
 	}
 	// So may the sum of elements, before it is divided.
 	for v, want := range map[float32]bool{-3e38: true, 3e38: false, -1e38: false} {
-		found, _ = measure(context.Background(), side(dtype.Float32, floats(v, v), 2), l, &told{})
+		found, _ = measure(context.Background(), side(dtype.Float32, floats(v, v), 2), l, &sums{})
 		if found.agrees(atMean, msprobe.Number{Kind: msprobe.Float, F: math.Inf(-1)}, l) != want {
 			t.Errorf("an infinite mean is taken for %v", found.stats[atMean])
 		}
 	}
 	// A mean that is off by more than rounding is another one.
-	l = &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{2}}, said: &result.Said{}}
-	found, _ = measure(context.Background(), side(dtype.Float32, floats(3, 4), 2), l, &told{})
+	l = &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{2}}, summary: &result.Summary{}}
+	found, _ = measure(context.Background(), side(dtype.Float32, floats(3, 4), 2), l, &sums{})
 	for v, want := range map[float64]bool{3.5: true, 3.5000002: true, 3.50001: false} {
 		if found.agrees(atMean, msprobe.Number{Kind: msprobe.Float, F: v}, l) != want {
 			t.Errorf("a mean of %g is taken for %v", v, found.stats[atMean])
@@ -185,7 +185,7 @@ func TestOff(t *testing.T) {
 		{dtype.Float64, -1.534196138381958, -1.5341960812661068, false},
 		{dtype.Float64, -1.5342, -1.5341960812661068, true},
 	} {
-		if got := (&leaf{form: &form{Elem: c.elem}, said: &result.Said{}}).off(c.recorded, c.found); got != c.want {
+		if got := (&leaf{form: &form{Elem: c.elem}, summary: &result.Summary{}}).off(c.recorded, c.found); got != c.want {
 			t.Errorf("%v: %v is %v: %v, expected %v", c.elem, c.recorded, c.found, got, c.want)
 		}
 	}

@@ -12,15 +12,15 @@ import (
 	"precision/compare/verdict"
 )
 
-// said is a tensor as dump.json has it, of 64 elements; the statistics are JSON.
-func said(dtype, hi, lo, mean, norm string) string {
+// statistics is a tensor as dump.json has it, of 64 elements; the statistics are JSON.
+func statistics(dtype, hi, lo, mean, norm string) string {
 	return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.%s", "shape": [8, 8], "Max": %s, "Min": %s, "Mean": %s, "Norm": %s, "requires_grad": false}`, dtype, hi, lo, mean, norm)
 }
 
 // sized is a tensor of float32 around v, off by a share of it.
 func sized(v, off float64) string {
 	f := func(x float64) string { return fmt.Sprintf("%.9e", float64(float32(x*(1+off)))) }
-	return said("float32", f(v), f(-v/2), f(v/9), f(5*v))
+	return statistics("float32", f(v), f(-v/2), f(v/9), f(5*v))
 }
 
 // entry is a call with its inputs and its output.
@@ -71,7 +71,7 @@ func TestMovementTellsNothing(t *testing.T) {
 // TestShapeAlone: NaN that came into one side, where nothing before made any, is the fault of a call that passes over it,
 // and of none that takes the shape of the tensor alone.
 func TestShapeAlone(t *testing.T) {
-	nan := said("float32", "NaN", "NaN", "NaN", "NaN")
+	nan := statistics("float32", "NaN", "NaN", "NaN", "NaN")
 	for api, blamed := range map[string]bool{"Torch.nan_to_num": true, "Torch.relu": true, "Torch.zeros_like": false, "Torch.ones_like": false, "Torch.full_like": false,
 		"Tensor.new_zeros": false, "Tensor.new_ones": false, "Tensor.new_full": false, "Torch.empty_like": false, "Tensor.new_empty": false, "Torch.rand_like": false, "Tensor.size": false} {
 		side := func(x string) string {
@@ -90,11 +90,11 @@ func TestShapeAlone(t *testing.T) {
 // TestMadeAlone: NaN and infinities that a call without a partner makes of finite numbers are a
 // root, wherever they go; what a mask is made of is none, nor what only hands them on.
 func TestMadeAlone(t *testing.T) {
-	x, nan := sized(2, 0), said("float32", "NaN", "NaN", "NaN", "NaN")
-	low := said("float32", "0.0", "-Infinity", "-Infinity", "Infinity")
-	lower := said("float32", "1.0", "-Infinity", "-Infinity", "Infinity")
-	over := said("float32", "Infinity", "1.0", "Infinity", "Infinity")
-	places, flags := said("int64", "31", "0", "null", "null"), said("bool", "true", "false", "null", "null")
+	x, nan := sized(2, 0), statistics("float32", "NaN", "NaN", "NaN", "NaN")
+	low := statistics("float32", "0.0", "-Infinity", "-Infinity", "Infinity")
+	lower := statistics("float32", "1.0", "-Infinity", "-Infinity", "Infinity")
+	over := statistics("float32", "Infinity", "1.0", "Infinity", "Infinity")
+	places, flags := statistics("int64", "31", "0", "null", "null"), statistics("bool", "true", "false", "null", "null")
 	base := func(more ...string) []string {
 		var list []string
 		for i := range 8 {
@@ -124,7 +124,7 @@ func TestMadeAlone(t *testing.T) {
 		{"infinity put among data", []string{entry("Tensor.masked_fill", 0, []string{x, `{"type": "float", "value": Infinity}`}, over)}, "Tensor.masked_fill.0.forward"},
 		{"-inf among data that are added up", []string{entry("Torch.where", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low), entry("Torch.sum", 0, []string{low}, low)}, "Torch.where.0.forward"},
 		{"masked scores", []string{entry("Torch.where", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low), entry("Tensor.view", 0, []string{low}, low), entry("Tensor.add", 0, []string{low, x}, lower), entry("Torch.softmax", 0, []string{lower}, sized(4, 0))}, ""},
-		{"a mask of zeros", []string{entry("Tensor.masked_fill", 0, []string{said("float32", "0.0", "0.0", "0.0", "0.0"), `{"type": "float", "value": -Infinity}`}, low), entry("Torch.sum", 0, []string{low}, low)}, ""},
+		{"a mask of zeros", []string{entry("Tensor.masked_fill", 0, []string{statistics("float32", "0.0", "0.0", "0.0", "0.0"), `{"type": "float", "value": -Infinity}`}, low), entry("Torch.sum", 0, []string{low}, low)}, ""},
 		{"an infinite number given", []string{entry("Torch.mul", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low)}, ""},
 		{"the triangle of a mask", []string{entry("Torch.triu", 0, []string{x}, low)}, ""},
 		{"a buffer", []string{entry("Torch.empty_like", 0, []string{x}, nan)}, ""},
@@ -196,7 +196,7 @@ func TestMovedAlone(t *testing.T) {
 // alone made of what the other side has a part of, or a gradient that a function hands out in another form.
 func TestUnseen(t *testing.T) {
 	x, y, part, off := sized(2, 0), sized(3, 0), sized(2.5, 0), sized(2.5, 0.3)
-	counter := strings.Replace(said("int64", "3", "3", "3", "3"), "[8, 8]", "[1]", 1)
+	counter := strings.Replace(statistics("int64", "3", "3", "3", "3"), "[8, 8]", "[1]", 1)
 	cut := func(part, out string, more ...string) string {
 		list := []string{entry("Functional.linear", 0, []string{x, sized(1.1, 0)}, y)}
 		return written(t, append(append(list, more...), entry("Functional.conv1d", 0, []string{part, sized(1.3, 0)}, out), entry("Functional.gelu", 0, []string{out}, out))...)
@@ -204,7 +204,7 @@ func TestUnseen(t *testing.T) {
 	back := func(api string, in, out string) string {
 		return fmt.Sprintf(`"Functional.%s.0.backward": {"input": [%s], "output": [%s]}`, api, in, out)
 	}
-	one, loss := said("float32", "1.0", "1.0", "1.0", "1.0"), sized(4.5, 0)
+	one, loss := statistics("float32", "1.0", "1.0", "1.0", "1.0"), sized(4.5, 0)
 	steps := func(form, gradient string) string {
 		return written(t, entry("Functional.linear", 0, []string{x, sized(1.1, 0)}, y), entry("Functional.cross_entropy", 0, []string{y}, loss),
 			back("cross_entropy", one, form), back("linear", gradient, gradient))
@@ -234,9 +234,9 @@ func TestUnseen(t *testing.T) {
 		}
 	}
 	// The same rows in another order: only the sums of the recorder tell, and these are rounded.
-	ids := strings.ReplaceAll(said("int64", "9", "0", "null", "null"), "[8, 8]", "[8]")
+	ids := strings.ReplaceAll(statistics("int64", "9", "0", "null", "null"), "[8, 8]", "[8]")
 	rows := func(mean string) string {
-		return written(t, entry("Functional.embedding", 0, []string{ids, x}, said("float32", "3.0", "-2.0", mean, "9.5")), entry("Functional.gelu", 0, []string{sized(3, 0)}, y))
+		return written(t, entry("Functional.embedding", 0, []string{ids, x}, statistics("float32", "3.0", "-2.0", mean, "9.5")), entry("Functional.gelu", 0, []string{sized(3, 0)}, y))
 	}
 	if j := judged(t, rows("0.12500001"), rows("0.125")); j.Verdict != verdict.Good || len(j.Roots) > 0 {
 		t.Errorf("rows in another order: %s, roots %v", j.Verdict, rootNames(j))
@@ -292,7 +292,7 @@ func TestDrawn(t *testing.T) {
 func TestSunkMasks(t *testing.T) {
 	side := func(lo, top string, mean ...string) string {
 		list := []string{entry("Functional.linear", 0, []string{sized(2, 0), sized(1.1, 0)}, sized(3, 0)),
-			entry("Tensor.__add__", 0, []string{sized(3, 0), said("float32", "0.0", lo, lo, "Infinity")}, said("float32", top, lo, append(mean, lo)[0], "Infinity"))}
+			entry("Tensor.__add__", 0, []string{sized(3, 0), statistics("float32", "0.0", lo, lo, "Infinity")}, statistics("float32", top, lo, append(mean, lo)[0], "Infinity"))}
 		for i := range 4 {
 			list = append(list, entry("Functional.gelu", i, []string{sized(3+float64(i), 0)}, sized(4+float64(i), 0)))
 		}
@@ -314,7 +314,7 @@ func TestSunkMasks(t *testing.T) {
 // what has no masks.
 func TestOverflowIsNoMask(t *testing.T) {
 	side := func(typ, lo, top, mean, norm string) string {
-		list := []string{entry("Functional.linear", 0, []string{sized(2, 0), sized(1.1, 0)}, said(typ, top, lo, mean, norm))}
+		list := []string{entry("Functional.linear", 0, []string{sized(2, 0), sized(1.1, 0)}, statistics(typ, top, lo, mean, norm))}
 		for i := range 4 {
 			list = append(list, entry("Functional.gelu", i, []string{sized(3+float64(i), 0)}, sized(4+float64(i), 0)))
 		}
@@ -340,10 +340,10 @@ func TestOverflowIsNoMask(t *testing.T) {
 // TestNormBeyondTheType: a Norm that a float16 cannot hold is infinite, or the largest number where a device saturates; neither
 // is damage.
 func TestNormBeyondTheType(t *testing.T) {
-	whole := said("float16", "0.900390625", "-0.39990234375", "0.1", "4.125")
+	whole := statistics("float16", "0.900390625", "-0.39990234375", "0.1", "4.125")
 	for norm, damaged := range map[string]int{"Infinity": 0, "65504": 0, "60000": 1} {
 		side := func() string {
-			x := strings.Replace(said("float16", "60", "-2", "20", norm), "[8, 8]", "[8192, 8192]", 1)
+			x := strings.Replace(statistics("float16", "60", "-2", "20", norm), "[8, 8]", "[8192, 8192]", 1)
 			lines := []string{entry("Functional.linear", 0, []string{whole, whole}, x)}
 			for i := range 20 {
 				lines = append(lines, entry("Functional.relu", i, []string{whole}, whole))
@@ -357,11 +357,11 @@ func TestNormBeyondTheType(t *testing.T) {
 }
 
 // layers is a recording of so many products; said makes the statistics of a tensor around v.
-func layers(t testing.TB, n int, said func(v float64) string) string {
+func layers(t testing.TB, n int, named func(v float64) string) string {
 	var list []string
 	for i := range n {
 		v := float64(i)
-		list = append(list, entry("Functional.linear", i, []string{said(2 + v), said(1.1 + v/3)}, said(3+v)))
+		list = append(list, entry("Functional.linear", i, []string{named(2 + v), named(1.1 + v/3)}, named(3+v)))
 	}
 	return written(t, list...)
 }
@@ -371,15 +371,15 @@ func layers(t testing.TB, n int, said func(v float64) string) string {
 // belongs is damage, told with entry, key and offset. Numbers in quotes are numbers.
 func TestNoInformation(t *testing.T) {
 	all := func(s string) func(v float64) string {
-		return func(float64) string { return said("float32", s, s, s, s) }
+		return func(float64) string { return statistics("float32", s, s, s, s) }
 	}
 	quoted := func(v float64) string {
 		f := func(x float64) string { return fmt.Sprintf(`"%.9e"`, float64(float32(x))) }
-		return said("float32", f(v), f(-v/2), f(v/9), f(5*v))
+		return statistics("float32", f(v), f(-v/2), f(v/9), f(5*v))
 	}
 	for _, c := range []struct {
 		name    string
-		said    func(v float64) string
+		write   func(v float64) string
 		want    verdict.Verdict
 		damaged bool
 	}{
@@ -391,9 +391,9 @@ func TestNoInformation(t *testing.T) {
 		{"a truth value", all("true"), verdict.Inconclusive, true},
 		{"null", all("null"), verdict.Inconclusive, false},
 		{"NaN", all("NaN"), verdict.Inconclusive, false},
-		{"infinity", func(float64) string { return said("float32", "Infinity", "-Infinity", "NaN", "Infinity") }, verdict.Inconclusive, false},
+		{"infinity", func(float64) string { return statistics("float32", "Infinity", "-Infinity", "NaN", "Infinity") }, verdict.Inconclusive, false},
 		{"zeros", all("0.0"), verdict.Inconclusive, false},
-		{"one number everywhere", func(float64) string { return said("float32", "0.25", "0.25", "0.25", "2.0") }, verdict.Inconclusive, false},
+		{"one number everywhere", func(float64) string { return statistics("float32", "0.25", "0.25", "0.25", "2.0") }, verdict.Inconclusive, false},
 		{"no statistics", func(float64) string {
 			return `{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8, 8], "requires_grad": false}`
 		}, verdict.Inconclusive, false},
@@ -404,8 +404,8 @@ func TestNoInformation(t *testing.T) {
 			return `{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8, 8], "md5": "", "requires_grad": false}`
 		}, verdict.Inconclusive, false},
 	} {
-		left := layers(t, 20, c.said)
-		j := judged(t, left, layers(t, 20, c.said))
+		left := layers(t, 20, c.write)
+		j := judged(t, left, layers(t, 20, c.write))
 		if j.Verdict != c.want || len(j.Roots) > 0 || (len(j.Damaged) > 0) != c.damaged {
 			t.Errorf("%s: %s, roots %v, %d damaged, expected %s", c.name, j.Verdict, rootNames(j), len(j.Damaged), c.want)
 		}
@@ -419,9 +419,9 @@ func TestNoInformation(t *testing.T) {
 	}
 }
 
-// TestHalfSaid: a tensor of which one side lost the extremes is not compared by what is left, and
+// TestHalfRecorded: a tensor of which one side lost the extremes is not compared by what is left, and
 // strict misses it, be it an output or an input.
-func TestHalfSaid(t *testing.T) {
+func TestHalfRecorded(t *testing.T) {
 	side := func(output, input string) string {
 		var list []string
 		for i := range 20 {
@@ -438,14 +438,14 @@ func TestHalfSaid(t *testing.T) {
 		return written(t, list...)
 	}
 	whole := side("", "")
-	half := said("float32", "null", "-3.785714388", "null", "null")
+	half := statistics("float32", "null", "-3.785714388", "null", "null")
 	for name, x := range map[string]struct {
 		side string
 		lost []string
 	}{
 		"whole":     {side("", ""), nil},
 		"an output": {side(half, ""), []string{"Functional.relu.4.forward:output:0"}},
-		"an input":  {side("", said("float32", "null", "null", "null", "null")), []string{"Functional.relu.9.forward:input:0"}},
+		"an input":  {side("", statistics("float32", "null", "null", "null", "null")), []string{"Functional.relu.9.forward:input:0"}},
 	} {
 		for _, pair := range [][2]string{{whole, x.side}, {x.side, whole}} {
 			j := judged(t, pair[0], pair[1])
@@ -519,17 +519,17 @@ func TestInfinityIsNoJump(t *testing.T) {
 		var list []string
 		f := func(v, off float64) string {
 			x := func(x float64) string { return fmt.Sprintf("%.9e", float64(float32(x*(1+off)))) }
-			return said(dtype, x(v), x(-v/2), x(v/9), x(5*v))
+			return statistics(dtype, x(v), x(-v/2), x(v/9), x(5*v))
 		}
 		for i := range 12 {
 			v := float64(i)
 			list = append(list, entry("Functional.linear", i, []string{f(2+v, off), f(1.1+v/3, off)}, f(3+v, off)))
 			x := fmt.Sprintf("%.9e", (3+v)*(1+off))
-			masked := said(dtype, x, "-Infinity", "-Infinity", "Infinity")
+			masked := statistics(dtype, x, "-Infinity", "-Infinity", "Infinity")
 			list = append(list, entry("Tensor.masked_fill", i, []string{f(3+v, off)}, masked))
 			out := f(0.3+v/50, off/2)
 			if broken && i == 7 {
-				out = said(dtype, "NaN", "NaN", "NaN", "NaN")
+				out = statistics(dtype, "NaN", "NaN", "NaN", "NaN")
 			}
 			list = append(list, entry("Functional.softmax", i, []string{masked}, out))
 		}
@@ -552,7 +552,7 @@ func TestFinal(t *testing.T) {
 		v := float64(i)
 		list = append(list, entry("Functional.linear", i, []string{sized(2+v, 0), sized(1.1+v/3, 0)}, sized(3+v, 0)))
 	}
-	loss := entry("Functional.cross_entropy", 0, []string{sized(32, 0)}, said("float32", "1.5", "1.2", "1.3", "10.5"))
+	loss := entry("Functional.cross_entropy", 0, []string{sized(32, 0)}, statistics("float32", "1.5", "1.2", "1.3", "10.5"))
 	back := strings.Replace(entry("Functional.linear", 29, []string{sized(0.1, 0)}, sized(0.2, 0)), "forward", "backward", 1)
 	golden := written(t, append(slices.Clone(list), loss, back)...)
 	j := judged(t, golden, golden)
@@ -617,16 +617,16 @@ func TestUnfedIsNotCalmed(t *testing.T) {
 // TestSumsOfNoElements: a mean or a norm that no elements between the extremes have is no sum beyond its type: it
 // differs. One that so many elements may have says nothing.
 func TestSumsOfNoElements(t *testing.T) {
-	x, good := sized(2, 0), said("float32", "2", "-1", "0.25", "9")
+	x, good := sized(2, 0), statistics("float32", "2", "-1", "0.25", "9")
 	list := func(out string) string {
 		return written(t, entry("Functional.linear", 0, []string{x, sized(1, 0)}, out))
 	}
 	for _, c := range [][2]string{{"NaN", "9"}, {"0.25", "NaN"}, {"Infinity", "9"}, {"-1e400", "9"}, {"0.25", "Infinity"}, {"0.25", "-Infinity"}} {
-		if j := judged(t, list(said("float32", "2", "-1", c[0], c[1])), list(good)); j.Verdict != verdict.Bad {
+		if j := judged(t, list(statistics("float32", "2", "-1", c[0], c[1])), list(good)); j.Verdict != verdict.Bad {
 			t.Errorf("mean %s, norm %s: %s", c[0], c[1], j.Verdict)
 		}
 	}
-	if j := judged(t, list(said("float16", "60000", "-1", "2", "Infinity")), list(said("float16", "60000", "-1", "2", "90000"))); j.Verdict != verdict.Good {
+	if j := judged(t, list(statistics("float16", "60000", "-1", "2", "Infinity")), list(statistics("float16", "60000", "-1", "2", "90000"))); j.Verdict != verdict.Good {
 		t.Errorf("a norm beyond float16: %s", j.Verdict)
 	}
 }

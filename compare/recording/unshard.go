@@ -161,7 +161,7 @@ func (u *unsharding) leaf(all []*call, i int, golden *leaf) {
 	}
 	if !own.tensor() || !golden.tensor() {
 		if number := func(l *leaf) bool { return l.Kind == msprobe.Scalar && l.arg != nil && l.arg.Value.Kind == msprobe.Int }; number(own) && number(golden) && own.arg.Value.I*int64(len(all)) == golden.arg.Value.I && own.role == result.Input {
-			own.arg, own.said = golden.arg, golden.said // a size of the slice
+			own.arg, own.summary = golden.arg, golden.summary // a size of the slice
 		}
 		return
 	}
@@ -191,23 +191,23 @@ func (u *unsharding) leaf(all []*call, i int, golden *leaf) {
 	if len(parts) > n && parts[1].sameness() == own.sameness() {
 		step = len(parts) / n
 	}
-	said := *own.said
+	summary := *own.summary
 	sum, squares := 0.0, 0.0
 	for k := range n {
-		p := parts[k*step].said
-		said.Known &= p.Known
-		said.Stats.Max, said.Stats.Min = max(said.Stats.Max, p.Stats.Max), min(said.Stats.Min, p.Stats.Min)
+		p := parts[k*step].summary
+		summary.Known &= p.Known
+		summary.Stats.Max, summary.Stats.Min = max(summary.Stats.Max, p.Stats.Max), min(summary.Stats.Min, p.Stats.Min)
 		sum, squares = sum+p.Stats.Mean, squares+p.Stats.Norm*p.Stats.Norm
 	}
-	said.Stats.Mean, said.Stats.Norm = sum/float64(n), math.Sqrt(squares)
-	said.Sum, said.Digits = "", joinedDigits
-	if elements, ok := golden.Elements(); ok && math.Abs(said.Stats.Mean)*math.Sqrt(float64(elements)) < leastMean*said.Stats.Norm {
-		said.Known &^= result.KnownMean // of what nearly cancels the slices leave too few digits
-		said.Stats.Mean, own.kinds[atMean] = 0, msprobe.Absent
+	summary.Stats.Mean, summary.Stats.Norm = sum/float64(n), math.Sqrt(squares)
+	summary.Sum, summary.Digits = "", joinedDigits
+	if elements, ok := golden.Elements(); ok && math.Abs(summary.Stats.Mean)*math.Sqrt(float64(elements)) < leastMean*summary.Stats.Norm {
+		summary.Known &^= result.KnownMean // of what nearly cancels the slices leave too few digits
+		summary.Stats.Mean, own.kinds[atMean] = 0, msprobe.Absent
 	}
 	f := *own.form
 	f.Shape = golden.Shape
-	own.form, own.said, own.kinds[atSum], own.DataName = &f, &said, msprobe.Absent, ""
+	own.form, own.summary, own.kinds[atSum], own.DataName = &f, &summary, msprobe.Absent, ""
 	if u.joined++; u.first == "" {
 		u.first = all[0].Name + " " + own.place
 	}
@@ -219,7 +219,7 @@ const joinedDigits, leastMean = 6, 0.01
 
 // near tells of a tensor that its largest, smallest elements and its norm are those of another but for rounding.
 func (l *leaf) near(o *leaf) bool {
-	a, b := &l.said.Stats, &o.said.Stats
+	a, b := &l.summary.Stats, &o.summary.Stats
 	peak := max(math.Abs(b.Max), math.Abs(b.Min))
 	return math.Abs(a.Max-b.Max) <= nearly*peak && math.Abs(a.Min-b.Min) <= nearly*peak && math.Abs(a.Norm-b.Norm) <= nearly*b.Norm
 }

@@ -18,7 +18,7 @@ import (
 func TestUnshard(t *testing.T) {
 	shaped := func(text, shape string) string { return strings.Replace(text, "[8, 8]", shape, 1) }
 	one := func(hi, lo, mean, norm float64) string {
-		return said("float32", fmt.Sprint(hi), fmt.Sprint(lo), fmt.Sprint(mean), fmt.Sprint(norm))
+		return statistics("float32", fmt.Sprint(hi), fmt.Sprint(lo), fmt.Sprint(mean), fmt.Sprint(norm))
 	}
 	x, sum, part, other := one(2, -1, 0.5, 10), one(6, -6, 0.2, 30), one(4, -1, 0.1, 9), one(2, -5, 0.3, 8)
 	// A column-parallel and a row-parallel linear, and a normalisation behind their sum.

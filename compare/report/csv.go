@@ -232,10 +232,10 @@ var recordedHeader = []string{
 // numbers for what was not recorded.
 func appendRecorded(cells []string, r *result.Recorded) []string {
 	if r == nil {
-		r = &result.Recorded{Left: &result.Said{}, Right: &result.Said{}}
+		r = &result.Recorded{Left: &result.Summary{}, Right: &result.Summary{}}
 	}
 	cells = append(cells, textCell(r.Place), textCell(string(r.How)))
-	for _, s := range []*result.Said{r.Left, r.Right} {
+	for _, s := range []*result.Summary{r.Left, r.Right} {
 		for _, x := range []struct {
 			bit int32
 			v   float64

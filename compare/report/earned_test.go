@@ -283,7 +283,7 @@ var elsewhere = map[string][3]string{
 	"report.cause.imaginary":     {"../imaginary_test.go", "TestImaginaryPartsLeftOut", "RealPartOnly"},
 	"report.cause.alone":         {"../recording/tensors_test.go", "TestMovedAlone", "roll"},
 	"report.cause.form":          {"../recording/flow_test.go", "TestForms", "MasksAlike"},
-	"reason.inputs-unrecorded":   {"../recording/flow_test.go", "TestSaidOnce", "InputsUnrecorded"},
+	"reason.inputs-unrecorded":   {"../recording/flow_test.go", "TestNamedOnce", "InputsUnrecorded"},
 	"report.coverage":            {"true_test.go", "TestSentencesAreTrue", "report.coverage"},
 	"reason.golden-attribute":    {"../oracle/follow_test.go", "TestAttributeIsFound", "GoldenAttribute"},
 	"reason.golden-form":         {"../oracle/form_test.go", "TestGoldenForms", "GoldenForm"},
@@ -316,18 +316,18 @@ func parseCalls(t *testing.T, text string) *result.Table {
 		for i, word := range words[1:] {
 			value, from, _ := strings.Cut(word, ":")
 			left, right, _ := strings.Cut(value, "/")
-			of := func(text string) *result.Said {
+			of := func(text string) *result.Summary {
 				if text == "~" { // still on its way from other ranks
-					return &result.Said{Class: "torch.distributed._functional_collectives.AsyncCollectiveTensor"}
+					return &result.Summary{Class: "torch.distributed._functional_collectives.AsyncCollectiveTensor"}
 				}
 				if sum, ok := strings.CutPrefix(text, "#"); ok {
-					return &result.Said{Class: "torch.Tensor", Sum: sum}
+					return &result.Summary{Class: "torch.Tensor", Sum: sum}
 				}
 				norm, err := strconv.ParseFloat(text, 64)
 				if err != nil {
 					t.Fatal(err)
 				}
-				return &result.Said{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm,
+				return &result.Summary{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm,
 					Stats: result.Stats{Max: norm / 2, Min: -norm / 2, Mean: norm / 10, Norm: norm}}
 			}
 			operand := result.Operand{DType: dtype.Float32, Shape: []int64{16}}

@@ -9,11 +9,11 @@ import (
 // TestFiner: of two tensors whose extremes read alike the first thing that differs is shown, and nothing that does not.
 func TestFiner(t *testing.T) {
 	all := int32(result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm)
-	side := func(max, norm float64, sum string) *result.Said {
-		return &result.Said{Known: all, Sum: sum, Stats: result.Stats{Max: max, Min: -1, Norm: norm}}
+	side := func(max, norm float64, sum string) *result.Summary {
+		return &result.Summary{Known: all, Sum: sum, Stats: result.Stats{Max: max, Min: -1, Norm: norm}}
 	}
 	for _, c := range []struct {
-		a, b        *result.Said
+		a, b        *result.Summary
 		left, right string
 	}{
 		{side(6, 30.001, "a"), side(6, 30, "b"), "Norm 30.001", "Norm 30"},

@@ -329,8 +329,8 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 		}
 	}
 	w.named("certainty", r.Certainty.String())
-	if len(r.Untold) > 0 {
-		w.listed("uncompared", r.Untold)
+	if len(r.Uncompared) > 0 {
+		w.listed("uncompared", r.Uncompared)
 	}
 	if why := j.Why(r); len(why) > 0 {
 		w.enter("why", '[')

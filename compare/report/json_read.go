@@ -284,7 +284,7 @@ func complete(rows []result.Row) {
 			row.Metrics = nil
 		}
 		if r := row.Recorded; r != nil {
-			r.Left, r.Right = cmp.Or(r.Left, &result.Said{}), cmp.Or(r.Right, &result.Said{})
+			r.Left, r.Right = cmp.Or(r.Left, &result.Summary{}), cmp.Or(r.Right, &result.Summary{})
 		}
 	}
 }

@@ -106,14 +106,14 @@ const notApplicable = "N/A"
 func (m Msprobe) row(form msprobeForm, r *result.Row, t *verdict.Tensor, stacks bool) []string {
 	rec := r.Recorded
 	if rec == nil {
-		rec = &result.Recorded{Left: &result.Said{}, Right: &result.Said{}}
+		rec = &result.Recorded{Left: &result.Summary{}, Right: &result.Summary{}}
 	}
 	cells := []string{msprobeName(r.Left.Names, rec), msprobeName(r.Right.Names, rec)}
 	for _, s := range []struct {
-		said *result.Said
-		o    *result.Operand
+		summary *result.Summary
+		o       *result.Operand
 	}{{rec.Left, &r.Left}, {rec.Right, &r.Right}} {
-		cells = append(cells, msprobeType(s.said, s.o))
+		cells = append(cells, msprobeType(s.summary, s.o))
 	}
 	cells = append(cells, msprobeShape(rec.Left, &r.Left), msprobeShape(rec.Right, &r.Right), notApplicable, notApplicable)
 	switch form {
@@ -185,7 +185,7 @@ func msprobeName(call string, rec *result.Recorded) string {
 	return call + "." + rec.Place
 }
 
-func msprobeType(s *result.Said, o *result.Operand) string {
+func msprobeType(s *result.Summary, o *result.Operand) string {
 	switch {
 	case s.Class == "":
 		return notApplicable
@@ -197,7 +197,7 @@ func msprobeType(s *result.Said, o *result.Operand) string {
 	return s.Class
 }
 
-func msprobeShape(s *result.Said, o *result.Operand) string {
+func msprobeShape(s *result.Summary, o *result.Operand) string {
 	switch {
 	case s.Class == "":
 		return notApplicable
@@ -225,7 +225,7 @@ func pythonNumber(v float64) string {
 }
 
 // msprobeStats are the statistics of a side in the order of the columns.
-func msprobeStats(s *result.Said) [4]struct {
+func msprobeStats(s *result.Summary) [4]struct {
 	bit int32
 	v   float64
 } {
@@ -235,7 +235,7 @@ func msprobeStats(s *result.Said) [4]struct {
 	}{{result.KnownMax, s.Stats.Max}, {result.KnownMin, s.Stats.Min}, {result.KnownMean, s.Stats.Mean}, {result.KnownNorm, s.Stats.Norm}}
 }
 
-func statisticCells(s *result.Said, t dtype.Type) []string {
+func statisticCells(s *result.Summary, t dtype.Type) []string {
 	var cells []string
 	for _, x := range msprobeStats(s) {
 		switch {

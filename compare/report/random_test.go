@@ -29,8 +29,8 @@ func fill(r *rand.Rand, v reflect.Value) {
 	case reflect.TypeFor[metric.Metric]():
 		v.SetUint(r.Uint64N(uint64(metric.Count)))
 		return
-	case reflect.TypeFor[*result.Said](): // never nil
-		v.Set(reflect.ValueOf(&result.Said{}))
+	case reflect.TypeFor[*result.Summary](): // never nil
+		v.Set(reflect.ValueOf(&result.Summary{}))
 		fill(r, v.Elem())
 		return
 	case reflect.TypeFor[time.Time]():

@@ -46,8 +46,8 @@ func stackOf(j *verdict.Judged, op *verdict.Operator) []string {
 // mostFrames bounds how many lines of a stack people are shown.
 const mostFrames = 5
 
-// SaidText is what a recording says of a value, in short.
-func SaidText(s *result.Said) string {
+// SummaryText is what a recording says of a value, in short.
+func SummaryText(s *result.Summary) string {
 	if s.Value != "" {
 		return s.Value
 	}
@@ -68,7 +68,7 @@ func SaidText(s *result.Said) string {
 // ranges says of both sides of an input what was recorded of it; where that is no more than that it is a
 // tensor, the range of its elements.
 func ranges(row *result.Row) (left, right string) {
-	left, right = SaidText(row.Recorded.Left), SaidText(row.Recorded.Right)
+	left, right = SummaryText(row.Recorded.Left), SummaryText(row.Recorded.Right)
 	f := &row.Result().Facts
 	switch {
 	case left != row.Recorded.Left.Class || right != row.Recorded.Right.Class:
@@ -200,8 +200,8 @@ func (w *jsonWriter) begin(j *verdict.Judged, op *verdict.Operator, r *verdict.R
 			if rec.Parameter != "" {
 				w.named("parameter", rec.Parameter)
 			}
-			w.named("left", SaidText(rec.Left))
-			w.named("right", SaidText(rec.Right))
+			w.named("left", SummaryText(rec.Left))
+			w.named("right", SummaryText(rec.Right))
 			w.listed("fed_by", r.Begin.From)
 			if r.Begin.Instead != "" {
 				w.named("instead", r.Begin.Instead)

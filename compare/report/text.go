@@ -300,12 +300,12 @@ func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) stri
 		return s.say("region.edge")
 	case r.Certainty == verdict.Region && len(r.Region) > 0:
 		return s.say("region", s.list(r.Region, most))
-	case r.Certainty == verdict.Region && len(r.Untold) > 0:
-		return s.say("region.untold", s.list(r.Untold, most))
+	case r.Certainty == verdict.Region && len(r.Uncompared) > 0:
+		return s.say("region.untold", s.list(r.Uncompared, most))
 	case r.Certainty == verdict.Region:
 		return s.say("region.unknown")
-	case len(r.Untold) > 0:
-		return s.untold(op, r, most)
+	case len(r.Uncompared) > 0:
+		return s.uncompared(op, r, most)
 	case r.Certainty == verdict.Likely && len(r.Causes) > 0 && r.Causes[0].Kind == verdict.Law:
 		return s.say("likely.law")
 	case r.Certainty == verdict.Likely && jumps:
@@ -324,18 +324,18 @@ func (s speaker) certainty(op *verdict.Operator, r *verdict.Root, most int) stri
 	return s.say("certain")
 }
 
-// untold says of a root that would be certain what was not compared.
-func (s speaker) untold(op *verdict.Operator, r *verdict.Root, most int) string {
+// uncompared says of a root that would be certain what was not compared.
+func (s speaker) uncompared(op *verdict.Operator, r *verdict.Root, most int) string {
 	key := "untold"
 	switch {
 	case r.FreshNaN:
 		key = "untold.nan"
 	case r.Second:
 		key = "untold.second"
-	case !slices.ContainsFunc(op.Inputs, func(t verdict.Tensor) bool { return t.Verdict != verdict.Uncompared }) && len(r.Untold) >= len(op.Op.Inputs):
+	case !slices.ContainsFunc(op.Inputs, func(t verdict.Tensor) bool { return t.Verdict != verdict.Uncompared }) && len(r.Uncompared) >= len(op.Op.Inputs):
 		key = "untold.all"
 	}
-	return s.say(key, s.list(r.Untold, most))
+	return s.say(key, s.list(r.Uncompared, most))
 }
 
 // followed says of a root that its output follows from its own inputs and the golden output
@@ -351,8 +351,8 @@ func (s speaker) followed(op *verdict.Operator, r *verdict.Root, most int) strin
 	for _, why := range op.Outputs[r.Output].Check.Why {
 		text += s.say("also") + Sentence(s.lang, why)
 	}
-	if len(r.Untold) > 0 {
-		text += s.say("also") + s.say("untold.named", s.list(r.Untold, most))
+	if len(r.Uncompared) > 0 {
+		text += s.say("also") + s.say("untold.named", s.list(r.Uncompared, most))
 	}
 	return text
 }

@@ -58,7 +58,7 @@ func (t Text) ground(j *verdict.Judged) []Line {
 	if text := t.pairing(m); text != "" {
 		add("pairing", Plain, text)
 	}
-	for _, why := range t.told(m.Pairing.Why) {
+	for _, why := range t.unreported(m.Pairing.Why) {
 		note := notes[why.Kind]
 		add(cmp.Or(note.label, "pairing"), note.style, Sentence(t.Lang, why))
 	}
@@ -168,8 +168,8 @@ func waived(j *verdict.Judged) (ops, outputs int) {
 	return ops, outputs
 }
 
-// told leaves out notes that a face has told.
-func (t Text) told(notes []result.Reason) []result.Reason {
+// unreported leaves out notes that a face has told.
+func (t Text) unreported(notes []result.Reason) []result.Reason {
 	if t.Warned {
 		return nil
 	}

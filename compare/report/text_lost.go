@@ -73,16 +73,16 @@ func (t Text) Damage(list []result.Damage, say func(msg.Lang, result.Reason) str
 			l.add(Dim, s.say("damage.rest", rest))
 			return append(lines, l)
 		}
-		l.add(Suspect, s.damageSaid(d, say(s.lang, d.Reason)))
+		l.add(Suspect, s.damageBy(d, say(s.lang, d.Reason)))
 		lines = append(lines, l)
 	}
 	return lines
 }
 
 // damage says what is damaged, where, and how one knows.
-func (s speaker) damage(d *result.Damage) string { return s.damageSaid(d, Sentence(s.lang, d.Reason)) }
+func (s speaker) damage(d *result.Damage) string { return s.damageBy(d, Sentence(s.lang, d.Reason)) }
 
-func (s speaker) damageSaid(d *result.Damage, how string) string {
+func (s speaker) damageBy(d *result.Damage, how string) string {
 	text := d.Name
 	switch {
 	case strings.Contains(how, d.File): // the reader's error has the file and the place

@@ -51,9 +51,9 @@ func (t *Table) Join(o *Table, prefix string) {
 		r.Op, r.Index, r.Facts.Order = named(r.Op), r.Index+index, r.Facts.Order+order
 		r.Facts.Producer.Op = named(r.Facts.Producer.Op)
 		if r.Recorded != nil {
-			said := *r.Recorded
-			said.Golden.Op, said.Before.Op = named(said.Golden.Op), named(said.Before.Op)
-			r.Recorded = &said
+			summary := *r.Recorded
+			summary.Golden.Op, summary.Before.Op = named(summary.Golden.Op), named(summary.Before.Op)
+			r.Recorded = &summary
 		}
 		t.Rows = append(t.Rows, r)
 	}

@@ -223,7 +223,7 @@ const (
 	// of the premises of a table
 	InputsDiffer   Kind = "inputs-differ"   // input, elements that differ, of: it is other data
 	InputsApart    Kind = "inputs-apart"    // input, relative distance in percent: the same
-	InputsSaid     Kind = "inputs-said"     // input, its largest element on the left, on the right, its smallest on the left, on the right: other data
+	InputsRecorded Kind = "inputs-said"     // input, its largest element on the left, on the right, its smallest on the left, on the right: other data
 	InputsScaled   Kind = "inputs-scaled"   // input, factor: the same
 	GivenDiffers   Kind = "given-differs"   // input or weight, elements that differ, of
 	GivenApart     Kind = "given-apart"     // input or weight, relative distance in percent
@@ -297,7 +297,7 @@ var kinds = map[Kind]struct {
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled:   {},
-	OperatorsAlone: {}, OrderDiffers: {}, InputsDiffer: {}, InputsApart: {}, InputsSaid: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, RanksExchanged: {}, WeightsUnseen: {}, WeightsApart: {}, Cancelled: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
+	OperatorsAlone: {}, OrderDiffers: {}, InputsDiffer: {}, InputsApart: {}, InputsRecorded: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, RanksExchanged: {}, WeightsUnseen: {}, WeightsApart: {}, Cancelled: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
 	WeightStep: {}, WeightNear: {}, WeightQuantised: {}, WeightElsewhere: {}, WeightConstant: {}, WeightTransposed: {}, WeightUnlike: {}, WeightPermuted: {}, WeightRotated: {}, StoredShape: {}, StoredDiffers: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }

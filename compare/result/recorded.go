@@ -43,11 +43,11 @@ type Recorded struct {
 	Stack string
 	// Left and Right are what the sides say, never nil. They may be those of the
 	// recording in memory, which are not changed.
-	Left, Right *Said
+	Left, Right *Summary
 }
 
-// Said is what a recording says of one value.
-type Said struct {
+// Summary is what a recording says of one value.
+type Summary struct {
 	// Class is what the value is: torch.Tensor, int, slice, None.
 	Class string
 	// Value is an argument as Python writes it.
@@ -83,7 +83,7 @@ const (
 
 // Step is what the last digit of a statistic of the size v is worth, 0 where it has
 // all digits.
-func (s *Said) Step(v float64) float64 {
+func (s *Summary) Step(v float64) float64 {
 	step := s.Grain
 	if v = math.Abs(v); s.Digits > 0 && v > 0 && !math.IsInf(v, 0) {
 		step = max(step, math.Pow(10, math.Floor(math.Log10(v))+1-float64(s.Digits)))
@@ -93,7 +93,7 @@ func (s *Said) Step(v float64) float64 {
 
 // Print tells tensors by what is said of them; 0 where nothing is. Checksums count only where
 // there is nothing else: they may be those of what a tensor held later.
-func (s *Said) Print(shape []int64) int64 {
+func (s *Summary) Print(shape []int64) int64 {
 	h := fnv.New64a()
 	add := func(v uint64) { h.Write(binary.LittleEndian.AppendUint64(nil, v)) }
 	n := uint64(1)
@@ -116,16 +116,16 @@ func (s *Said) Print(shape []int64) int64 {
 }
 
 // Has tells whether statistics are known.
-func (s *Said) Has(bits int32) bool { return s.Known&bits == bits }
+func (s *Summary) Has(bits int32) bool { return s.Known&bits == bits }
 
 // Half tells that one of the extremes is known and the other is not, which recorders know together.
-func (s *Said) Half() bool {
+func (s *Summary) Half() bool {
 	return s.Known&(KnownMax|KnownMin) != 0 && !s.Has(KnownMax|KnownMin)
 }
 
 // NotFinite tells whether elements are NaN or infinite: by the extremes that are known, and by a mean or a norm
 // that is no number, as a device's maximum may pass over NaN.
-func (s *Said) NotFinite() (nan, inf bool) {
+func (s *Summary) NotFinite() (nan, inf bool) {
 	for i, v := range []float64{s.Stats.Max, s.Stats.Min, s.Stats.Mean, s.Stats.Norm} {
 		switch {
 		case s.Known&[...]int32{KnownMax, KnownMin, KnownMean, KnownNorm}[i] == 0:

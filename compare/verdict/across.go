@@ -410,7 +410,7 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 		r := &w.out.Roots[n]
 		op := &w.operators[r.Operator]
 		k := of[r.Operator]
-		s := Start{Op: op.Op.Name[len(prefixOf(op.Op.Name)):], Order: r.Operator - start[k], Meets: op.Op.Meets, Open: len(r.Untold) > 0, Proven: r.Recomputed}
+		s := Start{Op: op.Op.Name[len(prefixOf(op.Op.Name)):], Order: r.Operator - start[k], Meets: op.Op.Meets, Open: len(r.Uncompared) > 0, Proven: r.Recomputed}
 		if b := r.Begin; b != nil {
 			row := &w.table.Rows[b.Row]
 			switch rec := row.Recorded; {
@@ -426,10 +426,10 @@ func (w *recordedWalk) pieces() (list []Piece, roots, alone [][]int) {
 					s.Rows = row.Right.Shape[0]
 					s.Row = f.Worst.Index / max(1, int64(f.N)/max(1, s.Rows))
 				}
-				for i, said := range []*result.Said{rec.Left, rec.Right} {
+				for i, summary := range []*result.Summary{rec.Left, rec.Right} {
 					// One full of NaN has the statistics of any other.
-					if !math.IsNaN(said.Stats.Max) || !math.IsNaN(said.Stats.Norm) || said.Known == 0 {
-						s.Seen = append(s.Seen, said.Print([][]int64{row.Left.Shape, row.Right.Shape}[i]))
+					if !math.IsNaN(summary.Stats.Max) || !math.IsNaN(summary.Stats.Norm) || summary.Known == 0 {
+						s.Seen = append(s.Seen, summary.Print([][]int64{row.Left.Shape, row.Right.Shape}[i]))
 					}
 				}
 			}
@@ -479,11 +479,11 @@ func (w *recordedWalk) across() {
 	}
 	if p, own := Exchanged(list); own != nil {
 		w.out.Premises, w.apart = []Premise{p}, map[int]bool{}
-		told := map[string]bool{} // arguments: the same at other places is no other finding
+		measured := map[string]bool{} // arguments: the same at other places is no other finding
 		for k := range own {
 			for n, is := range own[k] {
-				if argument := list[k].Roots[n].Argument; is && !told[argument] {
-					told[argument] = argument != ""
+				if argument := list[k].Roots[n].Argument; is && !measured[argument] {
+					measured[argument] = argument != ""
 					w.apart[w.out.Roots[roots[k][n]].Operator] = true
 				}
 			}
@@ -586,7 +586,7 @@ func (w *recordedWalk) alike() {
 	for n := range by {
 		by[n] = n
 		r := &w.out.Roots[n]
-		if word, _ := w.operators[r.Operator].said(); r.Begin == nil || word == saidWrong { // what is wrong by itself is
+		if word, _ := w.operators[r.Operator].checkWord(); r.Begin == nil || word == checkWrong { // what is wrong by itself is
 			continue
 		}
 		row := &w.table.Rows[r.Begin.Row]
@@ -827,7 +827,7 @@ func (w *recordedWalk) maker(p result.Port) string {
 }
 
 // contains tells that a tensor that is the same on both sides may have a part that looks so, by its extremes.
-func contains(whole *result.Row, part *result.Said, shape []int64) bool {
+func contains(whole *result.Row, part *result.Summary, shape []int64) bool {
 	const extremes = result.KnownMax | result.KnownMin
 	a := whole.Recorded.Right
 	return agreementOf(whole) == same && whole.Right.DType.IsFloat() && a.Has(extremes) && part.Has(extremes) &&
@@ -841,16 +841,16 @@ func (w *recordedWalk) movedAlone(op *Operator) int {
 		if r := w.row(&op.Inputs[k]); r.Recorded.Argument || proven(r) {
 			continue
 		}
-		for _, side := range []func(*result.Row) (result.Port, *result.Said, []int64){
-			func(r *result.Row) (result.Port, *result.Said, []int64) {
+		for _, side := range []func(*result.Row) (result.Port, *result.Summary, []int64){
+			func(r *result.Row) (result.Port, *result.Summary, []int64) {
 				return r.Facts.Producer, r.Recorded.Left, r.Left.Shape
 			},
-			func(r *result.Row) (result.Port, *result.Said, []int64) {
+			func(r *result.Row) (result.Port, *result.Summary, []int64) {
 				return r.Recorded.Golden, r.Recorded.Right, r.Right.Shape
 			},
 		} {
-			p, said, shape := side(w.row(&op.Inputs[k]))
-			print := said.Print(shape)
+			p, summary, shape := side(w.row(&op.Inputs[k]))
+			print := summary.Print(shape)
 			for from := w.named(p.Op); from != nil && print != 0; from = w.named(p.Op) {
 				at := w.place[p.Op]
 				if w.turns(at) {

@@ -118,7 +118,7 @@ func (j *judge) idle(out *Judged) {
 			n = len(out.Premises[fed].Rows)
 			of = n
 		}
-		out.Hear(result.Because(result.HintZeros, name, strconv.Itoa(n), strconv.Itoa(of)))
+		out.AddHints(result.Because(result.HintZeros, name, strconv.Itoa(n), strconv.Itoa(of)))
 	}
 }
 
@@ -131,7 +131,7 @@ func zeroSides(r *result.Row) (n float64, left, right bool) {
 	if rec == nil || r.Left.Shape == nil {
 		return 0, false, false
 	}
-	zero := func(s *result.Said) bool {
+	zero := func(s *result.Summary) bool {
 		return s.Has(result.KnownMax|result.KnownMin) && s.Stats.Max == 0 && s.Stats.Min == 0
 	}
 	return elements(r.Left.Shape), zero(rec.Left), zero(rec.Right)

@@ -38,12 +38,12 @@ func (j *judge) cancelled(out *Judged) {
 		if !only || op.State != StateInherited && op.State != StateSuspect {
 			continue
 		}
-		word, _ := op.said()
+		word, _ := op.checkWord()
 		op.State, op.From = StateUncompared, nil
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
 			switch {
-			case t.Verdict == Good, t.Verdict.Compared() && word == saidFollows:
+			case t.Verdict == Good, t.Verdict.Compared() && word == checkFollows:
 				op.State = StateGood
 				t.Verdict, t.Causes = Good, nil
 			case t.Verdict.Compared():
@@ -73,7 +73,7 @@ func (j *judge) cancels(op *Operator) bool {
 	other := func(c Cause) bool {
 		return c.Kind != Cosine && c.Kind != Distance && c.Kind != Scalar && c.Kind != Zeros
 	}
-	if said := t.said(); !ok || said != saidNothing && said != saidFollows || slices.ContainsFunc(t.Causes, other) {
+	if word := t.checkWord(); !ok || word != checkNothing && word != checkFollows || slices.ContainsFunc(t.Causes, other) {
 		return false
 	}
 	rows, known := j.feeding(op)

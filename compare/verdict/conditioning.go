@@ -68,7 +68,7 @@ var classes = map[string]func(argument float64) class{
 	"summed": summed, "exponential": exponential,
 	"averaged": always(averaged), "multiplied": always(multiplied), "squared": always(squared), "totalled": always(totalled), "totalledfirst": always(totalledFirst),
 	"normalised": always(normalised), "rooted": always(rooted), "divided": always(divided), "inverted": always(inverted), "chosen": always(chosen),
-	"moved": always(moved), "quantised": always(quantised), "wild": always(wild),
+	"moved": always(moved), "quantised": always(quantised), "wild": always(unbounded),
 }
 
 func always(c class) func(float64) class { return func(float64) class { return c } }
@@ -327,8 +327,8 @@ func chosen(in []operand, out *operand) prediction {
 	return prediction{}
 }
 
-// wild enlarges errors without limit.
-func wild([]operand, *operand) prediction { return prediction{} }
+// unbounded enlarges errors without limit.
+func unbounded([]operand, *operand) prediction { return prediction{} }
 
 // handed hands relative errors on, as products of matrices and convolutions do
 // to within a small factor.

@@ -42,7 +42,7 @@ func (j *judge) source(from result.Port) *Tensor {
 		if t != nil && t.Verdict.Compared() {
 			return t
 		}
-		if !op.Op.Inserted && !Still(op.Op.Type) || len(op.Op.Inputs) == 0 {
+		if !op.Op.Inserted && !Passthrough(op.Op.Type) || len(op.Op.Inputs) == 0 {
 			return nil
 		}
 		from = op.Op.Inputs[0]

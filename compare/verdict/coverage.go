@@ -7,9 +7,11 @@ import (
 	catalogue "precision/op"
 )
 
-// Still tells whether operators of a type run no kernel where they leave no dump: they only give tensors another
+// Passthrough tells whether operators of a type run no kernel where they leave no dump: they only give tensors another
 // shape, which the compiler made a change of address, or control others.
-func Still(opType string) bool { return catalogue.Is(opType, catalogue.Reshapes|catalogue.Control) }
+func Passthrough(opType string) bool {
+	return catalogue.Is(opType, catalogue.Reshapes|catalogue.Control)
+}
 
 // computes tells whether a kernel computes the operator's outputs.
 func computes(op *result.Operator) bool {
@@ -102,7 +104,7 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 	}
 	for _, t := range op.Inputs {
 		// Weights may be in a layout of the device, of which recorders take no statistics.
-		if r := &j.table.Rows[t.Row]; halfSaid(r) && !t.Verdict.Compared() && !isWeight(op, r.Recorded.Place) {
+		if r := &j.table.Rows[t.Row]; halfRecorded(r) && !t.Verdict.Compared() && !isWeight(op, r.Recorded.Place) {
 			c.Lost++
 			name(result.Input, t.Slot)
 		}
@@ -155,7 +157,7 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 	case len(op.Outputs) > 0:
 	case len(op.Whole) > 0:
 		r := &j.table.Rows[op.Whole[0]]
-		if class = r.Why(); class != result.Unreadable && (op.Op.NoKernel || Still(op.Op.Type)) || class == result.Empty && op.Op.Outputs == 0 {
+		if class = r.Why(); class != result.Unreadable && (op.Op.NoKernel || Passthrough(op.Op.Type)) || class == result.Empty && op.Op.Outputs == 0 {
 			return
 		}
 	case len(op.Inputs) > 0 && op.Op.Dumped && !j.table.Meta.Recorded && op.Op.Outputs > 0: // the dump has inputs alone
@@ -171,9 +173,9 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 	}
 }
 
-// halfSaid tells that one side alone has the extremes of a tensor of a call, of which nothing else
+// halfRecorded tells that one side alone has the extremes of a tensor of a call, of which nothing else
 // was compared.
-func halfSaid(r *result.Row) bool {
+func halfRecorded(r *result.Row) bool {
 	const extremes = result.KnownMax | result.KnownMin
 	return r.Recorded != nil && r.Has(result.NoStatistics) && r.Recorded.Left.Has(extremes) != r.Recorded.Right.Has(extremes)
 }
@@ -181,7 +183,7 @@ func halfSaid(r *result.Row) bool {
 // undumped tells that a graph has the operator, that it runs a kernel, and that there is no
 // recording of it although none was left out on purpose.
 func (j *judge) undumped(op *Operator) bool {
-	return op.Op.Outputs > 0 && !op.Op.Dumped && !op.Op.NoKernel && !Still(op.Op.Type) && !op.Op.Inner && !op.Op.Skipped &&
+	return op.Op.Outputs > 0 && !op.Op.Dumped && !op.Op.NoKernel && !Passthrough(op.Op.Type) && !op.Op.Inner && !op.Op.Skipped &&
 		!j.table.Meta.Partial && !j.table.Meta.Recorded
 }
 

@@ -124,7 +124,7 @@ func (w *recordedWalk) run() {
 			}
 		}
 		w.handedOn(op, &a)
-		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") || op.Op.Behind || w.unfed(op) && w.off(op) || w.onlyTold(op) {
+		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") || op.Op.Behind || w.unfed(op) && w.off(op) || w.onlyNaNKnown(op) {
 			// Gradients of parameters, values saved by hand, states, calls whose inputs were not recorded.
 			a.from = merge(a.from, w.before(op))
 			a.stirred = a.stirred || w.noise
@@ -227,7 +227,7 @@ func (w *recordedWalk) widened(op *Operator, r *result.Row) float64 {
 }
 
 // sameSums tells that norms and means of two tensors of n elements are the same but for rounding.
-func sameSums(a, b *result.Said, n, rounding float64) bool {
+func sameSums(a, b *result.Summary, n, rounding float64) bool {
 	const sums = result.KnownNorm | result.KnownMean
 	norm := math.Abs(b.Stats.Norm)
 	return a.Has(sums) && b.Has(sums) && math.Abs(a.Stats.Norm-b.Stats.Norm) <= rounding*norm && math.Abs(a.Stats.Mean-b.Stats.Mean) <= rounding*norm/math.Sqrt(max(1, n))
@@ -236,14 +236,14 @@ func sameSums(a, b *result.Said, n, rounding float64) bool {
 // leadsTo tells whether an input may come from an output: by what is known to feed it on either side, through what
 // moves elements, or else, where nothing is known, by its shape.
 func (w *recordedWalk) leadsTo(r, o *result.Row) bool {
-	told := false
+	measured := false
 	for _, p := range []result.Port{r.Facts.Producer, r.Recorded.Golden} {
 		for range mostSteps {
 			from := w.named(p.Op)
 			if from == nil {
 				break
 			}
-			if told = true; p.Op == o.Op {
+			if measured = true; p.Op == o.Op {
 				return true
 			}
 			if !catalogue.Is(from.Op.Type, catalogue.Moves) || len(from.Op.Inputs) == 0 {
@@ -253,7 +253,7 @@ func (w *recordedWalk) leadsTo(r, o *result.Row) bool {
 		}
 	}
 	one := func(n int64) bool { return n == 1 }
-	return !told && slices.Equal(slices.DeleteFunc(slices.Clone(r.Right.Shape), one), slices.DeleteFunc(slices.Clone(o.Right.Shape), one))
+	return !measured && slices.Equal(slices.DeleteFunc(slices.Clone(r.Right.Shape), one), slices.DeleteFunc(slices.Clone(o.Right.Shape), one))
 }
 
 // hand hands on that elements may be in another order.
@@ -304,9 +304,9 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 			w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[a.begin.Row].Slot}] = t
 		}
 	}
-	word, _ := op.said()
+	word, _ := op.checkWord()
 	switch {
-	case word == saidWrong:
+	case word == checkWrong:
 		root(w.newRoot(op, i, a)) // also where both sides have the same wrong result
 	case len(op.Outputs) == 0 && op.Op.Outputs == 0 && a.begin != nil && !a.soft && len(a.from) == 0 && len(op.Inputs) > 0:
 		// Its outputs were not recorded.
@@ -438,8 +438,8 @@ func (w *recordedWalk) within(begin *result.Row) string {
 		for k := range op.Inputs {
 			if r := w.row(&op.Inputs[k]); !r.Recorded.Argument && !isWeight(op, r.Recorded.Place) {
 				tensors++
-				far, told := sizeOf(r)
-				differ = differ || agreementOf(r) == different && !(known && told && mostLeap[0]*far < size)
+				far, measured := sizeOf(r)
+				differ = differ || agreementOf(r) == different && !(known && measured && mostLeap[0]*far < size)
 			}
 		}
 		if name = op.Op.Name; tensors > 0 && !differ {
@@ -473,7 +473,7 @@ func (w *recordedWalk) surround() {
 func (w *recordedWalk) ordered(r *Root, op *Operator) {
 	for k := range op.Inputs {
 		row := w.row(&op.Inputs[k])
-		if row.Recorded.Argument || agreementOf(row) == untold || row.Compared || row.Recorded.Hashed {
+		if row.Recorded.Argument || agreementOf(row) == unknown || row.Compared || row.Recorded.Hashed {
 			continue
 		}
 		for _, x := range []struct {
@@ -652,11 +652,11 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		if r.Recorded == nil {
 			continue
 		}
-		told := agreementOf(r)
+		agrees := agreementOf(r)
 		if r.Recorded.Argument {
-			if told == different && len(w.decided) > 0 && switched(r.Recorded) {
+			if agrees == different && len(w.decided) > 0 && switched(r.Recorded) {
 				a.from = merge(a.from, w.decided)
-			} else if told == different && w.literal(op, r.Recorded) {
+			} else if agrees == different && w.literal(op, r.Recorded) {
 				begin(t.Row, nil, !numbers(r.Recorded))
 			}
 			continue
@@ -668,7 +668,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		if r.Slot == 0 && catalogue.Is(op.Op.Type, catalogue.Shaped) && !r.Has(result.SortsDiffer) && !r.Has(result.ShapesDiffer) {
 			continue // what is not read explains nothing, and is nobody's fault here
 		}
-		if told == same && proven(r) {
+		if agrees == same && proven(r) {
 			if view := w.viewed(r); view != "" && w.off(op) {
 				begin(t.Row, []string{view}, false)
 			}
@@ -686,13 +686,13 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			// The checksum is no evidence, and does not prove either that what the statistics hide is the same.
 			a.stirred = a.stirred || w.noise || w.lonely
 		}
-		if told == different && len(in.roots) == 0 {
+		if agrees == different && len(in.roots) == 0 {
 			in.roots = w.handedRoots(op)
 			a.from = merge(a.from, in.roots)
 		}
 		w.inputs[result.Port{Op: op.Op.Name, Index: r.Slot}] = &in
 		switch soft := r.Has(result.SortsDiffer); {
-		case told != different || len(in.roots) > 0:
+		case agrees != different || len(in.roots) > 0:
 		case w.maskedAlone(r):
 			a.stirred = true
 		case w.detour(r), len(calls) > 0 && (finiteOnce(r) || !w.noise && !w.reordered() && unsized(r)):
@@ -794,7 +794,7 @@ func (w *recordedWalk) vain(op *Operator, r *result.Row) bool {
 	some := false
 	for k := range op.Outputs {
 		if out := w.row(&op.Outputs[k]); !out.Recorded.Argument && out.Left.DType.IsFloat() {
-			if agreementOf(out) == untold || nonFinite(out.Recorded.Left) || nonFinite(out.Recorded.Right) {
+			if agreementOf(out) == unknown || nonFinite(out.Recorded.Left) || nonFinite(out.Recorded.Right) {
 				return false
 			}
 			some = true
@@ -887,7 +887,7 @@ func (w *recordedWalk) fed(op *Operator, r *result.Row) (in trail, calls []strin
 		switch {
 		case counted(r.Left.DType) && !r.Recorded.Hashed:
 			// By its largest and smallest number many a tensor of integers is another.
-		case out != nil && agreementOf(w.row(out)) != untold:
+		case out != nil && agreementOf(w.row(out)) != unknown:
 			known = fedBySame
 		case known == fedByNobody:
 			known = fedByOthers
@@ -941,7 +941,7 @@ func partOf(name string) (step, rank string) {
 // people write them.
 func (w *recordedWalk) literal(op *Operator, rec *result.Recorded) bool {
 	before := len(w.before(op)) > 0
-	for _, s := range []*result.Said{rec.Left, rec.Right} {
+	for _, s := range []*result.Summary{rec.Left, rec.Right} {
 		if long := s.Class == "float" && len(strings.Trim(s.Value, "-0.")) > 8; long && (before || w.noise) || s.Class == "int" && before {
 			return false
 		}
@@ -958,21 +958,21 @@ func (w *recordedWalk) crossed(r *result.Row) bool {
 
 // switched tells of an argument that differs that a program which asks a flag may leave it out or turn it on.
 func switched(rec *result.Recorded) bool {
-	return slices.ContainsFunc([]*result.Said{rec.Left, rec.Right}, func(s *result.Said) bool { return s.Class == "" || s.Class == "bool" || s.Class == "None" })
+	return slices.ContainsFunc([]*result.Summary{rec.Left, rec.Right}, func(s *result.Summary) bool { return s.Class == "" || s.Class == "bool" || s.Class == "None" })
 }
 
 // numbers tells an argument that is a number on both sides.
 func numbers(rec *result.Recorded) bool {
-	number := func(s *result.Said) bool { return s.Class == "float" || s.Class == "int" }
+	number := func(s *result.Summary) bool { return s.Class == "float" || s.Class == "int" }
 	return number(rec.Left) && number(rec.Right)
 }
 
 // isRoot decides whether a call whose output differs is an origin.
 func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
-	switch word, _ := op.said(); {
-	case word > saidFollows:
+	switch word, _ := op.checkWord(); {
+	case word > checkFollows:
 		return true
-	case word == saidFollows && len(a.from) > 0:
+	case word == checkFollows && len(a.from) > 0:
 		return false
 	}
 	switch {
@@ -1036,12 +1036,12 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 		}
 	}
 	r := w.rootOf(op, place)
-	switch word, at := op.said(); word {
-	case saidWrong:
+	switch word, at := op.checkWord(); word {
+	case checkWrong:
 		r.Certainty, r.Recomputed, r.Kind = Certain, true, RootWrong
 		return r
-	case saidDiffers, saidGolden:
-		if r = w.rootAt(op, place, at); word == saidGolden {
+	case checkDiffers, checkGolden:
+		if r = w.rootAt(op, place, at); word == checkGolden {
 			r.Kind = RootGolden
 		}
 		r.Followed = true
@@ -1079,8 +1079,8 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 	doubt := false
 	for k := range op.Inputs {
 		row := w.row(&op.Inputs[k])
-		if agreementOf(row) == untold || row.Has(result.ChecksumLate) {
-			r.Untold = append(r.Untold, row.Tensor())
+		if agreementOf(row) == unknown || row.Has(result.ChecksumLate) {
+			r.Uncompared = append(r.Uncompared, row.Tensor())
 		}
 		doubt = doubt || w.short > 0 && agreementOf(row) == different || !row.Recorded.Argument && agreementOf(row) == same && !proven(row) && !fine(row) && !isWeight(op, row.Recorded.Place)
 	}
@@ -1088,23 +1088,23 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 		w.ordered(&r, op)
 	}
 	if r.Certainty != Certain {
-		r.Untold = nil
-	} else if len(r.Untold) > 0 || doubt || w.unfed(op) {
+		r.Uncompared = nil
+	} else if len(r.Uncompared) > 0 || doubt || w.unfed(op) {
 		r.Certainty = Likely
 	}
 	for k := range op.Inputs {
 		// What is still on its way from other ranks when it is recorded has no values: the
 		// collective that brings it may be at fault as well.
-		if rec := w.row(&op.Inputs[k]).Recorded; r.Certainty == Likely && strings.HasSuffix(rec.Left.Class, "AsyncCollectiveTensor") && agreementOf(w.row(&op.Inputs[k])) == untold {
+		if rec := w.row(&op.Inputs[k]).Recorded; r.Certainty == Likely && strings.HasSuffix(rec.Left.Class, "AsyncCollectiveTensor") && agreementOf(w.row(&op.Inputs[k])) == unknown {
 			r.Certainty = Region
 		}
 	}
 	return r
 }
 
-// onlyTold tells of a call that of its outputs no number is known, but whether there are NaN.
-func (w *recordedWalk) onlyTold(op *Operator) bool {
-	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { r := w.row(&t); return !r.Recorded.Argument && agreementOf(r) != untold })
+// onlyNaNKnown tells of a call that of its outputs no number is known, but whether there are NaN.
+func (w *recordedWalk) onlyNaNKnown(op *Operator) bool {
+	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { r := w.row(&t); return !r.Recorded.Argument && agreementOf(r) != unknown })
 }
 
 // repeats are the roots of the call that a call is, run again.

@@ -65,7 +65,7 @@ func spoken(t *result.Table) *result.Table {
 			own.Rows = slices.Clone(t.Rows)
 			whole = &own
 		}
-		rec := result.Recorded{Left: &result.Said{}, Right: &result.Said{}}
+		rec := result.Recorded{Left: &result.Summary{}, Right: &result.Summary{}}
 		if r.Recorded != nil {
 			rec.Place, rec.Argument = r.Recorded.Place, r.Recorded.Argument
 			rec.Left, rec.Right = cmp.Or(r.Recorded.Left, rec.Left), cmp.Or(r.Recorded.Right, rec.Right)
@@ -99,7 +99,7 @@ func Judge(t *result.Table, opts Options) *Judged {
 	default:
 		j.network(out)
 	}
-	out.Hear(t.Meta.Hints...)
+	out.AddHints(t.Meta.Hints...)
 	j.idle(out)
 	out.Damaged = j.damage()
 	j.blanks()
@@ -319,11 +319,11 @@ func (j *judge) judgeTensors(op *Operator) {
 			}
 		}
 	}
-	j.hearCheck(op)
+	j.takeCheck(op)
 }
 
-// hearCheck adds an oracle's word to the outputs of an operator.
-func (j *judge) hearCheck(op *Operator) {
+// takeCheck adds an oracle's word to the outputs of an operator.
+func (j *judge) takeCheck(op *Operator) {
 	for i := range op.Outputs {
 		t := &op.Outputs[i]
 		c := j.checks[result.Port{Op: op.Op.Name, Index: t.Slot}]

@@ -160,9 +160,9 @@ type Root struct {
 	// follow from golden ones; or could not recompute it, and the golden array not to be what
 	// the framework went on with.
 	Followed bool
-	// Untold are inputs that were not compared, by their names, where the root would be
+	// Uncompared are inputs that were not compared, by their names, where the root would be
 	// certain if they had been.
-	Untold []string
+	Uncompared []string
 	// Begin is the input or argument it begins with, of roots of recordings.
 	Begin *Begin
 	// Places are other ranks, steps and calls that have the same fault; Reached is where else
@@ -371,9 +371,9 @@ type Rounded struct {
 	Products int
 }
 
-// Hear adds what a look at elements found of how the sides are to be compared: hints, beside
+// AddHints adds what a look at elements found of how the sides are to be compared: hints, beside
 // which the verdict stays as it is.
-func (j *Judged) Hear(hints ...result.Reason) {
+func (j *Judged) AddHints(hints ...result.Reason) {
 	for _, h := range hints {
 		j.Premises = append(j.Premises, Premise{Kind: PremiseCompared, Tensors: 1, Share: 1, Reason: h})
 	}

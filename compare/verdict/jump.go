@@ -306,7 +306,7 @@ func (j *judge) jumps() {
 		}
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
-			if t.said() == saidFollows && !t.Jump.Through {
+			if t.checkWord() == checkFollows && !t.Jump.Through {
 				continue // both sides were recomputed: it is what their inputs make of it
 			}
 			if t.Jump.Distance <= 1 && t.Jump.Largest <= 1 && t.Law <= 1 {

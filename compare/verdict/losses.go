@@ -132,7 +132,7 @@ func (j *judge) made(at result.Port) (result.Port, bool) {
 			return at, false
 		}
 		t := op.output(at.Index)
-		idle := len(op.Outputs) == 0 && (Still(op.Op.Type) || op.Op.NoKernel) || t != nil && !t.Verdict.Compared() && (op.Op.Inserted && j.table.Rows[t.Row].Why() == result.NoGolden || j.table.Rows[t.Row].Facts.Unpaired && catalogue.Is(op.Op.Type, catalogue.Moves))
+		idle := len(op.Outputs) == 0 && (Passthrough(op.Op.Type) || op.Op.NoKernel) || t != nil && !t.Verdict.Compared() && (op.Op.Inserted && j.table.Rows[t.Row].Why() == result.NoGolden || j.table.Rows[t.Row].Facts.Unpaired && catalogue.Is(op.Op.Type, catalogue.Moves))
 		if !idle {
 			return at, true
 		}

@@ -279,10 +279,10 @@ func TestLostRecords(t *testing.T) {
 				op := fmt.Sprintf("Functional.linear.%d.forward", i)
 				table.Ops = append(table.Ops, result.Operator{Name: op, Type: "linear", Order: i, Dumped: true})
 				for _, role := range []result.Role{result.Input, result.Output} {
-					said := func(off float64) *result.Said {
-						return &result.Said{Class: "torch.Tensor", Known: result.KnownMax | result.KnownNorm, Stats: result.Stats{Max: 2 + off, Norm: 5 + off}}
+					summary := func(off float64) *result.Summary {
+						return &result.Summary{Class: "torch.Tensor", Known: result.KnownMax | result.KnownNorm, Stats: result.Stats{Max: 2 + off, Norm: 5 + off}}
 					}
-					r := result.Row{Op: op, Type: "linear", Role: role, Shape: []int64{16}, Facts: result.Facts{Order: i}, Recorded: &result.Recorded{Left: said(float64(i)), Right: said(0), Both: 2}}
+					r := result.Row{Op: op, Type: "linear", Role: role, Shape: []int64{16}, Facts: result.Facts{Order: i}, Recorded: &result.Recorded{Left: summary(float64(i)), Right: summary(0), Both: 2}}
 					if i > 0 && role == result.Input {
 						r.Facts.Producer = result.Port{Op: fmt.Sprintf("Functional.linear.%d.forward", i-1)}
 						r.Recorded.Golden = r.Facts.Producer

@@ -23,7 +23,7 @@ func veiled(r *result.Row) bool {
 		return false
 	}
 	const extremes = result.KnownMin | result.KnownMax
-	for _, s := range []*result.Said{rec.Left, rec.Right} {
+	for _, s := range []*result.Summary{rec.Left, rec.Right} {
 		if s.Has(extremes) && swamps(s.Stats.Min, s.Stats.Max) {
 			return true
 		}
@@ -42,7 +42,7 @@ func (w *recordedWalk) maskedAlone(r *result.Row) bool {
 // sunk tells of statistics that the sides mask with other numbers: -inf, the lowest number of a type, which
 // becomes -inf in a coarser one, -1e30. Numbers above -[mostMask] are no such masks: beside them -inf is an overflow.
 func sunk(r *result.Row) bool {
-	masks := func(s *result.Said) bool {
+	masks := func(s *result.Summary) bool {
 		nan, _ := s.NotFinite() // a mean that is no number comes of no mask
 		return !nan && s.Has(result.KnownMin|result.KnownMax) && math.Abs(s.Stats.Max) <= math.MaxFloat64 && s.Stats.Min <= -mostMask && swamps(s.Stats.Min, s.Stats.Max)
 	}
@@ -84,7 +84,7 @@ func swamps(lo, hi float64) bool {
 
 // swamping tells of an argument that both sides have a number of masks, maybe of another type.
 func swamping(rec *result.Recorded) bool {
-	for _, s := range []*result.Said{rec.Left, rec.Right} {
+	for _, s := range []*result.Summary{rec.Left, rec.Right} {
 		if v, err := strconv.ParseFloat(s.Value, 64); err != nil || !(v <= -mostMask) {
 			return false
 		}

@@ -73,8 +73,8 @@ func describe(j *Judged) string {
 		if r.Kind != RootDiffers || r.Followed {
 			fmt.Fprintf(&b, ", kind %s", r.Kind)
 		}
-		if len(r.Untold) > 0 {
-			fmt.Fprintf(&b, ", not compared %s", strings.Join(r.Untold, " "))
+		if len(r.Uncompared) > 0 {
+			fmt.Fprintf(&b, ", not compared %s", strings.Join(r.Uncompared, " "))
 		}
 		if len(r.Region) > 0 {
 			fmt.Fprintf(&b, ", or %s", strings.Join(r.Region, " "))

@@ -240,8 +240,8 @@ func (w *recordedWalk) worstIncoming(op *Operator) (worst float64) {
 func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse float64) bool {
 	if slices.ContainsFunc(calls, func(name string) bool { from := w.named(name); return from != nil && len(from.Outputs) > 0 }) {
 		coarse = max(coarse, w.laid(op, r))
-		return w.apartFromMade(r, coarse) || w.broken(r, r.Recorded.Golden, coarse, func(r *result.Row) *result.Said { return r.Recorded.Left }) ||
-			w.broken(r, r.Facts.Producer, coarse, func(r *result.Row) *result.Said { return r.Recorded.Right })
+		return w.apartFromMade(r, coarse) || w.broken(r, r.Recorded.Golden, coarse, func(r *result.Row) *result.Summary { return r.Recorded.Left }) ||
+			w.broken(r, r.Facts.Producer, coarse, func(r *result.Row) *result.Summary { return r.Recorded.Right })
 	}
 	size, known := sizeOf(r)
 	if !known || counted(r.Left.DType) || r.Has(result.SortsDiffer) {
@@ -249,7 +249,7 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	}
 	u := max(coarse, roundedOff(r))
 	size /= w.left(op, r)
-	if back := w.unheard(op); back != nil {
+	if back := w.uncomparedTaker(op); back != nil {
 		size /= max(1, w.gradientSummands(back, r)/normOf(r))
 	}
 	if sum := w.handedBack(op, r); sum > normOf(r) {
@@ -281,12 +281,12 @@ func (w *recordedWalk) takersOf(op *Operator) []string {
 	return w.takers[name+".forward"]
 }
 
-// unheard is the backward call of a function that takes what a call gives, if nothing of what that hands on was
+// uncomparedTaker is the backward call of a function that takes what a call gives, if nothing of what that hands on was
 // compared: what goes into the backward call of the giver is that; else nil.
-func (w *recordedWalk) unheard(op *Operator) *Operator {
+func (w *recordedWalk) uncomparedTaker(op *Operator) *Operator {
 	for _, taker := range w.takersOf(op) {
 		back := w.named(taker + ".backward")
-		if back != nil && len(back.Outputs) > 0 && !slices.ContainsFunc(back.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) != untold }) {
+		if back != nil && len(back.Outputs) > 0 && !slices.ContainsFunc(back.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) != unknown }) {
 			return back
 		}
 	}
@@ -364,7 +364,7 @@ func (w *recordedWalk) apartFromMade(r *result.Row, coarse float64) bool {
 
 // broken tells whether an input is what an output is on one side, which says what
 // feeds it, and is something else on the other.
-func (w *recordedWalk) broken(r *result.Row, from result.Port, coarse float64, other func(*result.Row) *result.Said) bool {
+func (w *recordedWalk) broken(r *result.Row, from result.Port, coarse float64, other func(*result.Row) *result.Summary) bool {
 	op := w.named(from.Op)
 	if op == nil {
 		return false
@@ -374,7 +374,7 @@ func (w *recordedWalk) broken(r *result.Row, from result.Port, coarse float64, o
 		return false
 	}
 	out := w.row(t)
-	if agreementOf(out) == untold {
+	if agreementOf(out) == unknown {
 		return false // the sides recorded other tensors there
 	}
 	limit := mostLeap[0] * max(coarse, roundedOff(r), roundedOff(out))
@@ -390,7 +390,7 @@ func (w *recordedWalk) broken(r *result.Row, from result.Port, coarse float64, o
 }
 
 // apartBy tells of two tensors by their statistics that they are further apart than a limit.
-func apartBy(a, b *result.Said, limit float64) bool {
+func apartBy(a, b *result.Summary, limit float64) bool {
 	const all = result.KnownMax | result.KnownMin | result.KnownNorm
 	if !a.Has(all) || !b.Has(all) {
 		return false

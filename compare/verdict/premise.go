@@ -243,8 +243,8 @@ func (j *judge) firstTaken() (list []*source) {
 type premised struct {
 	// given are the sources that an operator takes, by its place.
 	given map[int][]*source
-	// told are those that differ and are to be named where they are taken.
-	told map[*source]bool
+	// reported are those that differ and are to be named where they are taken.
+	reported map[*source]bool
 	// broken: some source is another tensor. behind tells of every operator whether one
 	// is, as far as operators were looked at.
 	broken bool
@@ -255,7 +255,7 @@ type premised struct {
 
 // premises looks at what was given to a network, before its operators are judged.
 func (j *judge) premises(out *Judged) *premised {
-	p := &premised{given: map[int][]*source{}, told: map[*source]bool{}, behind: make([]bool, len(j.operators)), users: make([][]int, len(j.operators))}
+	p := &premised{given: map[int][]*source{}, reported: map[*source]bool{}, behind: make([]bool, len(j.operators)), users: make([][]int, len(j.operators))}
 	for i := range j.operators {
 		for _, at := range j.makersOf(&j.operators[i]) {
 			if at >= 0 {
@@ -284,15 +284,15 @@ func (j *judge) premises(out *Judged) *premised {
 		case s.other() && p.matters(j, s):
 			fed = append(fed, s)
 		case s.few() && !s.other():
-			p.told[s] = true
+			p.reported[s] = true
 		default:
 			near = append(near, s)
 		}
 	}
 	if len(fed) > 0 {
-		for s := range p.told { // with other data, what little differs belongs to them
+		for s := range p.reported { // with other data, what little differs belongs to them
 			fed = append(fed, s)
-			delete(p.told, s)
+			delete(p.reported, s)
 		}
 		slices.SortFunc(fed, func(a, b *source) int {
 			return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(b.of, a.of), cmp.Compare(a.port.Op, b.port.Op), cmp.Compare(a.port.Index, b.port.Index))
@@ -311,16 +311,16 @@ func (j *judge) premises(out *Judged) *premised {
 	if n := len(weights); n > 0 && len(fed) > 0 || n >= leastWeights && 2*len(all) > compared {
 		weights, near = all, slices.DeleteFunc(near, hidden)
 		out.Premises = append(out.Premises, otherWeights(weights, compared))
-		for s := range p.told { // single numbers go with them
+		for s := range p.reported { // single numbers go with them
 			if s.weight {
 				weights = append(weights, s)
-				delete(p.told, s)
+				delete(p.reported, s)
 			}
 		}
 		p.breaks(weights)
 	} else {
 		for _, s := range weights {
-			p.told[s] = true
+			p.reported[s] = true
 		}
 	}
 	if len(out.Premises) > 0 && (out.Premises[0].Kind == PremiseGraph || graphless) {
@@ -437,7 +437,7 @@ func (p *premised) breaks(list []*source) {
 // all has every operator lie behind what does not hold.
 func (p *premised) all() {
 	p.broken = true
-	clear(p.told)
+	clear(p.reported)
 	for i := range p.behind {
 		p.behind[i] = true
 	}
@@ -466,7 +466,7 @@ func (p *premised) unseen(i int) bool {
 func (j *judge) givenRoot(out *Judged, p *premised, i int) (from []int, is bool) {
 	op := &j.operators[i]
 	for _, s := range p.given[i] {
-		if !p.told[s] {
+		if !p.reported[s] {
 			continue
 		}
 		if op.State == StateUncompared {

@@ -76,7 +76,7 @@ func (w *recordedWalk) premises() {
 		}
 		for k := range op.Inputs {
 			r := w.row(&op.Inputs[k])
-			if r.Recorded == nil || r.Recorded.Argument || r.Recorded.Before.Op != "" || agreementOf(r) == untold || w.named(r.Facts.Producer.Op) != nil || w.named(r.Recorded.Golden.Op) != nil {
+			if r.Recorded == nil || r.Recorded.Argument || r.Recorded.Before.Op != "" || agreementOf(r) == unknown || w.named(r.Facts.Producer.Op) != nil || w.named(r.Recorded.Golden.Op) != nil {
 				continue
 			}
 			s := w.source(op, &op.Inputs[k])
@@ -168,7 +168,7 @@ func (w *recordedWalk) keepGiven(op *Operator, order int, r *result.Row, differs
 	if kept == mostGiven {
 		return
 	}
-	tell := func(s *result.Said, shape []int64) int64 {
+	tell := func(s *result.Summary, shape []int64) int64 {
 		bounds := *s
 		bounds.Known &= result.KnownMax | result.KnownMin
 		bounds.Stats.Mean, bounds.Stats.Norm = 0, 0
@@ -192,10 +192,10 @@ func tellsRanks(r *result.Row) bool {
 	if r.Left.DType.IsBool() || elements(r.Left.Shape) <= 1 {
 		return false
 	}
-	for _, said := range []*result.Said{r.Recorded.Left, r.Recorded.Right} {
-		top, low := said.Stats.Max, said.Stats.Min
+	for _, summary := range []*result.Summary{r.Recorded.Left, r.Recorded.Right} {
+		top, low := summary.Stats.Max, summary.Stats.Min
 		fraction := r.Left.DType.IsFloat() && (top != math.Trunc(top) || low != math.Trunc(low))
-		if !said.Has(result.KnownMax|result.KnownMin) || !fraction && (r.Left.DType.IsFloat() || !(top-low >= vocabulary)) {
+		if !summary.Has(result.KnownMax|result.KnownMin) || !fraction && (r.Left.DType.IsFloat() || !(top-low >= vocabulary)) {
 			return false
 		}
 	}
@@ -339,7 +339,7 @@ func (w *recordedWalk) looksUp(op *Operator, ids *result.Row) bool {
 // call fetched: fractions, and not one number everywhere, which the program itself asks for.
 func (w *recordedWalk) loaded(t *Tensor) bool {
 	r := w.row(t)
-	if r.Recorded == nil || r.Recorded.Argument || agreementOf(r) == untold || counted(r.Left.DType) || counted(r.Right.DType) {
+	if r.Recorded == nil || r.Recorded.Argument || agreementOf(r) == unknown || counted(r.Left.DType) || counted(r.Right.DType) {
 		return false
 	}
 	_, blank := vacant(r)
@@ -397,7 +397,7 @@ func (w *recordedWalk) fedWith(s *source) result.Reason {
 	}
 	r := &w.table.Rows[s.row]
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	return result.Because(result.InputsSaid, s.port.Op, number(r.Recorded.Left.Stats.Max), number(r.Recorded.Right.Stats.Max), number(r.Recorded.Left.Stats.Min), number(r.Recorded.Right.Stats.Min))
+	return result.Because(result.InputsRecorded, s.port.Op, number(r.Recorded.Left.Stats.Max), number(r.Recorded.Right.Stats.Max), number(r.Recorded.Left.Stats.Min), number(r.Recorded.Right.Stats.Min))
 }
 
 // excuse takes back all roots where what was given to the runs is another: nothing that was
@@ -411,8 +411,8 @@ func (w *recordedWalk) excuse() {
 		return
 	}
 	keep := func(r *Root) bool {
-		word, _ := w.operators[r.Operator].said()
-		return word == saidWrong || w.apart[r.Operator]
+		word, _ := w.operators[r.Operator].checkWord()
+		return word == checkWrong || w.apart[r.Operator]
 	}
 	if len(w.out.Pieces) == 1 { // a job goes by the places of its roots
 		p := &w.out.Pieces[0]

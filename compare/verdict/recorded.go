@@ -24,7 +24,7 @@ import (
 type agreement uint8
 
 const (
-	untold agreement = iota
+	unknown agreement = iota
 	same
 	different
 )
@@ -41,7 +41,7 @@ func agreementOf(r *result.Row) agreement {
 	}
 	switch {
 	case rec == nil || silent(r):
-		return untold
+		return unknown
 	case r.Has(result.MadeNonFinite):
 		return different
 	case rec.Argument:
@@ -51,7 +51,7 @@ func agreementOf(r *result.Row) agreement {
 		return of(rec.Same == rec.Both)
 	case r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer):
 		if ofLastStep(r) {
-			return untold
+			return unknown
 		}
 		return different
 	case r.Compared && r.Result().Facts.Known:
@@ -59,11 +59,11 @@ func agreementOf(r *result.Row) agreement {
 	}
 	if equal, known := rec.Agrees(); known {
 		if !equal && sunk(r) && rec.Left.Stats.Max == rec.Right.Stats.Max {
-			return untold // the masks hide the others
+			return unknown // the masks hide the others
 		}
 		return of(equal)
 	}
-	return untold
+	return unknown
 }
 
 // silent tells that what was recorded is no evidence of anything.
@@ -80,7 +80,7 @@ func ofLastStep(r *result.Row) bool {
 // device tells an argument that names a device or a group of processes, which
 // differ between machines as a rule.
 func device(rec *result.Recorded) bool {
-	for _, s := range []*result.Said{rec.Left, rec.Right} {
+	for _, s := range []*result.Summary{rec.Left, rec.Right} {
 		switch s.Class {
 		case "torch.device", "torch.ProcessGroup":
 			return true
@@ -108,7 +108,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 	if rec == nil || silent(r) {
 		return t
 	}
-	told := agreementOf(r)
+	agrees := agreementOf(r)
 	add := func(kind Kind, value float64, extra float64) {
 		if limit, on := j.profile.limit(kind, j.about(op, &t)); on && !(value <= max(limit, extra)) {
 			t.Causes = append(t.Causes, Cause{Kind: kind, Value: value, Limit: max(limit, extra), First: -1})
@@ -116,7 +116,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 	}
 	switch {
 	case rec.Argument:
-		if told == different {
+		if agrees == different {
 			add(Argument, 1, 0)
 		}
 	case r.Has(result.MasksAlike) || ofLastStep(r):
@@ -130,7 +130,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		}
 	case r.Role == result.Output && sunk(r) && !j.masked(op, r):
 		add(NotFinite, 1, 0) // one of the sides saturates, or overflows, and which of them is right is not known
-	case told == untold:
+	case agrees == unknown:
 		left, _ := rec.Left.NotFinite()
 		right, _ := rec.Right.NotFinite()
 		if !left || !right || sunk(r) { // norms of masks are beyond a type
@@ -139,7 +139,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		add(NotFinite, 1, 0)
 	default:
 		j.statistics(op, r, add)
-		if told == different && len(t.Causes) == 0 {
+		if agrees == different && len(t.Causes) == 0 {
 			if _, known := sizeOf(r); !known && !blind(r) {
 				add(Differs, math.NaN(), 0)
 			}
@@ -250,7 +250,7 @@ func statisticsError(r *result.Row) float64 {
 }
 
 // nonFinite tells whether a known extreme is no finite number.
-func nonFinite(s *result.Said) bool {
+func nonFinite(s *result.Summary) bool {
 	nan, inf := s.NotFinite()
 	return nan || inf
 }
@@ -262,7 +262,7 @@ func nonFinite(s *result.Said) bool {
 func (j *judge) statisticsRounding(op *Operator, r *result.Row) float64 {
 	own := max(unit(coarserOf(r)), j.coarsest(op))
 	sums := 0.0
-	for _, s := range []*result.Said{r.Recorded.Left, r.Recorded.Right} {
+	for _, s := range []*result.Summary{r.Recorded.Left, r.Recorded.Right} {
 		u := own
 		if s.Summed != dtype.Undefined {
 			u = unit(s.Summed)
@@ -304,7 +304,7 @@ func (j *judge) recorded(out *Judged) {
 				list[k] = j.recordedTensor(op, list[k])
 			}
 		}
-		j.hearCheck(op)
+		j.takeCheck(op)
 	}
 	j.states(out)
 	j.otherGraph(out)
@@ -330,7 +330,7 @@ func roundedOff(r *result.Row) float64 {
 		u = unit(dtype.Float32)
 	}
 	if rec := r.Recorded; rec != nil && !r.Compared {
-		for _, s := range []*result.Said{rec.Left, rec.Right} {
+		for _, s := range []*result.Summary{rec.Left, rec.Right} {
 			peak := math.Max(math.Abs(s.Stats.Max), math.Abs(s.Stats.Min))
 			if step := s.Step(peak); step > 0 && peak > 0 {
 				u = max(u, step/peak)
@@ -344,7 +344,7 @@ func roundedOff(r *result.Row) float64 {
 // else what the statistics tell. known is false where nothing does.
 func sizeOf(r *result.Row) (size float64, known bool) {
 	switch agreementOf(r) {
-	case untold:
+	case unknown:
 		return 0, false
 	case same:
 		return 0, true

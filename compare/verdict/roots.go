@@ -239,16 +239,16 @@ func (j *judge) rootAt(op *Operator, place, output int) Root {
 // root decides whether an operator is a root.
 func (j *judge) root(op *Operator, place int, w *walked, from []int) (Root, bool) {
 	explained := w.known || len(from) > 0
-	said, at := op.said()
+	word, at := op.checkWord()
 	r := j.rootOf(op, place)
-	switch said {
-	case saidWrong:
+	switch word {
+	case checkWrong:
 		// Recomputed from its own inputs there is no doubt left.
 		r.Certainty, r.Recomputed, r.Kind = Certain, true, RootWrong
 		return r, true
-	case saidDiffers, saidGolden:
+	case checkDiffers, checkGolden:
 		r = j.rootAt(op, place, at)
-		if r.Followed, r.Second = true, explained; said == saidGolden {
+		if r.Followed, r.Second = true, explained; word == checkGolden {
 			r.Kind = RootGolden
 		}
 		if op.State == StateSuspect {
@@ -256,7 +256,7 @@ func (j *judge) root(op *Operator, place int, w *walked, from []int) (Root, bool
 		}
 		j.doubt(op, &r)
 		return r, true
-	case saidFollows:
+	case checkFollows:
 		if explained {
 			return r, false // differs as its inputs make it
 		}
@@ -294,14 +294,14 @@ func (j *judge) doubt(op *Operator, r *Root) {
 	if r.Certainty != Certain && !r.Followed {
 		return
 	}
-	if r.Untold = j.untold(op); len(r.Untold) > 0 {
+	if r.Uncompared = j.uncompared(op); len(r.Uncompared) > 0 {
 		r.Certainty = Likely
 	}
 }
 
-// untold names the inputs of an operator that were not compared, neither as it recorded
+// uncompared names the inputs of an operator that were not compared, neither as it recorded
 // them nor where they were made.
-func (j *judge) untold(op *Operator) (names []string) {
+func (j *judge) uncompared(op *Operator) (names []string) {
 	slots := len(op.Op.Inputs)
 	for i := range op.Inputs {
 		slots = max(slots, op.Inputs[i].Slot+1)
@@ -342,60 +342,60 @@ func (j *judge) beyond(op *Operator) bool {
 	return false
 }
 
-// said is what recomputing an operator says of its outputs that are bad or suspect.
-type said uint8
+// checkWord is what recomputing an operator says of its outputs that are bad or suspect.
+type checkWord uint8
 
 const (
-	saidNothing said = iota
-	// saidFollows: each follows from the operator's own inputs, and its golden output from
+	checkNothing checkWord = iota
+	// checkFollows: each follows from the operator's own inputs, and its golden output from
 	// golden inputs.
-	saidFollows
-	// saidDiffers: it follows from the operator's own inputs, the golden output does not
+	checkFollows
+	// checkDiffers: it follows from the operator's own inputs, the golden output does not
 	// follow from golden inputs by the same graph and weights.
-	saidDiffers
-	// saidGolden: as before, and it is the golden array that is wrong.
-	saidGolden
-	// saidWrong: it does not follow from the operator's own inputs.
-	saidWrong
+	checkDiffers
+	// checkGolden: as before, and it is the golden array that is wrong.
+	checkGolden
+	// checkWrong: it does not follow from the operator's own inputs.
+	checkWrong
 )
 
-// said is the gravest word on an operator's outputs, and on which. Where only some are
+// checkWord is the gravest word on an operator's outputs, and on which. Where only some are
 // known to follow, the word is that of the others: nothing.
-func (o *Operator) said() (word said, at int) {
+func (o *Operator) checkWord() (word checkWord, at int) {
 	known := true
 	for i := range o.Outputs {
 		t := &o.Outputs[i]
 		if t.Verdict != Bad && t.Verdict != Suspect {
 			continue
 		}
-		s := t.said()
+		s := t.checkWord()
 		if s > word {
 			word, at = s, i
 		}
-		known = known && s != saidNothing
+		known = known && s != checkNothing
 	}
-	if word == saidFollows && !known {
-		word = saidNothing
+	if word == checkFollows && !known {
+		word = checkNothing
 	}
 	return word, at
 }
 
-func (t *Tensor) said() said {
+func (t *Tensor) checkWord() checkWord {
 	switch {
 	case t.Check == nil:
-		return saidNothing
+		return checkNothing
 	case t.Check.Wrong:
-		return saidWrong
+		return checkWrong
 	}
 	switch t.Check.Golden {
 	case result.GoldenFollows:
-		return saidFollows
+		return checkFollows
 	case result.GoldenDiffers:
-		return saidDiffers
+		return checkDiffers
 	case result.GoldenWrong:
-		return saidGolden
+		return checkGolden
 	}
-	return saidNothing
+	return checkNothing
 }
 
 // dropIdle takes back roots that are only saturated or below the range of their

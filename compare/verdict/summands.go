@@ -36,7 +36,7 @@ func fine(r *result.Row) bool {
 	if proven(r) {
 		return true
 	}
-	for _, s := range []*result.Said{r.Recorded.Left, r.Recorded.Right} {
+	for _, s := range []*result.Summary{r.Recorded.Left, r.Recorded.Right} {
 		if !s.Has(result.KnownNorm) || math.IsInf(s.Stats.Norm, 0) || math.IsNaN(s.Stats.Norm) || s.Digits > 0 && s.Digits < 7 || s.Grain > 0 {
 			return false
 		}
@@ -53,12 +53,12 @@ func (w *recordedWalk) rounded(r *result.Row) bool {
 	if !known {
 		return w.reordered() && !blind(r)
 	}
-	return !w.told(r, size) && size <= (2+math.Log2(max(1, elements(r.Right.Shape))))*roundedOff(r)
+	return !w.provenApart(r, size) && size <= (2+math.Log2(max(1, elements(r.Right.Shape))))*roundedOff(r)
 }
 
-// told tells of a pair that differs, however little, that it is not rounding: a checksum says so where the statistics are the
+// provenApart tells of a pair that differs, however little, that it is not rounding: a checksum says so where the statistics are the
 // same, or these are ids, flags or indices.
-func (w *recordedWalk) told(r *result.Row, size float64) bool {
+func (w *recordedWalk) provenApart(r *result.Row, size float64) bool {
 	return size == 0 && r.Recorded.Hashed || counted(r.Right.DType) && w.counts(r)
 }
 
@@ -67,7 +67,7 @@ func (w *recordedWalk) told(r *result.Row, size float64) bool {
 func (w *recordedWalk) carriedOn(r *result.Row) bool {
 	size, known := sizeOf(r)
 	u := roundedOff(r)
-	return known && !w.told(r, size) && size <= 4*u+(2+math.Log2(max(1, elements(r.Right.Shape))))*min(u, single)
+	return known && !w.provenApart(r, size) && size <= 4*u+(2+math.Log2(max(1, elements(r.Right.Shape))))*min(u, single)
 }
 
 // unheld tells of an input of which only the checksum differs that what made it is the same by statistics alone: then
@@ -101,12 +101,12 @@ func (w *recordedWalk) roundings() *Rounded {
 		op := &w.operators[i]
 		for k := range op.Outputs {
 			row := w.row(&op.Outputs[k])
-			told := agreementOf(row)
-			if told == untold || row.Recorded.Argument || !row.Left.DType.IsFloat() {
+			agrees := agreementOf(row)
+			if agrees == unknown || row.Recorded.Argument || !row.Left.DType.IsFloat() {
 				continue
 			}
 			r.Of++
-			if size, known := sizeOf(row); known && size > 0 && told == different && row.Left.DType == row.Right.DType {
+			if size, known := sizeOf(row); known && size > 0 && agrees == different && row.Left.DType == row.Right.DType {
 				r.Count, r.Most = r.Count+1, max(r.Most, size)
 			}
 		}
@@ -128,7 +128,7 @@ func recast(r *result.Row) bool {
 func (w *recordedWalk) beyond(op *Operator) bool {
 	exact := backwards(op) == 0 && op.Op.Steps == 0 && !inexact(op.Op.Type) && !slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
 		r := w.row(&t)
-		return agreementOf(r) == untold || r.Has(result.ChecksumLate) || w.blur > 0 && !r.Recorded.Argument && !fine(r)
+		return agreementOf(r) == unknown || r.Has(result.ChecksumLate) || w.blur > 0 && !r.Recorded.Argument && !fine(r)
 	})
 	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
@@ -202,7 +202,7 @@ func (w *recordedWalk) factors() {
 			r := w.row(&op.Outputs[k])
 			size, known := sizeOf(r)
 			switch limit := w.ordinary(op, r); {
-			case agreementOf(r) == untold || r.Recorded.Argument || !r.Left.DType.IsFloat():
+			case agreementOf(r) == unknown || r.Recorded.Argument || !r.Left.DType.IsFloat():
 			case known && size <= limit && !(normOf(r) > 0): // of zeros nothing is known
 			case !known || size <= limit:
 				return

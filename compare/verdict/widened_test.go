@@ -12,11 +12,11 @@ import (
 // clipped to 0 and 1 does: ten thousand lookups among a hundred thousand took minutes.
 func TestWidenedIsQuick(t *testing.T) {
 	row := func(op string, typ dtype.Type, norm float64) *result.Row {
-		said := func(norm float64) *result.Said {
-			return &result.Said{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm, Stats: result.Stats{Max: 1, Mean: 0.5, Norm: norm}}
+		summary := func(norm float64) *result.Summary {
+			return &result.Summary{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm, Stats: result.Stats{Max: 1, Mean: 0.5, Norm: norm}}
 		}
 		side := result.Operand{DType: typ, Shape: []int64{8, 8}}
-		return &result.Row{Op: op, Left: side, Right: side, Recorded: &result.Recorded{Left: said(norm), Right: said(5), Both: 15, Same: 7}}
+		return &result.Row{Op: op, Left: side, Right: side, Recorded: &result.Recorded{Left: summary(norm), Right: summary(5), Both: 15, Same: 7}}
 	}
 	op := Operator{Op: &result.Operator{Name: "sigmoid"}}
 	w := &recordedWalk{judge: &judge{operators: []Operator{op}, place: map[string]int{"sigmoid": 0}, table: &result.Table{}}, narrow: map[extremes][]*result.Row{}}

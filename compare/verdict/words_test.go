@@ -114,8 +114,8 @@ func TestCheckNamesNoLess(t *testing.T) {
 			}
 			for i := range j.Roots {
 				r := &j.Roots[i]
-				if told := len(r.Untold) == 0; r.Certainty == Certain && !told && !r.Recomputed {
-					fail("certain, with inputs that were not compared: %v", r.Untold)
+				if measured := len(r.Uncompared) == 0; r.Certainty == Certain && !measured && !r.Recomputed {
+					fail("certain, with inputs that were not compared: %v", r.Uncompared)
 				}
 			}
 		}
@@ -132,9 +132,9 @@ func TestCheckNamesNoLess(t *testing.T) {
 				continue
 			}
 			op := with.Find(name)
-			word, _ := op.said()
+			word, _ := op.checkWord()
 			switch {
-			case slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return t.said() == saidFollows }) &&
+			case slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return t.checkWord() == checkFollows }) &&
 				(len(op.From) > 0 || op.State == StateGood || op.State == StateSuspect):
 				acquitted++ // both sides were recomputed: what its inputs make it
 			case len(op.From) > 0 && slices.ContainsFunc(op.From, func(k int) bool { return !wasRoot(plain, with, k) }):
@@ -157,27 +157,27 @@ func wasRoot(other, j *Judged, root int) bool {
 
 // A call is certain to be a root only if what its recordings say of each input is the same.
 func TestCertainCall(t *testing.T) {
-	said := func(norm float64) *result.Said {
-		return &result.Said{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm,
+	summary := func(norm float64) *result.Summary {
+		return &result.Summary{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm,
 			Stats: result.Stats{Max: norm / 2, Min: -norm / 2, Mean: norm / 10, Norm: norm}}
 	}
-	for _, told := range []bool{true, false} {
+	for _, measured := range []bool{true, false} {
 		const name = "Functional.linear.0.forward"
 		row := func(role result.Role, slot int, left, right float64, both, same int32) result.Row {
 			operand := result.Operand{DType: dtype.Float32, Shape: []int64{16}}
 			r := result.Row{Op: name, Type: "linear", Role: role, Slot: slot, Left: operand, Right: operand, Shape: []int64{16},
-				Recorded: &result.Recorded{Left: said(left), Right: said(right), Both: both, Same: same}}
+				Recorded: &result.Recorded{Left: summary(left), Right: summary(right), Both: both, Same: same}}
 			return r
 		}
 		table := &result.Table{Meta: result.Meta{Recorded: true, Pairing: result.Pairing{How: result.Aligned}},
 			Ops: []result.Operator{{Name: name, Type: "linear", Outputs: 1, Dumped: true}}}
 		table.Rows = []result.Row{row(result.Input, 0, 4, 4, 4, 4), row(result.Input, 1, 4, 4, 4, 4), row(result.Output, 0, 4, 9, 4, 0)}
-		if !told {
+		if !measured {
 			table.Rows[1].Recorded.Both, table.Rows[1].Recorded.Same = 0, 0
 		}
 		j := Judge(table, Options{})
-		if len(j.Roots) != 1 || (j.Roots[0].Certainty == Certain) != told || (len(j.Roots[0].Untold) == 0) != told {
-			t.Errorf("told %t: %+v", told, j.Roots)
+		if len(j.Roots) != 1 || (j.Roots[0].Certainty == Certain) != measured || (len(j.Roots[0].Uncompared) == 0) != measured {
+			t.Errorf("told %t: %+v", measured, j.Roots)
 		}
 	}
 }
@@ -185,8 +185,8 @@ func TestCertainCall(t *testing.T) {
 // What a check says of a call is heard: one that is wrong is a root even where golden has the same,
 // and one whose golden side does not follow is told as that. No check takes a root away.
 func TestCheckedCall(t *testing.T) {
-	said := func(norm float64) *result.Said {
-		return &result.Said{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm,
+	summary := func(norm float64) *result.Summary {
+		return &result.Summary{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm,
 			Stats: result.Stats{Max: norm / 2, Min: -norm / 2, Mean: norm / 10, Norm: norm}}
 	}
 	const first, second = "Functional.linear.0.forward", "Functional.relu.0.forward"
@@ -207,7 +207,7 @@ func TestCheckedCall(t *testing.T) {
 		row := func(op string, role result.Role, left float64) result.Row {
 			operand := result.Operand{DType: dtype.Float32, Shape: []int64{16}}
 			r := result.Row{Op: op, Type: "linear", Role: role, Left: operand, Right: operand, Shape: []int64{16},
-				Recorded: &result.Recorded{Left: said(left), Right: said(4), Both: 4}}
+				Recorded: &result.Recorded{Left: summary(left), Right: summary(4), Both: 4}}
 			if left == 4 {
 				r.Recorded.Same = 4
 			}

@@ -280,7 +280,7 @@ func (b *builder) csv(path string, f folder, metric string) error {
 	}
 	r := csv.NewReader(in)
 	r.FieldsPerRecord, r.ReuseRecord = -1, true
-	header, err := r.Read()
+	header, _ := r.Read() // a header that cannot be read lacks the columns asked for below
 	column := map[string]int{}
 	for i, name := range header {
 		column[name] = i

@@ -185,7 +185,7 @@ func TestOddValues(t *testing.T) {
 }
 
 // A result of which nothing is told is one all the same.
-func TestUntoldResults(t *testing.T) {
+func TestResultsNotRecorded(t *testing.T) {
 	for text, want := range map[string]int{`"input_args": [{}], "output": []`: 0, `"output": [{}]`: 1, `"output": [[{}, {"a": {}}]]`: 2} {
 		calls, errs, _ := scan(t, `{"data": {"Tensor.a.0.forward": {`+text+`}}}`)
 		if len(errs) > 0 || len(calls) != 1 || len(calls[0].Values) != want || want > 0 && calls[0].Values[0].Kind != Tensor {

@@ -105,7 +105,7 @@ type Tristate uint8
 
 // The values of a Tristate.
 const (
-	Unsaid Tristate = iota
+	NotRecorded Tristate = iota
 	No
 	Yes
 )

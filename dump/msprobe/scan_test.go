@@ -176,7 +176,7 @@ func shown(calls []*Call) (all []string) {
 			put("Min", v.Min)
 			put("Mean", v.Mean)
 			put("Norm", v.Norm)
-			if v.RequiresGrad != Unsaid {
+			if v.RequiresGrad != NotRecorded {
 				line += " requires_grad=" + strconv.FormatBool(v.RequiresGrad == Yes)
 			}
 			put("md5", v.MD5)

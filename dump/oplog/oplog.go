@@ -59,7 +59,7 @@ type Value struct {
 	Shape  []int64
 	// What was counted of the elements, as far as Said tells that the log says it.
 	Max, Min, Mean, Norm float64
-	Said                 Stats
+	Known                Stats
 	// Hash is a checksum of the bits.
 	Hash string
 }
@@ -265,7 +265,7 @@ func (r *reader) fact(line string) error {
 		c.Values = append(list, c.Values...)
 	case "Output hash":
 		for i, word := range words(m[2]) {
-			if i == 0 && out().Said&Norm == 0 {
+			if i == 0 && out().Known&Norm == 0 {
 				out().hash(word)
 			} else if i > 0 {
 				v := Value{Output: true, Path: strconv.Itoa(i), Tensor: true}
@@ -281,13 +281,13 @@ func (r *reader) fact(line string) error {
 		v := out()
 		switch m[1] {
 		case "L2 norm":
-			v.Norm, v.Said = x, v.Said|Norm
+			v.Norm, v.Known = x, v.Known|Norm
 		case "Min":
-			v.Min, v.Said = x, v.Said|Min
+			v.Min, v.Known = x, v.Known|Min
 		case "Max":
-			v.Max, v.Said = x, v.Said|Max
+			v.Max, v.Known = x, v.Known|Max
 		case "Mean":
-			v.Mean, v.Said = x, v.Said|Mean
+			v.Mean, v.Known = x, v.Known|Mean
 		}
 	}
 	return nil
@@ -327,7 +327,7 @@ func (v *Value) hash(text string) bool {
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err == nil {
-		v.Norm, v.Said = x, v.Said|Norm
+		v.Norm, v.Known = x, v.Known|Norm
 	}
 	return err == nil
 }

@@ -17,8 +17,8 @@ type thing struct {
 	element bool
 }
 
-// said is the thing as an argument of a message.
-func (t thing) said() any {
+// argument is the thing as an argument of a message.
+func (t thing) argument() any {
 	if t.element {
 		return graph.Messagef("element of %s", t.name)
 	}
@@ -235,16 +235,16 @@ func (j *jsonReader) mismatch(m *message, f *field, what thing, expected graph.T
 	found := scan.DescribeJSON(j.Peek())
 	switch {
 	case f.must, f.message == attrEntry && expected != anArray:
-		j.Failf("%s is %s, expected %s", what.said(), found, expected)
+		j.Failf("%s is %s, expected %s", what.argument(), found, expected)
 		return
 	case m.onFault == passOver:
-		j.to.Warn(j.warning(graph.Messagef("%s is %s, skipped", what.said(), found)))
+		j.to.Warn(j.warning(graph.Messagef("%s is %s, skipped", what.argument(), found)))
 	case m == attrDef && expected == notInteger:
 		j.to.attr.value = j.to.Invalid(strconv.Quote(f.name) + " is " + string(notInteger))
 	case m == attrDef:
 		j.to.attr.value = j.to.Invalid(fmt.Sprintf("%q is %s, expected %s", f.name, found, expected))
 	case m.onFault == spoil && f.many && j.bad == "":
-		j.bad = fmt.Sprintf("%s is %s", what.said(), found)
+		j.bad = fmt.Sprintf("%s is %s", what.argument(), found)
 		if !what.element {
 			j.bad += ", expected " + string(expected)
 		}
@@ -289,7 +289,7 @@ func (j *jsonReader) int(what thing) (int64, bool) {
 	}
 	u, err := strconv.ParseUint(string(w), 10, 64)
 	if err != nil {
-		j.Failf("%s is %s, expected %s", what.said(), scan.Clip(w), graph.Term("an integer"))
+		j.Failf("%s is %s, expected %s", what.argument(), scan.Clip(w), graph.Term("an integer"))
 	}
 	return int64(u), err == nil
 }
@@ -318,9 +318,9 @@ func (j *jsonReader) float(m *message, f *field, what thing) {
 	case m == attrDef:
 		j.to.attr.value = j.to.Invalid(strconv.Quote(f.name) + " is not a number")
 	case m.onFault == spoil:
-		j.bad = fmt.Sprintf("%s is not a number", what.said())
+		j.bad = fmt.Sprintf("%s is not a number", what.argument())
 	default:
-		j.to.Warn(j.warning(graph.Messagef("%s is not a number, skipped", what.said())))
+		j.to.Warn(j.warning(graph.Messagef("%s is not a number, skipped", what.argument())))
 	}
 }
 

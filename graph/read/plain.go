@@ -90,7 +90,7 @@ func (j *jsonReader) plainRow() []int64 {
 			row = append(row, n)
 			continue
 		}
-		j.to.Warn(j.warning(graph.Messagef("%s is %s, skipped", thing{"row of an attribute value", true}.said(), scan.DescribeJSON(j.Peek()))))
+		j.to.Warn(j.warning(graph.Messagef("%s is %s, skipped", thing{"row of an attribute value", true}.argument(), scan.DescribeJSON(j.Peek()))))
 		j.Skip()
 	}
 	return j.to.IntList(row)

@@ -42,11 +42,11 @@ type Text struct {
 	// Strict: what one side lacks fails a gate, which is said.
 	Strict bool
 	// Paint paints a text; nil leaves it as it is.
-	Paint func(Colour, string) string
-	bare  bool // without plots and lists, which a page shows in its own way
-	epoch bool // values are those of epochs
-	said  []spoken
-	b     strings.Builder
+	Paint  func(Colour, string) string
+	bare   bool // without plots and lists, which a page shows in its own way
+	epoch  bool // values are those of epochs
+	spoken []spoken
+	b      strings.Builder
 }
 
 // spoken is a line: what it is about, empty where it goes on with the one before.
@@ -74,7 +74,7 @@ func (t *Text) label(key, text string) { t.line(t.say("label."+key), text) }
 
 // line is a line of a label and what is said.
 func (t *Text) line(label, text string) {
-	t.said = append(t.said, spoken{label, text})
+	t.spoken = append(t.spoken, spoken{label, text})
 	fmt.Fprintf(&t.b, "%s%s%s\n", label, strings.Repeat(" ", max(1, LabelWidth-lipgloss.Width(label))), text)
 }
 

@@ -109,8 +109,8 @@ func (p Page) Log(to io.Writer, d *trainlog.Difference) error {
 		for i := range d.Quantities {
 			one := Text{Lang: t.Lang, epoch: t.epoch}
 			one.quantity(&d.Quantities[i])
-			lines := []string{one.said[0].label}
-			for _, s := range one.said {
+			lines := []string{one.spoken[0].label}
+			for _, s := range one.spoken {
 				lines = append(lines, s.text)
 			}
 			w.Quantities = append(w.Quantities, lines)
@@ -198,10 +198,10 @@ func (p Page) write(to io.Writer, d *pageData, say func(*Text, *pageWords)) erro
 		w := pageWords{Texts: texts}
 		t := Text{Lang: lang, Strict: p.Strict, bare: true}
 		say(&t, &w)
-		for _, s := range t.said[1:] { // the first is the headline
+		for _, s := range t.spoken[1:] { // the first is the headline
 			w.Lines = append(w.Lines, html.Line{Label: s.label, Segments: []html.Segment{{Text: s.text}}})
 		}
-		w.Headline = []html.Segment{{Text: t.said[0].text}}
+		w.Headline = []html.Segment{{Text: t.spoken[0].text}}
 		d.Page.Say[lang.String()] = w
 	}
 	return html.Preflight.Write(to, p.Lang, p.A+" | "+p.B, func(w io.Writer) error { return json.NewEncoder(w).Encode(d) })

@@ -28,19 +28,19 @@ var texts embed.FS
 
 var _ = msg.Register(texts)
 
-// Said is an error in both languages: a message and its arguments. An argument that is an
+// Message is an error in both languages: a message and its arguments. An argument that is an
 // error is said in the same language, and can be found with errors.As.
-type Said struct {
+type Message struct {
 	Key  string
 	Args []any
 }
 
 // Say makes an error of a message.
-func Say(key string, args ...any) error { return &Said{key, args} }
+func Say(key string, args ...any) error { return &Message{key, args} }
 
-func (s *Said) Error() string { return s.in(msg.English) }
+func (s *Message) Error() string { return s.in(msg.English) }
 
-func (s *Said) in(l msg.Lang) string {
+func (s *Message) in(l msg.Lang) string {
 	args := make([]any, len(s.Args))
 	for i, a := range s.Args {
 		if err, ok := a.(error); ok {
@@ -51,9 +51,9 @@ func (s *Said) in(l msg.Lang) string {
 	return l.T(s.Key, args...)
 }
 
-// said are the arguments of a message of package dump, with those that are messages
+// inLanguage are the arguments of a message of package dump, with those that are messages
 // themselves in the same language.
-func said(l msg.Lang, args []any) []any {
+func inLanguage(l msg.Lang, args []any) []any {
 	list := make([]any, len(args))
 	for i, a := range args {
 		switch v := a.(type) {
@@ -71,7 +71,7 @@ func said(l msg.Lang, args []any) []any {
 }
 
 // Unwrap gives the errors among the arguments.
-func (s *Said) Unwrap() (list []error) {
+func (s *Message) Unwrap() (list []error) {
 	for _, a := range s.Args {
 		if err, ok := a.(error); ok {
 			list = append(list, err)
@@ -84,7 +84,7 @@ func (s *Said) Unwrap() (list []error) {
 // text.
 func Error(l msg.Lang, err error) string {
 	switch e := err.(type) {
-	case *Said:
+	case *Message:
 		return e.in(l)
 	case interface{ In(msg.Lang) string }: // has both languages itself
 		return e.In(l)
@@ -155,11 +155,11 @@ func Error(l msg.Lang, err error) string {
 		return text
 	case dump.Warning:
 		if key := "explain.dump." + e.Format; e.Format != "" && l.Has(key) {
-			return l.T("explain.path", e.Path, l.T(key, said(l, e.Args)...))
+			return l.T("explain.path", e.Path, l.T(key, inLanguage(l, e.Args)...))
 		}
 	case *dump.Error:
 		if key := "explain.dump." + e.Format; e.Format != "" && e.Err == nil && l.Has(key) {
-			return l.T("explain.path", e.Path, l.T(key, said(l, e.Args)...))
+			return l.T("explain.path", e.Path, l.T(key, inLanguage(l, e.Args)...))
 		}
 		if e.Text == "" && e.Offset < 0 && e.Err != nil {
 			return l.T("explain.path", e.Path, Error(l, e.Err))

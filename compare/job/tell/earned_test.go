@@ -409,16 +409,16 @@ func TestNumbers(t *testing.T) {
 			}
 			jobs := &sync.Map{}
 			jobs.Store(text, m)
-			told := said(jobs)(t, lang, text)
+			reported := said(jobs)(t, lang, text)
 			for _, want := range []string{lang.T("job.counts", len(p.Parts), strings.Join(parts, lang.T("job.and"))),
 				strings.Split(lang.T("job.plan", len(p.Parts), len(ranks), len(steps), "\x00", files), "\x00")[0], strconv.Itoa(files),
 				lang.T("job.pair.graph", p.Graph, lang.T("job.given"))} {
-				if !strings.Contains(told, want) {
-					t.Errorf("%s: not %q:\n%s", text, want, told)
+				if !strings.Contains(reported, want) {
+					t.Errorf("%s: not %q:\n%s", text, want, reported)
 				}
 			}
-			if many := strings.Contains(told, strings.Split(lang.T("job.models", len(models)), " ")[0]+" "+"models"); many && len(models) == 1 {
-				t.Errorf("%s: more than one model:\n%s", text, told)
+			if many := strings.Contains(reported, strings.Split(lang.T("job.models", len(models)), " ")[0]+" "+"models"); many && len(models) == 1 {
+				t.Errorf("%s: more than one model:\n%s", text, reported)
 			}
 		}
 	}

@@ -139,7 +139,7 @@ func line(label string, style report.Style, text string) report.Line {
 // brought it there, and how many outputs behind have it.
 func sources(lang msg.Lang, findings []oracle.Finding) (lines []report.Line) {
 	label, behind := lang.T("check.sources"), 0
-	told := map[string]bool{}
+	certain := map[string]bool{}
 	for i := range findings {
 		f := &findings[i]
 		if len(f.Reasons) == 0 {
@@ -155,11 +155,11 @@ func sources(lang msg.Lang, findings []oracle.Finding) (lines []report.Line) {
 			continue
 		}
 		rank := f.Op[:strings.LastIndexByte(f.Op, '/')+1]
-		if told[rank] || len(told) == mostListed {
+		if certain[rank] || len(certain) == mostListed {
 			behind++
 			continue
 		}
-		told[rank] = true
+		certain[rank] = true
 		lines = append(lines, line(label, report.Suspect, lang.T("check.at", fmt.Sprintf("%s:output:%d", f.Op, f.Index), f.Type, Reason(lang, why))))
 		label = ""
 	}
@@ -238,11 +238,11 @@ func grouped(lang msg.Lang, findings []oracle.Finding, label string, style repor
 			break
 		}
 		name := fmt.Sprintf("%s:output:%d", g.first.Op, g.first.Index)
-		said := Reason(lang, g.first.Reasons[0])
+		named := Reason(lang, g.first.Reasons[0])
 		if n := len(g.first.Reasons); n > 1 && g.first.Reasons[0].Kind == oracle.NoElements {
-			said += lang.T("report.also") + Reason(lang, g.first.Reasons[n-1])
+			named += lang.T("report.also") + Reason(lang, g.first.Reasons[n-1])
 		}
-		lines = append(lines, line(label, style, lang.T("check.group", lang.T("check.output", g.n), name, said)))
+		lines = append(lines, line(label, style, lang.T("check.group", lang.T("check.output", g.n), name, named)))
 		label = ""
 	}
 	return lines

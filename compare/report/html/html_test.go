@@ -60,7 +60,7 @@ func TestAdviceLines(t *testing.T) {
 		{"msprobe", "Mint.matmul.0.forward", []advice.Where{advice.Command}},
 		{"mindspore", "Default/network/MatMul-op7", []advice.Where{advice.Command}},
 	} {
-		table := &result.Table{Rows: []result.Row{{Op: c.op, Role: result.Output, Recorded: &result.Recorded{Place: "output.0", Left: &result.Said{}, Right: &result.Said{}}}}}
+		table := &result.Table{Rows: []result.Row{{Op: c.op, Role: result.Output, Recorded: &result.Recorded{Place: "output.0", Left: &result.Summary{}, Right: &result.Summary{}}}}}
 		table.Meta.Recorded, table.Meta.Left.Kind = true, c.kind
 		var file bytes.Buffer
 		if err := Write(&file, verdict.Judge(table, verdict.Options{}), Options{}); err != nil {

@@ -148,14 +148,14 @@ func columns() []column[tensor] {
 	list = append(list, metrics()...)
 	list = append(list, facts()...)
 	for _, side := range []struct {
-		name  string
-		said  func(*result.Recorded) *result.Said
-		facts func(*metric.Facts) *metric.SideFacts
+		name    string
+		summary func(*result.Recorded) *result.Summary
+		facts   func(*metric.Facts) *metric.SideFacts
 	}{
-		{"left_", func(r *result.Recorded) *result.Said { return r.Left }, func(f *metric.Facts) *metric.SideFacts { return &f.X }},
-		{"right_", func(r *result.Recorded) *result.Said { return r.Right }, func(f *metric.Facts) *metric.SideFacts { return &f.Y }},
+		{"left_", func(r *result.Recorded) *result.Summary { return r.Left }, func(f *metric.Facts) *metric.SideFacts { return &f.X }},
+		{"right_", func(r *result.Recorded) *result.Summary { return r.Right }, func(f *metric.Facts) *metric.SideFacts { return &f.Y }},
 	} {
-		list = append(list, statistics(side.name, side.said, side.facts)...)
+		list = append(list, statistics(side.name, side.summary, side.facts)...)
 	}
 	return list
 }
@@ -216,7 +216,7 @@ func facts() (list []column[tensor]) {
 }
 
 // statistics are the columns of one side: what was recorded of it, or what its elements came to.
-func statistics(name string, said func(*result.Recorded) *result.Said, of func(*metric.Facts) *metric.SideFacts) (list []column[tensor]) {
+func statistics(name string, summary func(*result.Recorded) *result.Summary, of func(*metric.Facts) *metric.SideFacts) (list []column[tensor]) {
 	side := func(r tensor) (*metric.SideFacts, bool) {
 		f := &r.Result().Facts
 		return of(f), r.Compared && f.Known
@@ -233,8 +233,8 @@ func statistics(name string, said func(*result.Recorded) *result.Said, of func(*
 		{"norm", result.KnownNorm, func(s *result.Stats) float64 { return s.Norm }, nil},
 	} {
 		list = append(list, real(name+c.name, func(r tensor) (float64, bool) {
-			if r.Recorded != nil && said(r.Recorded).Has(c.bit) {
-				return c.recorded(&said(r.Recorded).Stats), true
+			if r.Recorded != nil && summary(r.Recorded).Has(c.bit) {
+				return c.recorded(&summary(r.Recorded).Stats), true
 			}
 			f, known := side(r)
 			if c.computed == nil || !known {

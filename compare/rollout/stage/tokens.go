@@ -143,8 +143,8 @@ type text struct {
 }
 
 // texts puts the rows of all passes into sequences by their positions.
-func (t *tape) texts(known func(x *text, next int64) bool) (list []*text, told bool) {
-	told = true
+func (t *tape) texts(known func(x *text, next int64) bool) (list []*text, complete bool) {
+	complete = true
 	for pi, p := range t.passes {
 		n := len(p.ids)
 		s := n / max(p.batch, 1)
@@ -152,7 +152,7 @@ func (t *tape) texts(known func(x *text, next int64) bool) (list []*text, told b
 		guessed := pos == nil
 		if guessed {
 			if p.batch != n/max(s, 1) || s <= 1 {
-				told = false
+				complete = false
 				continue
 			}
 			pos = make([]int64, n)
@@ -199,7 +199,7 @@ func (t *tape) texts(known func(x *text, next int64) bool) (list []*text, told b
 			now.next, now.row = pos[i]+1, i/s
 		}
 	}
-	return list, told
+	return list, complete
 }
 
 // pick is the sequence that a token at a position goes on: one as long as that, of those whose text the trainer goes on so, and of these the one in the same row of
@@ -361,8 +361,8 @@ func (x *index) continues(t *text, id int64) bool {
 func align(ctx context.Context, train, rollout *tape) *tokens {
 	rows := train.trainRows()
 	x := indexed(rows)
-	list, told := rollout.texts(x.continues)
-	m := &tokens{noPlace: !told}
+	list, complete := rollout.texts(x.continues)
+	m := &tokens{noPlace: !complete}
 	slices.SortStableFunc(list, func(a, b *text) int { return cmp.Compare(len(b.ids), len(a.ids)) })
 	type found struct {
 		text   *text

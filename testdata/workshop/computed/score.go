@@ -14,8 +14,8 @@ import (
 // Run runs the program: its exit status and what it prints.
 type Run func(args ...string) (code int, stdout, stderr string)
 
-// Said is what the program says of a recording.
-type Said struct {
+// Outcome is what the program says of a recording.
+type Outcome struct {
 	Verdict string  `json:"verdict"`
 	Roots   []Named `json:"roots"`
 }
@@ -28,8 +28,8 @@ type Named struct {
 }
 
 // Ask has the recording in a folder compared.
-func Ask(run Run, dir string, args ...string) (Said, error) {
-	var s Said
+func Ask(run Run, dir string, args ...string) (Outcome, error) {
+	var s Outcome
 	out := filepath.Join(dir, "verdict.json")
 	line := append([]string{"compare", "-lt", filepath.Join(dir, filepath.FromSlash(DumpDir)), "-rt", filepath.Join(dir, GoldenDir),
 		"-g", filepath.Join(dir, GraphFile), "-out", filepath.Join(dir, "out"), "-json", out}, args...)
@@ -44,7 +44,7 @@ func Ask(run Run, dir string, args ...string) (Said, error) {
 
 // Named tells whether a verdict names one of the culprits, and whether it names
 // anybody else.
-func (a Answer) Named(s Said) (named, others bool) {
+func (a Answer) Named(s Outcome) (named, others bool) {
 	for _, r := range s.Roots {
 		hit := false
 		for _, f := range a.Faults {
@@ -62,7 +62,7 @@ func (a Answer) Named(s Said) (named, others bool) {
 // Right tells whether a verdict is the expected one: a clean network is good and
 // nobody is accused; a broken premise is named and nobody accused; else a culprit is
 // named.
-func (a Answer) Right(s Said) bool {
+func (a Answer) Right(s Outcome) bool {
 	named, others := a.Named(s)
 	switch a.Expected {
 	case "good":
@@ -75,14 +75,14 @@ func (a Answer) Right(s Said) bool {
 
 // Less tells what a verdict with a check lacks of the one without: it names nobody who is to blame where the other does, or
 // is good where the other is not, or names somebody where the other says that nobody can be named.
-func (a Answer) Less(plain, checked Said) bool {
+func (a Answer) Less(plain, checked Outcome) bool {
 	named, _ := a.Named(plain)
 	with, _ := a.Named(checked)
 	return named && !with || checked.Verdict == "good" && plain.Verdict != "good" || plain.Verdict == "inconclusive" && len(plain.Roots) == 0 && len(checked.Roots) > 0
 }
 
 // Golden counts the culprits, and those of them whose golden array is what a verdict calls wrong.
-func (a Answer) Golden(s Said) (called, of int) {
+func (a Answer) Golden(s Outcome) (called, of int) {
 	if a.Class != "golden" {
 		return 0, 0
 	}
@@ -168,7 +168,7 @@ func (s *Score) Measure(run Run, o Options, dir string) error {
 	if called, of := a.Golden(checked); s.Report != nil && called < of {
 		s.Report(fmt.Sprintf("golden: %s, seed %d, %s: %v; expected golden %v", o.Arch, o.Seed, kind, checked.Roots, a.Faults))
 	}
-	for how, said := range map[string]Said{"compare": plain, "compare -check": checked} {
+	for how, said := range map[string]Outcome{"compare": plain, "compare -check": checked} {
 		if s.Report != nil && !a.Right(said) {
 			s.Report(fmt.Sprintf("%s: %s, seed %d, %s: %s, %v; expected %s of %v", how, o.Arch, o.Seed, kind, said.Verdict, said.Roots, a.Expected, a.Faults))
 		}

@@ -104,14 +104,14 @@ func (n Network) record(t *result.Table) {
 	t.Rows = slices.DeleteFunc(t.Rows, func(r result.Row) bool { return n.Alone && r.Index%10 >= 8 && r.Role == result.Input })
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		r.Recorded = &result.Recorded{Place: fmt.Sprintf("%s.%d", r.Role, r.Slot), How: result.ByName, Both: 4, Left: &result.Said{Class: "torch.Tensor"}, Right: &result.Said{Class: "torch.Tensor"},
+		r.Recorded = &result.Recorded{Place: fmt.Sprintf("%s.%d", r.Role, r.Slot), How: result.ByName, Both: 4, Left: &result.Summary{Class: "torch.Tensor"}, Right: &result.Summary{Class: "torch.Tensor"},
 			Source: fmt.Sprintf("/home/user/net/model.py:%d: x = self.%s(x)", 10+r.Index, r.Type), Stack: fmt.Sprintf("/home/user/net/model.py:%d: x = self.%[2]s(x)\n/home/user/net/train.py:7: loss = net(x)", 10+r.Index, r.Type)}
 		if n.Hostile {
 			r.Recorded.Source, r.Recorded.Stack = hostile[i%len(hostile)], strings.Join(hostile, "\n")
 		}
 		if r.Compared {
-			of := func(s *metric.SideFacts) *result.Said {
-				return &result.Said{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm, Stats: result.Stats{Max: s.Hi, Min: s.Lo, Mean: s.Mean, Norm: s.RMS}}
+			of := func(s *metric.SideFacts) *result.Summary {
+				return &result.Summary{Class: "torch.Tensor", Known: result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm, Stats: result.Stats{Max: s.Hi, Min: s.Lo, Mean: s.Mean, Norm: s.RMS}}
 			}
 			r.Recorded.Left = of(&r.Metrics.Facts.X)
 			r.Recorded.Right = of(&r.Metrics.Facts.X)

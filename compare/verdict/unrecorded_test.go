@@ -10,17 +10,17 @@ import (
 	"precision/dump/dtype"
 )
 
-// TestUnsaid: rows of calls of which nothing is said, or of one side alone, end nothing and acquit nobody, whatever else
+// TestUnrecorded: rows of calls of which nothing is said, or of one side alone, end nothing and acquit nobody, whatever else
 // there is.
-func TestUnsaid(t *testing.T) {
+func TestUnrecorded(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 26))
 		table := result.Table{Meta: result.Meta{Recorded: true}}
-		said := func() *result.Said {
+		summary := func() *result.Summary {
 			if rng.IntN(3) == 0 {
 				return nil
 			}
-			return &result.Said{Class: "torch.Tensor", Known: rng.Int32N(16), Stats: result.Stats{Max: rng.Float64(), Norm: rng.Float64()}}
+			return &result.Summary{Class: "torch.Tensor", Known: rng.Int32N(16), Stats: result.Stats{Max: rng.Float64(), Norm: rng.Float64()}}
 		}
 		api := []string{"linear", "copy_", "zeros_like", "softmax", "view", "topk"}
 		for i := range 12 {
@@ -38,7 +38,7 @@ func TestUnsaid(t *testing.T) {
 					case 1:
 						r.Compared, r.Metrics = true, &metric.Result{N: 4}
 					default:
-						r.Recorded = &result.Recorded{Place: "input." + strconv.Itoa(slot), Left: said(), Right: said(), Both: rng.Int32N(5), Argument: rng.IntN(5) == 0}
+						r.Recorded = &result.Recorded{Place: "input." + strconv.Itoa(slot), Left: summary(), Right: summary(), Both: rng.Int32N(5), Argument: rng.IntN(5) == 0}
 						r.Recorded.Same = rng.Int32N(r.Recorded.Both + 1)
 					}
 					table.Rows = append(table.Rows, r)
