@@ -298,13 +298,13 @@ func (b *builder) csv(path string, f folder, metric string) error {
 		if err == io.EOF {
 			return nil
 		}
-		line, _ := r.FieldPos(0)
 		if parse := new(csv.ParseError); errors.As(err, &parse) {
 			bad(parse.Line, parse.Err.Error(), "a line of csv")
 			continue
 		} else if err != nil {
 			return err
 		}
+		line, _ := r.FieldPos(0)
 		if len(row) != width {
 			bad(line, strconv.Itoa(len(row))+" fields", strconv.Itoa(width))
 			continue
