@@ -166,22 +166,22 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 	if j.Only == nil {
 		findings = addRemarks(sources(opened, findings), append(replicas(opened), jumps(opened)...))
 	}
-	return append(findings, j.gaps()...), untold(bad, findings), ctx.Err()
+	return append(findings, j.gaps()...), unreported(bad, findings), ctx.Err()
 }
 
-// untold is the damage that no finding tells, as it leaves an output unknown.
-func untold(bad []result.Damage, findings []Finding) []result.Damage {
+// unreported is the damage that no finding reports, as it leaves an output unknown.
+func unreported(bad []result.Damage, findings []Finding) []result.Damage {
 	type place struct {
 		file   string
 		offset int64
 	}
-	told := map[place]bool{}
+	reported := map[place]bool{}
 	for i := range findings {
 		if d := findings[i].Damage; d != nil && findings[i].Verdict == Unknown {
-			told[place{d.File, d.Offset}] = true
+			reported[place{d.File, d.Offset}] = true
 		}
 	}
-	return slices.DeleteFunc(bad, func(d result.Damage) bool { return told[place{d.File, d.Offset}] })
+	return slices.DeleteFunc(bad, func(d result.Damage) bool { return reported[place{d.File, d.Offset}] })
 }
 
 // gaps are findings for processes that are missing: ranks that another step has, of a step that
