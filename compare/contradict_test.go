@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"precision/compare/result"
+	"precision/dump"
 	"precision/dump/pb"
 )
 
@@ -196,6 +197,48 @@ func TestDamageOfOneSide(t *testing.T) {
 		}
 		if found != 1 {
 			t.Errorf("right %v: %d rows tell of the damage", right, found)
+		}
+	}
+}
+
+// What a dequantiser takes has no golden tensor: it is held against what its producer gave.
+func TestInputsWithoutGoldenAreHeld(t *testing.T) {
+	const in = "../testdata/cases/quant_npu_vs_quant/in/"
+	damaged := func(dir string) (list []string) {
+		table, _ := network(t, Job{Left: dir, Right: in + "golden", Graph: in + "graph.json"})
+		for i := range table.Rows {
+			if d := table.Rows[i].Damaged(); d != nil {
+				list = append(list, d.Name+": "+strings.Join(d.Reason.Args, " "))
+			}
+		}
+		return list
+	}
+	if list := damaged(in + "npu"); len(list) > 0 {
+		t.Fatalf("whole, and damaged: %q", list)
+	}
+	for _, op := range []string{"conv1_dequant_layer", "conv1_mac"} { // the input, and the output that it is
+		dir := t.TempDir()
+		copyTree(t, in+"npu", dir, nil)
+		path := dumpOf(t, dir, op)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := dump.OpenFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := r.Inputs[0].Offset
+		if op == "conv1_mac" {
+			at = r.Outputs[0].Offset
+		}
+		r.Close()
+		b[at+40]++
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if list := damaged(dir); len(list) != 1 || !strings.Contains(list[0], "output 0 of conv1_mac") {
+			t.Errorf("a byte of %s is another one: %q", op, list)
 		}
 	}
 }

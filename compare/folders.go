@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"precision/compare/result"
 	"precision/dump"
@@ -64,13 +65,16 @@ type engine struct {
 	byKey map[string]*fusion.Op // by name as dumps spell it, where operators are paired by name
 	// rightOps are the operators of which there are golden arrays.
 	rightOps map[string]bool
-	asBuilt  asBuilt
+	// asBuilt tells whether the headers of the dumps are, by and large, as the graph has them; handedOn whether inputs
+	// without golden tensors are, by and large, the outputs that made them.
+	asBuilt, handedOn func() bool
 	// framework is how the golden side keeps axes, where no graph says it.
 	framework framework
 }
 
 func newEngine(f *Folders) *engine {
 	e := &engine{opt: f}
+	e.asBuilt, e.handedOn = sync.OnceValue(e.headersHold), sync.OnceValue(e.inputsHold)
 	if f.Rules == nil || f.byGraph() {
 		return e
 	}
