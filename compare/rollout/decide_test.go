@@ -23,6 +23,8 @@ func TestDecide(t *testing.T) {
 	}{
 		"rounding":           {func(*stage.Report) {}, 0.01, false, verdict.Good},
 		"fault within":       {func(*stage.Report) {}, 0.01, true, verdict.Suspect},
+		"beyond":             {func(s *stage.Report) { s.Factor = 2 }, 0.01, false, verdict.Suspect},
+		"wide":               {func(s *stage.Report) { s.Factor, s.Wide = 2, true }, 0.01, false, verdict.Suspect},
 		"expected NaN":       {func(s *stage.Report) { s.Expected, s.Factor = math.NaN(), 0 }, 0.01, false, verdict.Inconclusive},
 		"fault, NaN":         {func(s *stage.Report) { s.Expected, s.Factor = math.NaN(), 0 }, 0.01, true, verdict.Bad},
 		"factor NaN":         {func(s *stage.Report) { s.Factor = math.NaN() }, 0.01, false, verdict.Inconclusive},

@@ -9,6 +9,7 @@ import (
 
 	"precision/dump/checkpoint"
 	"precision/internal/lazy"
+	"precision/internal/nd"
 )
 
 // Two changes of all weights leave what a network computes as it is: experts that are numbered otherwise, and hidden states that
@@ -16,7 +17,7 @@ import (
 
 var expertOf = lazy.Regexp(`^(.*)\.experts\.(\d+)\.(.*)$`)
 
-// permutations finds layers whose experts stand in another order and whose router has its rows in that order, too.
+// permutations finds layers whose experts stand in another order and whose router has its rows, and what it adds to its scores, in that order, too.
 func (c *comparison) permutations() {
 	moved := map[string]map[string]string{} // router → expert → expert whose weights it has
 	broken := map[string]bool{}
@@ -26,7 +27,7 @@ func (c *comparison) permutations() {
 		if m == nil || p.Kind != Elsewhere {
 			continue
 		}
-		router := m[1] + ".gate.weight"
+		router := m[1] + ".gate."
 		if of == nil || of[1] != m[1] || of[3] != m[3] || moved[router][m[2]] != "" && moved[router][m[2]] != of[2] {
 			broken[router] = true
 			continue
@@ -38,14 +39,17 @@ func (c *comparison) permutations() {
 		list = append(list, p)
 	}
 	for router, from := range moved {
-		p := c.byName[router]
-		if broken[router] || p == nil || p.a == nil || p.b == nil || !rowsMoved(p, from) {
-			continue
+		known := !broken[router] && c.byName[router+"weight"] != nil
+		moves := slices.Clone(list)
+		for _, p := range c.pairs {
+			if strings.HasPrefix(p.Name, router) {
+				known = known && p.a != nil && p.b != nil && rowsMoved(p, from)
+				moves = append(moves, p)
+			}
 		}
-		p.Kind = Permuted
-		for _, q := range list {
-			if strings.HasPrefix(q.Name, strings.TrimSuffix(router, "gate.weight")) {
-				q.Kind = Permuted
+		for _, p := range moves {
+			if known && strings.HasPrefix(p.Name, strings.TrimSuffix(router, "gate.")) {
+				p.Kind = Permuted
 			}
 		}
 	}
@@ -54,10 +58,10 @@ func (c *comparison) permutations() {
 // rowsMoved reports whether row e of the right router is row from[e] of the left.
 func rowsMoved(p *pair, from map[string]string) bool {
 	a, b := p.a.whole(), p.b.whole()
-	if a == nil || b == nil || len(a) != len(b) || len(p.a.shape) != 2 {
+	if a == nil || b == nil || len(a) != len(b) || len(p.a.shape) == 0 {
 		return false
 	}
-	width, t := int(p.a.shape[1]), p.narrow().Rounding()
+	width, t := int(nd.Size(p.a.shape[1:])), p.narrow().Rounding()
 	for e := range int(p.a.shape[0]) {
 		f := e
 		if name, ok := from[strconv.Itoa(e)]; ok {

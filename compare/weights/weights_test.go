@@ -171,6 +171,7 @@ func TestFused(t *testing.T) {
 // TestKinds changes weights of a network and expects to hear of these and no others.
 func TestKinds(t *testing.T) {
 	const q, up, down = "model.layers.0.self_attn.q_proj.weight", "model.layers.0.mlp.up_proj.weight", "model.layers.0.mlp.down_proj.weight"
+	const bias = "model.layers.1.mlp.gate.bias"
 	expert := func(e, part string) string { return "model.layers.1.mlp.experts." + e + "." + part + "_proj.weight" }
 	for _, c := range []struct {
 		name   string
@@ -238,14 +239,26 @@ func TestKinds(t *testing.T) {
 		}, map[string]Kind{"layers.1.mlp.gate": Permuted,
 			"layers.1.mlp.experts.0.gate_proj": Permuted, "layers.1.mlp.experts.0.up_proj": Permuted, "layers.1.mlp.experts.0.down_proj": Permuted,
 			"layers.1.mlp.experts.1.gate_proj": Permuted, "layers.1.mlp.experts.1.up_proj": Permuted, "layers.1.mlp.experts.1.down_proj": Permuted}},
+		{"experts exchanged, and the router, not its bias", func(n *tensors) {
+			swap(n, expert)
+			g := n.v["model.layers.1.mlp.gate.weight"]
+			for i := range 32 {
+				g[i], g[32+i] = g[32+i], g[i]
+			}
+			n.put(bias, []float64{1, 2, 3}, 3)
+		}, map[string]Kind{"layers.1.mlp.gate": Unlike,
+			"layers.1.mlp.experts.0.gate_proj": Elsewhere, "layers.1.mlp.experts.0.up_proj": Elsewhere, "layers.1.mlp.experts.0.down_proj": Elsewhere,
+			"layers.1.mlp.experts.1.gate_proj": Elsewhere, "layers.1.mlp.experts.1.up_proj": Elsewhere, "layers.1.mlp.experts.1.down_proj": Elsewhere}},
 		{"experts exchanged, not the router", func(n *tensors) { swap(n, expert) }, map[string]Kind{
 			"layers.1.mlp.experts.0.gate_proj": Elsewhere, "layers.1.mlp.experts.0.up_proj": Elsewhere, "layers.1.mlp.experts.0.down_proj": Elsewhere,
 			"layers.1.mlp.experts.1.gate_proj": Elsewhere, "layers.1.mlp.experts.1.up_proj": Elsewhere, "layers.1.mlp.experts.1.down_proj": Elsewhere}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := decoder(1)
-			c.change(n)
-			if found := kinds(t, decoder(1).open(t, "F32"), n.open(t, "F32")); !maps.Equal(found, c.want) {
+			n, left := decoder(1), decoder(1)
+			if c.change(n); n.v[bias] != nil {
+				left.put(bias, []float64{1, 2, 3}, 3)
+			}
+			if found := kinds(t, left.open(t, "F32"), n.open(t, "F32")); !maps.Equal(found, c.want) {
 				t.Errorf("found %v, want %v", found, c.want)
 			}
 		})

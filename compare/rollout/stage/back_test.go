@@ -50,8 +50,9 @@ func TestSlopes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.work = 1
+		undo := Sloped()
 		r, err := Run(t.Context(), q)
+		undo()
 		if err != nil {
 			t.Fatal(err)
 		}

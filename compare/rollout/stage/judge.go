@@ -30,8 +30,7 @@ type Request struct {
 	Answers              []int64
 	// Tokens bounds how many tokens are looked at, as whole sequences.
 	Tokens int
-	room   int     // elements of recordings that are kept, 0 for mostLoaded
-	work   float64 // products that exact shares may take, 0 for mostWork
+	room   int // elements of recordings that are kept, 0 for mostLoaded
 }
 
 // Finding is what is said of a stage.
@@ -140,9 +139,10 @@ const (
 	invariant  = 30
 	// borrowed is how far off attention may be that reads the trainer's keys in place of a cached prefix.
 	borrowed = 0.1
-	// mostWork bounds how many products the exact shares may take.
-	mostWork = 4e10
 )
+
+// mostWork bounds how many products the exact shares may take; tests have less.
+var mostWork = 4e10
 
 type judge struct {
 	*net
@@ -1139,7 +1139,7 @@ func (j *judge) shares(ctx context.Context) {
 	var list []effect
 	base := 0.0 // of weights in another basis
 	switch {
-	case work*float64(len(j.tok.ids))*float64(len(j.cutAt)) <= cmp.Or(j.q.work, mostWork):
+	case work*float64(len(j.tok.ids))*float64(len(j.cutAt)) <= mostWork:
 		list, base = j.tails(ctx)
 	case j.own:
 		j.rep.Notes = append(j.rep.Notes, "large") // a slope is of one basis
@@ -1170,6 +1170,11 @@ func (j *judge) shares(ctx context.Context) {
 	}
 	r.Sum = r.Basis
 	choice, unknown, square := 0.0, 0.0, 0.0
+	apart := map[string][2]float64{} // squares of what stages of one name do that are far off: single ones are as chance has it
+	far := func(s *Stage) bool {
+		u, _ := s.units()
+		return s.Finding == Formula && s.Side == "rollout" && s.Rollout > invariant*u
+	}
 	for k := range j.cutAt {
 		s := &r.Stages[k]
 		s.Effect, s.Calm = list[k].effect, list[k].calm
@@ -1189,9 +1194,16 @@ func (j *judge) shares(ctx context.Context) {
 		case s.Finding == Same || s.Finding == Rounding:
 			square += s.Calm * s.Calm
 		}
-		// Far off without effect is a property of the network, as that attention knows distances only. What is a little off without much effect is a fault
-		// all the same.
-		if u, _ := s.units(); s.Finding == Formula && s.Side == "rollout" && s.Effect <= limit*s.Calm && s.Rollout > invariant*u {
+		if far(s) {
+			x := apart[s.Name+s.Variant]
+			apart[s.Name+s.Variant] = [2]float64{x[0] + s.Effect*s.Effect, x[1] + s.Calm*s.Calm}
+		}
+	}
+	// Far off without effect is a property of the network, as that attention knows distances only. What is a little off without much effect is a fault
+	// all the same.
+	for k := range j.cutAt {
+		s := &r.Stages[k]
+		if x := apart[s.Name+s.Variant]; far(s) && x[0] <= limit*limit*x[1] {
 			s.Finding = Harmless
 		}
 	}

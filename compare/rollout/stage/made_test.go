@@ -2,9 +2,11 @@ package stage
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -30,7 +32,7 @@ var (
 var madeTexts = [][]int64{{3, 7, 11, 2, 9, 14, 5}, {8, 1, 20, 17, 4, 6, 13, 10, 19}}
 
 // madeWeights are random, in bfloat16; moe has a router with a bias.
-func madeWeights(moe bool) (names []string, all map[string]*weights.Matrix) {
+func madeWeights(moe bool) (all map[string]*weights.Matrix) {
 	r := rand.New(rand.NewPCG(1, 2))
 	all = map[string]*weights.Matrix{}
 	round := dtype.BFloat16.Rounding()
@@ -46,7 +48,6 @@ func madeWeights(moe bool) (names []string, all map[string]*weights.Matrix) {
 		for range n {
 			m.V = append(m.V, round.Round(mean+scale*r.NormFloat64()))
 		}
-		names = append(names, name)
 		all[name] = m
 	}
 	put("model.embed_tokens.weight", 0.05, 0, madeVocab, madeHidden)
@@ -76,14 +77,21 @@ func madeWeights(moe bool) (names []string, all map[string]*weights.Matrix) {
 	}
 	put("model.norm.weight", 0.2, 1, madeHidden)
 	put("lm_head.weight", 0.6, 0, madeVocab, madeHidden)
-	return names, all
+	return all
+}
+
+// MadeWeights writes the weights of a pair, changed, to a file.
+func MadeWeights(t testing.TB, moe bool, change func(all map[string]*weights.Matrix)) *checkpoint.Set {
+	all := madeWeights(moe)
+	change(all)
+	return writeWeights(t, filepath.Join(t.TempDir(), "w.safetensors"), all)
 }
 
 // writeWeights writes a safetensors file of float32.
-func writeWeights(t testing.TB, path string, names []string, all map[string]*weights.Matrix) *checkpoint.Set {
+func writeWeights(t testing.TB, path string, all map[string]*weights.Matrix) *checkpoint.Set {
 	t.Helper()
 	head, data := map[string]any{}, []byte{}
-	for _, n := range names {
+	for _, n := range slices.Sorted(maps.Keys(all)) {
 		at := len(data)
 		for _, x := range all[n].V {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
@@ -104,6 +112,53 @@ func writeWeights(t testing.TB, path string, names []string, all map[string]*wei
 	}
 	t.Cleanup(func() { set.Close() })
 	return set
+}
+
+// lowRank has peft's matrices of low-rank training beside the weights that make queries and keys, and the products of these.
+func lowRank(all map[string]*weights.Matrix) (parts, products map[string]*weights.Matrix) {
+	const rank = 2
+	r := rand.New(rand.NewPCG(3, 4))
+	parts, products = map[string]*weights.Matrix{}, map[string]*weights.Matrix{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		m, path := all[name], "base_model.model."+strings.TrimSuffix(name, ".weight")
+		if !strings.HasSuffix(path, "q_proj") && !strings.HasSuffix(path, "k_proj") {
+			parts["base_model.model."+name] = m
+			continue
+		}
+		up, down, product := newMatrix(int(m.Shape[0]), rank), newMatrix(rank, int(m.Shape[1])), &weights.Matrix{Shape: m.Shape}
+		for _, v := range [][]float64{up.v, down.v} {
+			for i := range v {
+				v[i] = dtype.BFloat16.Rounding().Round(0.3 * r.NormFloat64())
+			}
+		}
+		for i := range up.n {
+			for j := range down.w {
+				sum := 0.0
+				for k, u := range up.row(i) {
+					sum += u * down.row(k)[j]
+				}
+				product.V = append(product.V, sum)
+			}
+		}
+		products[name] = product
+		parts[path+".base_layer.weight"] = m
+		parts[path+".lora_A.default.weight"] = &weights.Matrix{Shape: []int64{rank, m.Shape[1]}, V: down.v}
+		parts[path+".lora_B.default.weight"] = &weights.Matrix{Shape: []int64{m.Shape[0], rank}, V: up.v}
+	}
+	return parts, products
+}
+
+// sums are weights with what is added to them.
+func sums(all, added map[string]*weights.Matrix, scale func(name string) float64) map[string]*weights.Matrix {
+	whole := maps.Clone(all)
+	for name, x := range added {
+		m := &weights.Matrix{Shape: x.Shape, V: slices.Clone(all[name].V)}
+		for i := range m.V {
+			m.V[i] += scale(name) * x.V[i]
+		}
+		whole[name] = m
+	}
+	return whole
 }
 
 // recorder writes calls as msprobe does.
@@ -196,17 +251,21 @@ type madePair struct {
 	packed bool
 	// prefix is how many tokens of every text the rollout had in its cache before.
 	prefix int
-	// ids changes what the trainer is given.
-	ids func(texts [][]int64)
+	// ids and given change what trainer and rollout are given.
+	ids, given func(texts [][]int64) [][]int64
 	// spoil changes what the trainer recorded, by cut.
 	spoil func(list []state)
-	// silent has the trainer keep its choice of experts to itself.
+	// silent has the trainer keep its choice of experts, and the parts of what it adds, to itself.
 	silent bool
-	// half has both sides compute in float16.
-	half bool
+	// turned has the rollout record the cosines and sines that it rotates by.
+	turned bool
+	// kept is the type in which both sides keep what they compute, bfloat16 if 0.
+	kept dtype.Type
 	// without names weights that the rollout's checkpoint lacks, and others what it computes with in place of those of the trainer.
 	without string
-	others  func(name string, m *weights.Matrix)
+	others  func(all map[string]*weights.Matrix)
+	// merged has the trainer add to some weights what low-rank training learned, with scale 2, and the rollout merge that with a scale of its own.
+	merged func(name string) (scale float64)
 	// shown has the rollout record what attention reads; each text has a pass of its own then.
 	shown bool
 	// logs changes the log-probs that are given.
@@ -220,10 +279,7 @@ type madePair struct {
 }
 
 func (p *madePair) typ() dtype.Type {
-	if p.half {
-		return dtype.Float16
-	}
-	return dtype.BFloat16
+	return cmp.Or(p.kept, dtype.BFloat16)
 }
 
 func (p *madePair) run(t *testing.T) *Report {
@@ -235,12 +291,9 @@ func (p *madePair) run(t *testing.T) *Report {
 	return r
 }
 
-// MadeFault writes a pair of [faults], or one with another token in the trainer's prompt.
+// MadeFault writes a pair of [faults] or [elsewhere].
 func MadeFault(t testing.TB, name string) *Request {
 	t.Helper()
-	if name == "another token" {
-		return (&madePair{ids: func(texts [][]int64) { texts[1][1] = 2 }}).write(t)
-	}
 	for _, x := range slices.Concat(faults(), elsewhere()) {
 		if x.name == name {
 			return x.pair.write(t)
@@ -266,6 +319,13 @@ func Larger(factor int64, layers, texts, tokens int, r *rand.Rand) (undo func())
 	}
 }
 
+// Sloped has every network be too large for exact shares, until that is undone.
+func Sloped() (undo func()) {
+	was := mostWork
+	mostWork = 1
+	return func() { mostWork = was }
+}
+
 // Made writes a pair with experts; wrong attends with another scale in the rollout.
 func Made(t testing.TB, dir string, wrong bool) *Request {
 	p := &madePair{moe: true, dir: dir}
@@ -286,18 +346,26 @@ func (p *madePair) write(t testing.TB) *Request {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	names, all := madeWeights(p.moe)
-	set := writeWeights(t, filepath.Join(dir, "w.safetensors"), names, all)
-	held, given := set, set
-	if p.without != "" {
-		_, all := madeWeights(p.moe)
-		for _, n := range names {
-			if p.others != nil {
-				p.others(n, all[n])
-			}
+	all := madeWeights(p.moe)
+	set := writeWeights(t, filepath.Join(dir, "w.safetensors"), all)
+	own, held, given := set, set, set // what the trainer and the rollout compute with, and what the rollout's checkpoint has
+	added := map[string]*weights.Matrix{}
+	if p.merged != nil {
+		var parts map[string]*weights.Matrix
+		parts, added = lowRank(all)
+		set = writeWeights(t, filepath.Join(dir, "parts.safetensors"), parts)
+		own = writeWeights(t, filepath.Join(dir, "sum.safetensors"), sums(all, added, func(string) float64 { return 2 }))
+		held = writeWeights(t, filepath.Join(dir, "merged.safetensors"), sums(all, added, p.merged))
+		given = held
+	}
+	if p.without != "" || p.others != nil {
+		all := madeWeights(p.moe)
+		if p.others != nil {
+			p.others(all)
 		}
-		held = writeWeights(t, filepath.Join(dir, "held.safetensors"), names, all)
-		given = writeWeights(t, filepath.Join(dir, "given.safetensors"), slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.Contains(n, p.without) }), all)
+		held = writeWeights(t, filepath.Join(dir, "held.safetensors"), all)
+		maps.DeleteFunc(all, func(n string, _ *weights.Matrix) bool { return p.without != "" && strings.Contains(n, p.without) })
+		given = writeWeights(t, filepath.Join(dir, "given.safetensors"), all)
 	}
 	engine := func(texts [][]int64, set *checkpoint.Set) *net {
 		m := &tokens{}
@@ -346,15 +414,17 @@ func (p *madePair) write(t testing.TB) *Request {
 		}
 		return list
 	}
-	texts := make([][]int64, len(madeTexts))
-	for i := range texts {
-		texts[i] = slices.Clone(madeTexts[i])
-	}
-	if p.ids != nil {
-		p.ids(texts)
+	texts := func(change func(texts [][]int64) [][]int64) (texts [][]int64) {
+		for i := range madeTexts {
+			texts = append(texts, slices.Clone(madeTexts[i]))
+		}
+		if change != nil {
+			texts = change(texts)
+		}
+		return texts
 	}
 	p.single = p.single || p.shown
-	a, b := engine(texts, set), engine(madeTexts, held)
+	a, b := engine(texts(p.ids), own), engine(texts(p.given), held)
 	for _, c := range b.cuts {
 		if p.change != nil {
 			p.change(c)
@@ -364,7 +434,7 @@ func (p *madePair) write(t testing.TB) *Request {
 	if p.spoil != nil {
 		p.spoil(x)
 	}
-	p.trainer(t, a, x, filepath.Join(dir, "train", "step0"))
+	p.trainer(t, a, x, added, filepath.Join(dir, "train", "step0"))
 	p.engine(t, b, y, filepath.Join(dir, "rollout", "step0"))
 	columns := 0
 	for _, x := range madeTexts {
@@ -376,11 +446,12 @@ func (p *madePair) write(t testing.TB) *Request {
 	q.TrainLog, q.RolloutLog, q.Answers = make([]float64, n), make([]float64, n), make([]int64, n)
 	for s, n := range a.tok.seqs {
 		for k := n.lo; k < n.hi; k++ {
-			at := s*columns + k - (n.hi - len(madeTexts[s]) + 1) // what is ahead of the text has no answer
-			if k < n.hi-len(madeTexts[s])+1 {
+			first := n.hi - len(madeTexts[s]) + 1 // what is ahead of the text has no answer
+			if k < first {
 				continue
 			}
-			q.TrainLog[at], q.RolloutLog[at], q.Answers[at] = x[len(x)-1]["l"].v[k], y[len(y)-1]["l"].v[b.tok.seqs[s].lo+at-s*columns], madeTexts[s][at-s*columns+1]
+			at := s*columns + k - first
+			q.TrainLog[at], q.RolloutLog[at], q.Answers[at] = x[len(x)-1]["l"].v[k], y[len(y)-1]["l"].v[b.tok.seqs[s].hi-n.hi+k], madeTexts[s][k-first+1]
 		}
 	}
 	if p.logs != nil {
@@ -390,7 +461,7 @@ func (p *madePair) write(t testing.TB) *Request {
 }
 
 // trainer records rows with padding, in the style of transformers.
-func (p *madePair) trainer(t testing.TB, n *net, list []state, dir string) {
+func (p *madePair) trainer(t testing.TB, n *net, list []state, added map[string]*weights.Matrix, dir string) {
 	r := newRecorder(t, dir)
 	batch, s := len(n.tok.seqs), 0
 	for _, q := range n.tok.seqs {
@@ -440,19 +511,23 @@ func (p *madePair) trainer(t testing.TB, n *net, list []state, dir string) {
 		bf := p.typ()
 		switch c.stage {
 		case "qkv":
-			for _, f := range c.out {
+			for i, f := range c.out {
+				if m := added[c.weight[i]+".weight"]; m != nil && !p.silent {
+					x := linear(before["n"], m, nil)
+					base := newMatrix(x.n, x.w)
+					for i := range x.v {
+						base.v[i] = st[f].v[i] - 2*x.v[i]
+					}
+					r.call(pre+"self_attn."+f+"_proj.base_layer.Linear.forward.0", []any{tensor(before["n"], bf)}, []any{tensor(base, dtype.Float32)})
+					r.call(pre+"self_attn."+f+"_proj.lora_B.default.Linear.forward.0", []any{tensor(before["n"], bf)}, []any{tensor(x, dtype.Float32)})
+				}
 				r.call(pre+"self_attn."+f+"_proj.Linear.forward.0", []any{tensor(before["n"], bf)}, []any{tensor(st[f], bf)})
 			}
 		case "rope":
-			cos, sin := newMatrix(len(n.tok.ids), madeDim), newMatrix(len(n.tok.ids), madeDim)
-			for i := range cos.n {
-				u, v := n.angles(i, c.layer, &options{theta: 1e4})
-				copy(cos.row(i), u)
-				copy(sin.row(i), v)
-			}
+			turns := turns(n, c)
 			for i, f := range []string{"q", "k"} {
 				h := []int{4, 2}[i]
-				for j, m := range []*matrix{cos, sin} {
+				for j, m := range turns {
 					r.call(fmt.Sprintf("Tensor.__mul__.%d.forward", 4*c.layer+2*i+j), []any{heads(before[f], h), r.tensor(spread(m, 1), dtype.Float32, batch, 1, s, madeDim)}, []any{heads(before[f], h)})
 				}
 				r.call(fmt.Sprintf("Tensor.__add__.%d.forward", 2*c.layer+i), []any{heads(before[f], h), heads(before[f], h)}, []any{heads(st[f], h)})
@@ -475,6 +550,19 @@ func (p *madePair) trainer(t testing.TB, n *net, list []state, dir string) {
 	})
 	r.call("Module.model.Model.forward.0", []any{r.tensor(ids, dtype.Int64, batch, s), r.tensor(mask, dtype.Int64, batch, s)}, nil)
 	r.close()
+}
+
+// turns are the cosines and sines that a side rotates by.
+func turns(n *net, c *cut) (list [2]*matrix) {
+	for i := range list {
+		list[i] = newMatrix(len(n.tok.ids), madeDim)
+	}
+	for i := range n.tok.ids {
+		cos, sin := n.angles(i, c.layer, &c.opt)
+		copy(list[0].row(i), cos)
+		copy(list[1].row(i), sin)
+	}
+	return list
 }
 
 // divided records what logits are divided by.
@@ -548,6 +636,11 @@ func (p *madePair) engine(t testing.TB, n *net, list []state, dir string) {
 			case "qkv":
 				r.call(pre+"self_attn.qkv_proj.QKVParallelLinear.forward.0", []any{packed(bf, before["n"])}, []any{packed(bf, st["q"], st["k"], st["v"])})
 			case "rope":
+				if p.turned {
+					for i, m := range turns(n, c) {
+						r.call(fmt.Sprintf("Tensor.__mul__.%d.forward", 2*c.layer+i), []any{packed(bf, before["q"]), packed(dtype.Float32, m)}, []any{packed(bf, before["q"])})
+					}
+				}
 				r.call(pre+"self_attn.rotary_emb.RotaryEmbedding.forward.0", []any{r.tensor(pos, dtype.Int64, len(keys)), packed(bf, before["q"]), packed(bf, before["k"])}, []any{packed(bf, st["q"]), packed(bf, st["k"])})
 			case "attn":
 				if p.shown {
@@ -635,8 +728,8 @@ func faults() []fault {
 				}
 			}
 		}}, Formula, "choice", ""},
-		{"nothing, float16", madePair{half: true}, "", "", ""},
-		{"scale, float16", madePair{half: true, change: at("attn", func(o *options) { o.scale = 0.25 })}, Formula, "attn", "scale"},
+		{"nothing, float16", madePair{kept: dtype.Float16}, "", "", ""},
+		{"scale, float16", madePair{kept: dtype.Float16, change: at("attn", func(o *options) { o.scale = 0.25 })}, Formula, "attn", "scale"},
 		{"nothing, attention shown", madePair{shown: true}, "", "", ""},
 		{"a slot of the cache", madePair{shown: true, after: func(c *cut, st state) {
 			if c.stage == "cache" {
@@ -648,21 +741,8 @@ func faults() []fault {
 				}
 			}
 		}}, Cache, "cache", ""},
-		{"positions three further", madePair{after: func(c *cut, st state) {
-			if c.stage == "rope" {
-				for _, f := range []string{"q", "k"} {
-					for at := 0; at < len(st[f].v); at += madeDim {
-						for j := range madeDim / 2 {
-							sin, cos := math.Sincos(3 * math.Pow(1e4, -2*float64(j)/float64(madeDim)))
-							u, v := &st[f].v[at+j], &st[f].v[at+j+madeDim/2]
-							*u, *v = *u*cos-*v*sin, *v*cos+*u*sin
-						}
-					}
-				}
-			}
-		}}, Harmless, "rope", ""},
-		{"output layer in bfloat16, float16", madePair{half: true, types: map[string]dtype.Type{"lm_head": dtype.BFloat16}}, Precision, "lm_head", ""},
-		{"router in bfloat16, float16", madePair{half: true, moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
+		{"output layer in bfloat16, float16", madePair{kept: dtype.Float16, types: map[string]dtype.Type{"lm_head": dtype.BFloat16}}, Precision, "lm_head", ""},
+		{"router in bfloat16, float16", madePair{kept: dtype.Float16, moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
 		{"epsilon", madePair{change: at("norm", func(o *options) { o.eps = 1e-3 })}, Formula, "norm", "eps"},
 		{"one plus weight", madePair{change: at("norm", func(o *options) { o.plusOne = true })}, Formula, "norm", "plus"},
 		{"no weight", madePair{change: at("norm", func(o *options) { o.noWeight = true })}, Formula, "norm", "weightless"},
@@ -676,7 +756,7 @@ func faults() []fault {
 		{"activation", madePair{change: at("act", func(o *options) { o.act = "gelu" })}, Formula, "act", "act"},
 		{"lost", madePair{after: func(c *cut, st state) {
 			if c.stage == "o_proj" {
-				_, all := madeWeights(false)
+				all := madeWeights(false)
 				a := newMatrix(st["a"].n, st["a"].w)
 				copy(a.v, st["a"].v)
 				for i := range a.n {
@@ -699,22 +779,122 @@ func faults() []fault {
 	}
 }
 
+// each changes the weights whose names have a part.
+func each(part string, change func(m *weights.Matrix)) func(all map[string]*weights.Matrix) {
+	return func(all map[string]*weights.Matrix) {
+		for name, m := range all {
+			if strings.Contains(name, part) {
+				change(m)
+			}
+		}
+	}
+}
+
+// rotated turns the hidden states by a reflection, with the norms in the next products.
+func rotated(all map[string]*weights.Matrix) {
+	h := int(madeHidden)
+	r := func(i, j int) float64 { // 1 − 2 u uᵀ, where all of u are alike
+		if i == j {
+			return 1 - 2/float64(h)
+		}
+		return -2 / float64(h)
+	}
+	times := func(m *weights.Matrix, g []float64) { // by row
+		for row := range slices.Chunk(m.V, h) {
+			was := slices.Clone(row)
+			for j := range row {
+				row[j] = 0
+				for i, x := range was {
+					if g != nil {
+						x *= g[i]
+					}
+					row[j] += x * r(i, j)
+				}
+			}
+		}
+	}
+	times(all["model.embed_tokens.weight"], nil)
+	times(all["lm_head.weight"], all["model.norm.weight"].V)
+	for l := range madeLayers {
+		p := prefix(l)
+		for _, f := range []string{"self_attn.q", "self_attn.k", "self_attn.v"} {
+			times(all[p+f+"_proj.weight"], all[p+"input_layernorm.weight"].V)
+		}
+		for _, f := range []string{"mlp.gate", "mlp.up"} {
+			times(all[p+f+"_proj.weight"], all[p+"post_attention_layernorm.weight"].V)
+		}
+		for _, f := range []string{"self_attn.o", "mlp.down"} { // by column
+			m := all[p+f+"_proj.weight"]
+			w := len(m.V) / h
+			was := slices.Clone(m.V)
+			for i := range m.V {
+				m.V[i] = 0
+				for k := range h {
+					m.V[i] += r(i/w, k) * was[k*w+i%w]
+				}
+			}
+		}
+	}
+	each("norm", func(m *weights.Matrix) {
+		for i := range m.V {
+			m.V[i] = 1
+		}
+	})(all)
+}
+
 // elsewhere are pairs whose fault is not a stage's.
 func elsewhere() []fault {
 	changed := func(part string, change func(i int, x, most float64) float64) madePair { // most is the largest of the row
-		return madePair{without: "nothing", others: func(name string, m *weights.Matrix) {
-			if !strings.Contains(name, part) {
-				return
-			}
+		return madePair{others: each(part, func(m *weights.Matrix) {
 			for row := range slices.Chunk(m.V, int(m.Shape[len(m.Shape)-1])) {
 				most := max(slices.Max(row), -slices.Min(row))
 				for i, x := range row {
 					row[i] = change(i, x, most)
 				}
 			}
-		}}
+		})}
 	}
 	down := prefix(1) + "mlp.down_proj"
+	by := func(scale, last float64) func(name string) float64 { // the last weight by another scale
+		return func(name string) float64 {
+			if strings.HasPrefix(name, prefix(madeLayers-1)+"self_attn.q_proj") {
+				return last
+			}
+			return scale
+		}
+	}
+	scaled := func(stage, part string, by func(i int) float64) func(c *cut, st state) {
+		return func(c *cut, st state) {
+			if c.stage == stage {
+				for i := range st[part].v {
+					st[part].v[i] *= by(i)
+				}
+			}
+		}
+	}
+	otherwise := scaled("down", "d", func(i int) float64 { return 1 + 1.5e-3*math.Sin(float64(7*i)) })
+	strange := scaled("act", "m", func(i int) float64 { return 1 + 0.2*math.Sin(float64(i)) })
+	coarse := func(c *cut) {
+		if c.stage == "rope" {
+			c.opt.kv = dtype.BFloat16
+		}
+	}
+	forward := func(n int) func(c *cut, st state) { // positions, as n further
+		return func(c *cut, st state) {
+			if c.stage != "rope" {
+				return
+			}
+			for _, f := range []string{"q", "k"} {
+				for at := 0; at < len(st[f].v); at += madeDim {
+					for j := range madeDim / 2 {
+						sin, cos := math.Sincos(float64(n) * math.Pow(1e4, -2*float64(j)/float64(madeDim)))
+						u, v := &st[f].v[at+j], &st[f].v[at+j+madeDim/2]
+						*u, *v = *u*cos-*v*sin, *v*cos+*u*sin
+					}
+				}
+			}
+		}
+	}
 	ties := func(c *cut, st state) {
 		if c.stage == "router" {
 			for i := range st["r"].n {
@@ -722,21 +902,68 @@ func elsewhere() []fault {
 			}
 		}
 	}
-	exchanged := map[string][]float64{}
 	return []fault{
-		{name: "tokens ahead of a text", pair: madePair{ids: func(texts [][]int64) { texts[1] = append([]int64{2}, texts[1]...) }}},
-		{name: "a weight that is another's", pair: madePair{without: "nothing", others: func(name string, m *weights.Matrix) {
-			switch exchanged[name] = m.V; name {
-			case prefix(1) + "mlp.gate_proj.weight":
-			case prefix(1) + "mlp.up_proj.weight":
-				copy(m.V, slices.Clone(exchanged[prefix(1)+"mlp.gate_proj.weight"]))
-			}
+		{name: "another token", pair: madePair{ids: func(texts [][]int64) [][]int64 { texts[1][1] = 2; return texts }}},
+		{name: "tokens ahead of a text", pair: madePair{ids: func(texts [][]int64) [][]int64 { texts[1] = append([]int64{2}, texts[1]...); return texts }}},
+		{name: "a weight that is another's", pair: madePair{others: func(all map[string]*weights.Matrix) {
+			all[prefix(1)+"mlp.up_proj.weight"] = all[prefix(1)+"mlp.gate_proj.weight"]
 		}}},
-		{name: "a weight with its axes exchanged", pair: madePair{without: "nothing", others: func(name string, m *weights.Matrix) {
-			if n := int(m.Shape[0]); name == prefix(1)+"self_attn.o_proj.weight" {
-				v := slices.Clone(m.V)
-				for i := range v {
-					m.V[i] = v[i%n*n+i/n]
+		{name: "a weight with its axes exchanged", pair: madePair{others: each(prefix(1)+"self_attn.o_proj", func(m *weights.Matrix) {
+			n, v := int(m.Shape[0]), slices.Clone(m.V)
+			for i := range v {
+				m.V[i] = v[i%n*n+i/n]
+			}
+		})}},
+		{name: "positions three further", pair: madePair{after: forward(3)}},
+		{name: "positions one further", pair: madePair{after: forward(1)}},
+		{name: "angles in bfloat16, float32", pair: madePair{kept: dtype.Float32, change: coarse}},
+		{name: "angles in bfloat16", pair: madePair{turned: true, change: coarse}},
+		{name: "a function that nobody knows", pair: madePair{after: strange}},
+		{name: "attention that nobody knows", pair: madePair{after: scaled("attn", "a", func(i int) float64 { return 1 + 0.2*math.Sin(float64(i)) })}},
+		{name: "a function that nobody knows, in both", pair: madePair{before: strange, after: otherwise}},
+		{name: "padding ahead of a text", pair: madePair{padded: true, given: func(texts [][]int64) [][]int64 { texts[0] = append([]int64{0, 0}, texts[0]...); return texts }}},
+		{name: "nothing, another text to warm up", pair: madePair{given: func(texts [][]int64) [][]int64 { return append(texts, []int64{21, 22, 23, 15, 16}) }}},
+		{name: "one token to warm up", pair: madePair{single: true, given: func(texts [][]int64) [][]int64 { return append(texts, []int64{21, 22}) }}},
+		{name: "other texts", pair: madePair{ids: func(texts [][]int64) [][]int64 {
+			for _, x := range texts {
+				for i := range x {
+					x[i] = (x[i] + 11) % madeVocab
+				}
+			}
+			return texts
+		}}},
+		{name: "logits in float32", pair: madePair{types: map[string]dtype.Type{"lm_head": dtype.Float32}}},
+		{name: "logits kept in float32", pair: madePair{types: map[string]dtype.Type{"lm_head": dtype.Float32}, after: scaled("o_proj", "o", func(i int) float64 { return 1 + 1e-3*math.Sin(float64(7*i)) })}},
+		{name: "sums in bfloat16, float32", pair: madePair{kept: dtype.Float32, types: map[string]dtype.Type{"add": dtype.BFloat16}}},
+		{name: "a number that is none", pair: madePair{after: otherwise, spoil: func(list []state) { list[2]["v"].v[5] = math.NaN() }}},
+		{name: "nothing, weights merged", pair: madePair{merged: by(2, 2)}},
+		{name: "merged with another scale", pair: madePair{merged: by(2, 4)}},
+		{name: "merged with another scale, not shown", pair: madePair{silent: true, merged: by(2, 4)}},
+		{name: "taken away where it should be added, not shown", pair: madePair{silent: true, merged: by(-2, -2)}},
+		{name: "not merged", pair: madePair{merged: by(2, 0)}},
+		{name: "nothing, weights merged, not shown", pair: madePair{silent: true, after: otherwise, merged: by(2, 2)}},
+		{name: "a bias that the trainer has not", pair: madePair{others: func(all map[string]*weights.Matrix) {
+			all[down+".bias"] = &weights.Matrix{Shape: []int64{madeHidden}, V: slices.Repeat([]float64{0.05}, int(madeHidden))}
+		}}},
+		{name: "weights that are not shown", pair: madePair{without: "self_attn", after: otherwise}},
+		{name: "another weight, not shown", pair: madePair{without: "self_attn", others: each(prefix(1)+"self_attn.o_proj", func(m *weights.Matrix) {
+			for i := range m.V {
+				m.V[i] *= 1 + 0.1*math.Sin(float64(i))
+			}
+		})}},
+		{name: "nothing, hidden states rotated", pair: madePair{others: rotated}},
+		{name: "nothing, experts renumbered", pair: madePair{moe: true, others: func(all map[string]*weights.Matrix) {
+			for l := range madeLayers {
+				p := prefix(l) + "mlp."
+				for _, f := range []string{"gate", "up", "down"} {
+					x, y := p+"experts.0."+f+"_proj.weight", p+"experts.1."+f+"_proj.weight"
+					all[x], all[y] = all[y], all[x]
+				}
+				for _, f := range []string{"weight", "bias"} {
+					v := all[p+"gate."+f].V
+					w := len(v) / 4
+					exchanged := slices.Concat(v[w:2*w], v[:w], v[2*w:])
+					copy(v, exchanged)
 				}
 			}
 		}}},
@@ -861,14 +1088,12 @@ func TestRouting(t *testing.T) {
 // TestUnseen computes with other weights in the rollout, whose checkpoint has them or has them not: a product that fits no other function is
 // said to have other weights, and which nobody saw is said, too.
 func TestUnseen(t *testing.T) {
-	other := func(part string) func(name string, m *weights.Matrix) {
-		return func(name string, m *weights.Matrix) {
+	other := func(part string) func(all map[string]*weights.Matrix) {
+		return each(part, func(m *weights.Matrix) {
 			for i := range m.V {
-				if strings.Contains(name, part) {
-					m.V[i] *= 1 + 0.1*math.Sin(float64(i))
-				}
+				m.V[i] *= 1 + 0.1*math.Sin(float64(i))
 			}
-		}
+		})
 	}
 	one := prefix(1)
 	for name, x := range map[string]struct {
@@ -881,13 +1106,13 @@ func TestUnseen(t *testing.T) {
 		"one of three":  {madePair{without: "self_attn", others: other(one + "self_attn.k_proj")}, "qkv", []string{one + "self_attn.k_proj.weight"}},
 		"the same":      {madePair{without: "o_proj"}, "", nil},
 		"another scale": {madePair{without: "o_proj", change: func(c *cut) { c.opt.scale = 0.25 }}, "attn", nil},
-		"a part is lost": {madePair{without: "o_proj", others: func(name string, m *weights.Matrix) {
+		"a part is lost": {madePair{without: "o_proj", others: each("o_proj", func(m *weights.Matrix) {
 			for i := range m.V {
-				if strings.Contains(name, "o_proj") && i%16 >= 8 {
+				if i%16 >= 8 {
 					m.V[i] = 0
 				}
 			}
-		}}, "o_proj", nil},
+		})}, "o_proj", nil},
 	} {
 		r := x.pair.run(t)
 		groups := r.Groups(func(s *Stage) bool { return s.Finding != Same && s.Finding != Rounding })
@@ -953,7 +1178,7 @@ func TestTop(t *testing.T) {
 
 // TestOtherTokens gives the trainer another prompt: it is said of the row.
 func TestOtherTokens(t *testing.T) {
-	r := (&madePair{ids: func(texts [][]int64) { texts[1][1] = 2 }}).run(t)
+	r := (&madePair{ids: func(texts [][]int64) [][]int64 { texts[1][1] = 2; return texts }}).run(t)
 	if len(r.Mismatch) != 1 || r.Mismatch[0] != [2]int{1, 1} {
 		t.Errorf("found %v", r.Mismatch)
 	}

@@ -288,11 +288,10 @@ func (n *net) rotate(x *matrix, layer int, o *options, back bool) *matrix {
 		if o.theta > 0 || n.cos[layer] == nil {
 			cos, sin = n.angles(i, layer, o)
 		} else {
-			k := i + o.shift
-			if k < 0 || k >= len(n.tok.ids) {
-				k = i
+			cos, sin = n.cos[layer].row(i), n.sin[layer].row(i)
+			if o.shift != 0 {
+				cos, sin = n.shifted(i, layer, o.shift)
 			}
-			cos, sin = n.cos[layer].row(k), n.sin[layer].row(k)
 		}
 		d := len(cos)
 		width, begin := n.dim, 0
@@ -348,6 +347,28 @@ func (n *net) angles(i, layer int, o *options) (cos, sin []float64) {
 		}
 		c, s := math.Cos(a), math.Sin(a)
 		cos[j], cos[j+d/2], sin[j], sin[j+d/2] = c, c, s, s
+	}
+	return cos, sin
+}
+
+// shifted are the angles of a key whose position is off by a number: turned on by as much as the first two keys of its sequence are apart.
+func (n *net) shifted(i, layer, by int) (cos, sin []float64) {
+	q := n.tok.seqs[n.sequenceOf(i)]
+	cos, sin = slices.Clone(n.cos[layer].row(i)), slices.Clone(n.sin[layer].row(i))
+	if q.lo+1 >= q.hi {
+		return cos, sin
+	}
+	c0, s0, c1, s1 := n.cos[layer].row(q.lo), n.sin[layer].row(q.lo), n.cos[layer].row(q.lo+1), n.sin[layer].row(q.lo+1)
+	for j := range cos {
+		size := c0[j]*c0[j] + s0[j]*s0[j] // some embeddings scale both
+		c, s := (c1[j]*c0[j]+s1[j]*s0[j])/size, (s1[j]*c0[j]-c1[j]*s0[j])/size
+		for range max(by, -by) {
+			if by > 0 {
+				cos[j], sin[j] = cos[j]*c-sin[j]*s, sin[j]*c+cos[j]*s
+			} else {
+				cos[j], sin[j] = cos[j]*c+sin[j]*s, sin[j]*c-cos[j]*s
+			}
+		}
 	}
 	return cos, sin
 }

@@ -26,7 +26,7 @@ func Sentence(lang msg.Lang, c *rollout.Cause) string {
 	args := slices.Clone(c.Args)
 	for i, a := range args {
 		if n, ok := a.(rollout.Note); ok {
-			args[i] = note(lang, n)
+			args[i] = Remark(lang, n)
 		} else if a == "train" || a == "rollout" {
 			args[i] = lang.T("rollout.side." + a.(string))
 		}
@@ -51,7 +51,8 @@ func where(lang msg.Lang, c *rollout.Cause) (text string) {
 	return text
 }
 
-func note(lang msg.Lang, n rollout.Note) string { return lang.T("rollout.note."+n.Key, n.Args...) }
+// Remark is what a note is.
+func Remark(lang msg.Lang, n rollout.Note) string { return lang.T("rollout.note."+n.Key, n.Args...) }
 
 var styles = map[verdict.Verdict]report.Style{verdict.Good: report.Good, verdict.Bad: report.Bad, verdict.Suspect: report.Suspect, verdict.Inconclusive: report.Suspect}
 
@@ -132,14 +133,14 @@ func Lines(lang msg.Lang, r *rollout.Result, most int) (lines []report.Line) {
 		add(label("stages"), report.Plain, lang.T("rollout.stages", len(s.Stages), s.Tokens, s.Sequences))
 	}
 	for _, n := range r.Traps {
-		add(label("trap"), report.Dim, note(lang, n))
+		add(label("trap"), report.Dim, Remark(lang, n))
 	}
 	for i, n := range r.Unknown {
 		if i == most {
 			add(label("unknown"), report.Dim, lang.T("rollout.more", len(r.Unknown)-i))
 			break
 		}
-		add(label("unknown"), report.Dim, note(lang, n))
+		add(label("unknown"), report.Dim, Remark(lang, n))
 	}
 	return lines
 }
@@ -255,10 +256,10 @@ func Document(r *rollout.Result) any {
 		}
 	}
 	for _, n := range r.Traps {
-		out.Traps = append(out.Traps, note(msg.English, n))
+		out.Traps = append(out.Traps, Remark(msg.English, n))
 	}
 	for _, n := range r.Unknown {
-		out.Unknown = append(out.Unknown, note(msg.English, n))
+		out.Unknown = append(out.Unknown, Remark(msg.English, n))
 	}
 	return out
 }

@@ -3,7 +3,6 @@ package tell
 import (
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -88,64 +87,27 @@ func TestEarned(t *testing.T) {
 		"rollout.router":        {{"0 other-routers", "0"}},
 	}
 	delete(cases, "rollout.logp")
-	elsewhere := map[string][3]string{
-		"rollout.logp":             {"../rollout_test.go", "TestFigures", "MultProbError"},
-		"rollout.weights":          {"../../../cmd/precision/rollout_test.go", "TestRollout", "all 1 weights are the same"},
-		"rollout.why.weights":      {"../../../cmd/precision/rollout_test.go", "TestRollout", "all 1 weights are the same"},
-		"rollout.why.same":         {"../../weights/weights_test.go", "TestKinds", "Permuted"},
-		"rollout.weights.differ":   {"../../weights/weights_test.go", "TestKinds", "found, c.want"},
-		"rollout.cause.ties":       {"../../weights/weights_test.go", "TestEqualRows", "EqualRows"},
-		"rollout.note.rotated":     {"../../weights/weights_test.go", "TestRotated", "Harmless"},
-		"rollout.note.permuted":    {"../../weights/weights_test.go", "TestKinds", "Permuted"},
-		"rollout.note.alone.left":  {"../../weights/weights_test.go", "TestKinds", "MissingHere"},
-		"rollout.note.alone.right": {"../../weights/weights_test.go", "TestKinds", "Extra"},
-		"rollout.note.names":       {"../../../cmd/precision/rollout_test.go", "TestRollout", "not alike"},
-	}
-	for key, kind := range map[string]string{"step": "Step", "near": "Near", "quantised": "Quantised", "elsewhere": "Elsewhere", "constant": "Constant", "transposed": "Transposed",
-		"unlike": "Unlike", "shape": "Shape", "missing": "MissingHere", "all.step": "Step", "all.near": "Near", "all.quantised": "Quantised"} {
-		elsewhere["rollout.cause."+key] = [3]string{"../../weights/weights_test.go", "TestKinds", kind}
-	}
 	made := "../stage/made_test.go"
-	for key, mark := range map[string]string{"why.within": "Precision", "why.wide": "r.Shares", "note.wide": "r.Shares", "why.unexplained": "r.Shares", "why.rounding": "r.Shares", "why.covered": "r.Covered", "logp.expected": "r.Sum", "stages": "r.Tokens",
-		"cause.cache": "nothing", "cause.precision": "Precision", "cause.formula": "Formula", "cause.harmless": "nothing", "cause.weights": "nothing", "cause.variant": "x.variant", "cause.rounding": "Rounding",
-		"note.bare": "r.Notes", "note.finite": "r.Notes", "note.embedding": "r.Notes", "note.checkpoints": "r.Notes", "note.positions": "r.Notes", "note.tokens": "r.Notes", "note.network": "r.Notes", "note.stages": "r.Notes", "note.large": "r.Notes", "note.stage": "r.Notes", "note.left": "r.Tokens"} {
-		test := "TestFaults"
-		if slices.Contains([]string{"Precision", "Formula", "nothing"}, mark) {
-			test = "faults" // its table
+	elsewhere := map[string][3]string{
+		"rollout.logp":           {"../rollout_test.go", "TestFigures", "MultProbError"},
+		"rollout.logp.expected":  {made, "TestFaults", "r.Sum"},
+		"rollout.stages":         {made, "TestFaults", "r.Tokens"},
+		"rollout.weights":        {"../../../cmd/precision/rollout_test.go", "TestRollout", "all 1 weights are the same"},
+		"rollout.weights.differ": {"../../weights/weights_test.go", "TestKinds", "found, c.want"},
+		"rollout.router.margins": {made, "TestRouting", "Routing"},
+		"rollout.why.weights":    {"../../../cmd/precision/rollout_test.go", "TestRollout", "all 1 weights are the same"},
+		"rollout.why.same":       {"../../weights/weights_test.go", "TestKinds", "Permuted"},
+		"rollout.why.experts":    {made, "TestRouting", "Routing"},
+		"rollout.why.damaged":    {"../decide_test.go", "TestDecide", "Damaged"},
+		"rollout.why.model":      {"../decide_test.go", "TestOtherModel", "Inconclusive"},
+	}
+	for key, mark := range map[string]string{"within": "fault within", "rounding": "rounding", "unexplained": "beyond", "covered": "covered NaN", "wide": "wide"} {
+		elsewhere["rollout.why."+key] = [3]string{"../decide_test.go", "TestDecide", mark}
+	}
+	for key := range msg.English.Under("rollout.cause.", "rollout.note.") {
+		if len(cases[key]) == 0 {
+			elsewhere[key] = [3]string{"../stage/docs_test.go", "TestDocs", "has no example"} // and none in the others
 		}
-		elsewhere["rollout."+key] = [3]string{made, test, mark}
-	}
-	for _, v := range []string{"eps", "plus", "weightless", "factor", "interleaved", "theta", "theta.interleaved", "theta.bfloat16", "shift", "angles", "scale", "mask", "window", "nowindow", "tiled", "softcap", "nosoftcap", "cache", "act", "nobias",
-		"weights.plain", "weights.renorm", "temperature", "notemperature", "lost"} {
-		elsewhere["rollout.note.variant."+v] = [3]string{made, "TestFaults", "x.variant"}
-	}
-	for _, key := range []string{"note.foreign", "cause.logits", "note.bare", "note.checkpoints", "note.stage"} {
-		_, mark, _ := strings.Cut(key, ".")
-		elsewhere["rollout."+key] = [3]string{"../stage/bad_test.go", "TestBadInput", mark}
-	}
-	for _, stage := range []string{"norm", "attn", "rope"} {
-		elsewhere["rollout.cause.told."+stage] = [3]string{"../stage/bad_test.go", "TestTold", "told." + stage}
-	}
-	elsewhere["rollout.note.sloped"] = [3]string{"../stage/back_test.go", "TestSlopes", "r.Sloped"}
-	elsewhere["rollout.note.answers"] = [3]string{"../decide_test.go", "TestDecide", "Answers"}
-	elsewhere["rollout.why.damaged"] = [3]string{"../decide_test.go", "TestDecide", "Damaged"}
-	elsewhere["rollout.note.merged"] = [3]string{"../../weights/weights_test.go", "TestAdapter", "Merged"}
-	elsewhere["rollout.cause.unmerged"] = [3]string{"../../weights/weights_test.go", "TestAdapter", "Unmerged"}
-	elsewhere["rollout.cause.adapter"] = [3]string{"../decide_test.go", "TestAdapters", "adapter"}
-	for _, key := range []string{"cause.adapter.sign", "cause.adapter.others", "note.scale"} {
-		elsewhere["rollout."+key] = [3]string{"../decide_test.go", "TestAdapters", strings.TrimPrefix(strings.TrimPrefix(key, "cause."), "note.")}
-	}
-	elsewhere["rollout.note.stage.none"] = [3]string{"../decide_test.go", "TestNotJudged", "stage.none"}
-	elsewhere["rollout.cause.rounding.type"] = [3]string{"../decide_test.go", "TestKept", "rounding.type"}
-	for key, test := range map[string]string{"router.margins": "TestRouting", "cause.ties.rows": "TestRouting", "cause.against": "faults", "why.experts": "TestRouting"} {
-		elsewhere["rollout."+key] = [3]string{made, test, map[string]string{"TestRouting": "Routing", "faults": "against the scores"}[test]}
-	}
-	elsewhere["rollout.cause.all.unlike"] = [3]string{"../decide_test.go", "TestOtherModel", "otherModel"}
-	elsewhere["rollout.why.model"] = [3]string{"../decide_test.go", "TestOtherModel", "Inconclusive"}
-	elsewhere["rollout.cause.unseen"] = [3]string{made, "TestUnseen", "Unseen"}
-	elsewhere["rollout.note.dropped"] = [3]string{made, "TestFewTokens", "r.Dropped"}
-	for _, key := range []string{"tokens", "front.train", "front.rollout"} {
-		elsewhere["rollout.cause."+key] = [3]string{made, "TestOtherTokens", "Mismatch"}
 	}
 	msgtest.Earned{Under: []string{"rollout."}, Claims: func(key string) bool { return !noClaim.MatchString(key) }, Cases: cases, Elsewhere: elsewhere, Say: said}.Check(t)
 }
