@@ -136,10 +136,14 @@ func (t *attention) row(a attended) {
 		if p == 0 && off == 0 {
 			continue
 		}
-		for j, v := range t.v.y[t.key(a, c)*t.ev:][:t.ev] {
+		at := t.key(a, c) * t.ev
+		for j, v := range t.v.y[at:][:t.ev] {
 			t.y[j] += p * v
 			t.size[j] += abs(p * v)
 			t.b[j] += off * abs(v)
+		}
+		for j, vb := range t.v.bounds(at, t.ev) {
+			t.b[j] += (p + off) * vb
 		}
 	}
 	for j, off := range t.b {
@@ -156,6 +160,15 @@ func (t *attention) score(a attended, c int64, q, key []float64, g float64, late
 	}
 	// Some scale q and k by the root of the scale first, rounded.
 	own := g * size
+	qb := t.q.bounds(a.q*t.e, t.e)
+	for i, b := range qb {
+		own += b * abs(key[i])
+	}
+	for i, b := range t.k.bounds(t.key(a, c)*t.e, t.e) {
+		if own += abs(q[i]) * b; qb != nil {
+			own += qb[i] * b
+		}
+	}
 	if late {
 		own += t.p.v*abs(sum) + 2*t.p.v*size
 	}
@@ -278,6 +291,7 @@ func attentionForms() {
 		t := k.dotProduct()
 		return t.forms(func(t *attention) []Values { return []Values{t} })
 	}, backward: dotProductGradients, nodes: [][]string{{"grad"}}})
+	define("multi_head_attention", function{forward: multiHead})
 	define("npu_fusion_attention", function{forward: fusionAttention})
 	define("inference_attention", function{forward: inferenceAttention})
 	define("paged_attention", function{forward: inferenceAttention, mends: []string{"out"}})
@@ -367,6 +381,108 @@ func (k *invocation) dotProduct() *attention {
 	// Of a row with nothing in it kernels make NaN or 0.
 	t.zero = false
 	return t
+}
+
+// multiHead is multi_head_attention_forward: what goes in and comes out is projected, each step rounded to the type of the result,
+// and beside it the probabilities are handed out, each or their mean over the heads. Rows are (length, batch, width).
+func multiHead(k *invocation) []Reading {
+	k.unsupported("bias_k", "bias_v", "static_k", "static_v")
+	refuseIf(k.bool("add_zero_attn", false), Unsupported, "add_zero_attn")
+	refuseIf(k.bool("training", true) && k.float("dropout_p", 0) != 0, Random, "dropout_p")
+	linear := func(x, w, bias Values) Values {
+		s, of := x.Shape(), w.Shape()
+		n := len(s) - 1
+		refuseIf(len(of) != 2 || s[n] != of[1] || s[n] == 0, ShapesDiffer, s, of)
+		v := k.product(reshape(x, []int64{count(s) / s[n], s[n]}), turned(w, true))
+		if bias != nil {
+			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
+		}
+		return must(held(reshape(k.between(v), append(slices.Clone(s[:n]), of[0]))))
+	}
+	heads, batched := k.int("num_heads", 1), true
+	var width int64
+	project := func(i int64, name string) Values {
+		var x, w, bias Values = k.tensor(name), nil, valuesOf(k.optional("in_proj_bias"))
+		if batched = len(x.Shape()) == 3; !batched {
+			refuseIf(len(x.Shape()) != 2, ShapesDiffer, x.Shape())
+			x = reshape(x, []int64{x.Shape()[0], 1, x.Shape()[1]})
+		}
+		if i == 0 {
+			width = x.Shape()[2]
+		}
+		if k.bool("use_separate_proj_weight", false) {
+			w = k.tensor([]string{"q_proj_weight", "k_proj_weight", "v_proj_weight"}[i])
+		} else {
+			all := k.tensor("in_proj_weight")
+			refuseIf(len(all.shape) != 2 || all.shape[0] != 3*width, ShapesDiffer, all.shape, x.Shape())
+			w = slab1(all, 0, i*width, width)
+		}
+		if bias != nil {
+			refuseIf(len(bias.Shape()) != 1 || bias.Shape()[0] != 3*width, ShapesDiffer, bias.Shape())
+			bias = slab1(bias, 0, i*width, width)
+		}
+		v := linear(x, w, bias)
+		s := v.Shape()
+		refuseIf(heads <= 0 || s[2]%heads != 0, BadArgument, "num_heads", heads, "a part of "+itoa(int(s[2])))
+		return transpose(reshape(v, []int64{s[0], s[1], heads, s[2] / heads}), []int{1, 2, 0, 3})
+	}
+	t := k.newAttention(project(0, "query"), project(1, "key"), project(2, "value"), false)
+	batch, rows := t.shape[0], t.shape[2]
+	refuseIf(float64(count(t.shape))*float64(t.most) > mostMultiplied, TooLarge, count(t.shape)*t.most, int64(mostMultiplied))
+	for _, name := range []string{"attn_mask", "key_padding_mask"} {
+		o := k.optional(name)
+		if o == nil {
+			continue
+		}
+		var place func(a attended, c int64) int64
+		switch s := o.shape; {
+		case name == "key_padding_mask" && count(s) == batch*t.most:
+			place = func(a attended, c int64) int64 { return a.batch/heads*t.most + c }
+		case name == "attn_mask" && len(s) == 2 && slices.Equal(s, []int64{rows, t.most}):
+			place = func(a attended, c int64) int64 { return a.row*t.most + c }
+		case name == "attn_mask" && slices.Equal(s, []int64{batch * heads, rows, t.most}):
+			place = func(a attended, c int64) int64 { return (a.batch*rows+a.row)*t.most + c }
+		default:
+			panic(refuse(ShapesDiffer, shapeText(s, t.shape)))
+		}
+		mask, hidden, added := must(held(o)), t.hidden, t.added
+		if o.typ == dtype.Bool {
+			t.hidden = func(a attended, c int64) bool { return mask.y[place(a, c)] != 0 || hidden != nil && hidden(a, c) }
+			continue
+		}
+		t.added = func(a attended, c int64) float64 {
+			sum := mask.y[place(a, c)]
+			if added != nil {
+				sum += added(a, c)
+			}
+			return sum
+		}
+	}
+	each := !k.bool("average_attn_weights", true)
+	return t.forms(func(t *attention) []Values {
+		y := linear(reshape(transpose(must(held(k.between(t))), []int{2, 0, 1, 3}), []int64{rows, batch, heads * t.ev}), k.tensor("out_proj_weight"), valuesOf(k.optional("out_proj_bias")))
+		shape := []int64{batch, heads, rows, t.most}
+		if !each {
+			shape = []int64{batch, rows, t.most}
+		}
+		p := &dense{shape: shape, y: make([]float64, count(shape)), b: make([]float64, count(shape))}
+		for r := range batch * heads * rows {
+			a := t.at(r)
+			t.row(a)
+			to, share := r*t.most, 1.0
+			if !each {
+				to, share = (a.batch/heads*rows+a.row)*t.most, 1/float64(heads)
+			}
+			for c, v := range t.pr[:t.most] {
+				p.y[to+int64(c)] += v * share
+				p.b[to+int64(c)] += (t.pb[c] + gamma(float64(heads)+1, t.sumUnit)*v) * share
+			}
+		}
+		if !batched {
+			y, p.shape = reshape(y, []int64{rows, y.Shape()[2]}), shape[1:]
+		}
+		return []Values{y, k.between(p)}
+	})
 }
 
 // dotProductGradients: with P the probabilities and dP = dO·Vᵀ, dV = Pᵀ·dO,

@@ -103,6 +103,14 @@ type dense struct {
 func (d *dense) Shape() []int64 { return d.shape }
 func (d *dense) Exact() bool    { return d.exact }
 
+// bounds are those of n elements, nil where there are none.
+func (d *dense) bounds(from, n int64) []float64 {
+	if d.b == nil {
+		return nil
+	}
+	return d.b[from:][:n]
+}
+
 func (d *dense) Range(lo int64, y, b []float64) error {
 	copy(y, d.y[lo:])
 	switch {
