@@ -100,6 +100,12 @@ func TestFlow(t *testing.T) {
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(11, 0)), linear(1, sized(6, 0), other, sized(12, 0.4))},
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(11, 0)), linear(1, sized(11, 0), other, sized(12, 0))},
 			[]string{"Distributed.all_reduce.0.forward"}, false},
+		{"its gradient, which feeds on what the other side makes later", // 1 - z where z is meant
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0.4)), entry("Tensor.__rsub__", 0, []string{sized(6, 0)}, sized(11, 0)),
+				back(entry("Tensor.__rsub__", 0, []string{sized(0.2, 0)}, sized(0.25, 0))), back(linear(1, sized(0.5, 0.4), "", sized(0.7, 0.4)))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Tensor.__rsub__", 0, []string{sized(6, 0)}, sized(11, 0)), linear(1, sized(11, 0), other, sized(12, 0)),
+				back(linear(1, sized(0.5, 0), "", sized(0.7, 0))), back(entry("Tensor.__rsub__", 0, []string{sized(0.7, 0)}, sized(0.1, 0)))},
+			[]string{"Tensor.__rsub__.0.forward"}, false},
 		{"a gradient behind one of which the sides recorded other tensors", // a hook that saw another step
 			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-7)), back(entry("Functional.attention", 0, []string{sized(3, 3e-7)}, sized(3, 3e-7))),
 				back(linear(0, sized(0.7, 3e-7), "", sized(0.4, 3e-7)))},
