@@ -2,6 +2,7 @@ package recording
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -22,13 +23,20 @@ import (
 
 // blocks pairs what is left between tensors that both sides have.
 func blocks(left, right *side) {
-	b := &blocking{sides: [2]*side{left, right}, class: map[*leaf]int{}, block: map[*call]*block{}}
+	b := &blocking{sides: [2]*side{left, right}, traced: make([]traced, 1), readers: make([]reader, 1), block: map[*call]*block{}}
 	for i, s := range b.sides {
 		b.lone[i] = alone(s.calls)
 		b.lone[i] = slices.DeleteFunc(b.lone[i], func(c *call) bool { return c.Parsed.Form != msprobe.API || c.again })
 	}
 	if len(b.lone[0]) == 0 || len(b.lone[1]) == 0 {
 		return
+	}
+	for _, s := range b.sides {
+		for _, c := range s.calls {
+			for k := range c.leaves {
+				c.leaves[k].number = 0
+			}
+		}
 	}
 	for i := range b.sides {
 		b.follow(i)
@@ -40,7 +48,7 @@ func blocks(left, right *side) {
 			before := b.next
 			for _, side := range []int{1, 0} {
 				for _, t := range b.cuts[side] {
-					if t.leaf.role == result.Output && b.class[t.leaf] == 0 && (side == 0 || !b.find(t)) {
+					if t.leaf.role == result.Output && b.of(t.leaf).class == 0 && (side == 0 || !b.find(t)) {
 						b.sum(side, t)
 					}
 				}
@@ -69,14 +77,12 @@ type blocking struct {
 	// lone are calls without a partner, cuts their values that can tell where the sides agree again.
 	lone [2][]*call
 	cuts [2][]cut
-	// from is the output that an input is, maker the call that made an output.
-	from  [2]map[*leaf]*leaf
-	maker [2]map[*leaf]*call
-	// reads are the calls that take an output, with its place there.
-	reads [2]map[*leaf][]reader
-	// class numbers outputs that both sides have.
-	class map[*leaf]int
-	next  int
+	// traced is what is known of leaves, by their numbers; the first is of those of which nothing is. readers are
+	// the calls that take them, in lists from 1 on.
+	traced  []traced
+	readers []reader
+	// next is the class of what both sides have next.
+	next int32
 	// roundoffs is how far apart tensors may be that are the same again.
 	roundoffs float64
 	block     map[*call]*block
@@ -94,10 +100,47 @@ type cut struct {
 	from, to int32
 }
 
-// reader is a call that takes an output as one of its values.
+// traced is what is known of a leaf.
+type traced struct {
+	// from is the output that an input is, maker the call that made an output.
+	from  *leaf
+	maker *call
+	// class numbers outputs that both sides have.
+	class int32
+	// first and last are the readers of an output.
+	first, last int32
+}
+
+// of is what is known of a leaf, nil among them.
+func (b *blocking) of(l *leaf) *traced {
+	if l == nil {
+		return &b.traced[0]
+	}
+	return &b.traced[l.number]
+}
+
+// found is where what becomes known of a leaf is kept.
+func (b *blocking) found(l *leaf) *traced {
+	if l.number == 0 {
+		l.number = int32(len(b.traced))
+		b.traced = append(b.traced, traced{})
+	}
+	return &b.traced[l.number]
+}
+
+// reader is a call that takes an output as one of its values, and the next one that does.
 type reader struct {
 	*call
-	at int
+	at   int
+	next int32
+}
+
+// reads are the calls that take an output, in their order.
+func (b *blocking) reads(l *leaf) iter.Seq[reader] {
+	return func(yield func(reader) bool) {
+		for at := b.of(l).first; at != 0 && yield(b.readers[at]); at = b.readers[at].next {
+		}
+	}
 }
 
 // block is a pair of sets of calls, with the pairs of what goes in and what comes out.
@@ -111,8 +154,7 @@ func (l *leaf) cuts() bool { return l.tensor() && l.sort() == 'f' && l.tells() &
 
 // follow finds what feeds the calls of a side.
 func (b *blocking) follow(i int) {
-	b.from[i], b.maker[i], b.reads[i] = map[*leaf]*leaf{}, map[*leaf]*call{}, map[*leaf][]reader{}
-	made := map[identity]*leaf{}
+	made := make(map[identity]*leaf, len(b.sides[i].calls))
 	for _, c := range b.sides[i].calls {
 		if c.Parsed.Form != msprobe.API {
 			continue
@@ -127,13 +169,15 @@ func (b *blocking) follow(i int) {
 				out = made[l.alike()]
 			}
 			if out != nil {
-				b.from[i][l] = out
-				b.reads[i][out] = append(b.reads[i][out], reader{c, k})
+				b.found(l).from = out
+				n, v := int32(len(b.readers)), b.of(out)
+				b.readers[v.last].next, v.last, v.first = n, n, cmp.Or(v.first, n)
+				b.readers = append(b.readers, reader{c, k, 0})
 			}
 		}
 		for k := range c.leaves {
 			if l := &c.leaves[k]; l.role == result.Output && l.cuts() {
-				made[l.content()], b.maker[i][l] = l, c
+				made[l.content()], b.found(l).maker = l, c
 				if a := l.alike(); a != 0 {
 					made[a] = l
 				}
@@ -157,7 +201,8 @@ func (b *blocking) same() {
 				continue
 			}
 			b.next++
-			b.class[original(whole, x.left)], b.class[original(other, x.right)] = b.next, b.next
+			b.found(original(whole, x.left)).class = b.next
+			b.found(original(other, x.right)).class = b.next
 		}
 	}
 }
@@ -181,7 +226,7 @@ func (b *blocking) closure(side int, out *leaf) (calls []*call, in []*leaf) {
 	seen, taken := map[*call]bool{}, map[*leaf]bool{}
 	next := []*leaf{out}
 	for len(next) > 0 && len(calls) < mostInBlock {
-		c := b.maker[side][next[0]]
+		c := b.of(next[0]).maker
 		if next = next[1:]; seen[c] {
 			continue
 		}
@@ -192,9 +237,9 @@ func (b *blocking) closure(side int, out *leaf) (calls []*call, in []*leaf) {
 			if l.role != result.Input || !l.cuts() {
 				continue
 			}
-			from := b.from[side][l]
-			maker := b.maker[side][from]
-			if from != nil && b.class[from] == 0 && maker.pair == nil && maker.fused == nil && maker.Parsed.Direction == c.Parsed.Direction {
+			from := b.of(l).from
+			maker := b.of(from).maker
+			if from != nil && b.of(from).class == 0 && maker.pair == nil && maker.fused == nil && maker.Parsed.Direction == c.Parsed.Direction {
 				next = append(next, from)
 				continue
 			}
@@ -216,14 +261,12 @@ const closest, close = 64, 1 << 14
 
 // again tells of two tensors that they are the same but for what rounding may have made of them.
 func (b *blocking) again(x, y *leaf) bool {
-	n, ok := x.Elements()
-	m, too := y.Elements()
-	if !ok || !too || n != m || x.sort() != y.sort() {
+	if x.sort() != y.sort() {
 		return false
 	}
 	const all = result.KnownMax | result.KnownMin | result.KnownNorm
 	if !x.summary.Has(all) || !y.summary.Has(all) {
-		return x.content() != 0 && x.content() == y.content()
+		return x.content() != 0 && x.content() == y.content() && sameCount(x, y)
 	}
 	limit := b.roundoffs * dtype.Float32.Unit()
 	for _, l := range []*leaf{x, y} {
@@ -233,7 +276,14 @@ func (b *blocking) again(x, y *leaf) bool {
 	}
 	v, w := &x.summary.Stats, &y.summary.Stats
 	peak := max(math.Abs(w.Max), math.Abs(w.Min))
-	return math.Abs(v.Max-w.Max) <= limit*peak && math.Abs(v.Min-w.Min) <= limit*peak && math.Abs(v.Norm-w.Norm) <= limit*w.Norm
+	return math.Abs(v.Max-w.Max) <= limit*peak && math.Abs(v.Min-w.Min) <= limit*peak && math.Abs(v.Norm-w.Norm) <= limit*w.Norm && sameCount(x, y)
+}
+
+// sameCount tells of two tensors that they are known to have as many elements.
+func sameCount(x, y *leaf) bool {
+	n, ok := x.Elements()
+	m, too := y.Elements()
+	return ok && too && n == m
 }
 
 // match brings what goes into two closures together; ok tells that each is the other's.
@@ -244,7 +294,7 @@ func (b *blocking) match(left, right []*leaf) (pairs [][2]*leaf, ok bool) {
 	free := slices.Clone(right)
 	for _, l := range left {
 		k := slices.IndexFunc(free, func(r *leaf) bool {
-			x, y := b.class[b.from[0][l]], b.class[b.from[1][r]]
+			x, y := b.of(b.of(l).from).class, b.of(b.of(r).from).class
 			return x != 0 && x == y || (x == 0 || y == 0) && b.again(l, r)
 		})
 		if k < 0 {
@@ -313,7 +363,7 @@ func (b *blocking) find(t cut) bool {
 	var in []*leaf
 	for _, x := range b.others(1, t) {
 		l := x.leaf
-		if x.elements != t.elements || l.role != result.Output || x.call.Parsed.Direction != t.call.Parsed.Direction || !b.again(l, t.leaf) || b.class[l] != 0 {
+		if x.elements != t.elements || l.role != result.Output || x.call.Parsed.Direction != t.call.Parsed.Direction || !b.again(l, t.leaf) || b.of(l).class != 0 {
 			continue
 		}
 		if calls == nil {
@@ -322,7 +372,8 @@ func (b *blocking) find(t cut) bool {
 		others, into := b.closure(0, l)
 		if pairs, ok := b.match(into, in); ok {
 			b.next++
-			b.class[l], b.class[t.leaf] = b.next, b.next
+			b.found(l).class = b.next
+			b.found(t.leaf).class = b.next
 			b.add([2][]*call{others, calls}, pairs, [2]*leaf{l, t.leaf})
 			return true
 		}
@@ -385,7 +436,7 @@ func (b *blocking) sum(side int, t cut) {
 	var parts []*call
 	for _, x := range b.others(side, t) {
 		l := x.leaf
-		if x.call.Parsed.Direction != msprobe.Backward || b.block[x.call] != nil || l.role != result.Output || b.class[l] != 0 || b.maker[other][l] != x.call {
+		if x.call.Parsed.Direction != msprobe.Backward || b.block[x.call] != nil || l.role != result.Output || b.of(l).class != 0 || b.of(l).maker != x.call {
 			continue
 		}
 		list, into := b.closure(other, l)
@@ -406,7 +457,9 @@ func (b *blocking) sum(side int, t cut) {
 		return
 	}
 	b.next++
-	b.class[out], b.class[sum], b.from[other][sum] = b.next, b.next, sum
+	b.found(out).class = b.next
+	v := b.found(sum)
+	v.class, v.from = b.next, sum
 	if side == 0 {
 		b.add([2][]*call{calls, parts}, pairs, [2]*leaf{out, sum})
 	} else {
@@ -427,7 +480,7 @@ func (b *blocking) into(side int, calls []*call) (in []*leaf) {
 	for _, c := range calls {
 		for k := range c.leaves {
 			l := &c.leaves[k]
-			if l.role == result.Input && l.cuts() && !slices.Contains(calls, b.maker[side][b.from[side][l]]) && !slices.ContainsFunc(in, func(x *leaf) bool { return x.content() == l.content() }) {
+			if l.role == result.Input && l.cuts() && !slices.Contains(calls, b.of(b.of(l).from).maker) && !slices.ContainsFunc(in, func(x *leaf) bool { return x.content() == l.content() }) {
 				in = append(in, l)
 			}
 		}
@@ -438,11 +491,11 @@ func (b *blocking) into(side int, calls []*call) (in []*leaf) {
 // untraced is what no call made and a call of the other side takes that is nearly an output: of the partner of who takes it, or of
 // one without a partner; nil if there is none.
 func (b *blocking) untraced(side int, t cut) *leaf {
-	other, out := 1-side, t.leaf
+	out := t.leaf
 	fits := func(l *leaf) bool {
-		return l != nil && l.role == result.Input && l.cuts() && b.from[other][l] == nil && b.again(l, out)
+		return l != nil && l.role == result.Input && l.cuts() && b.of(l).from == nil && b.again(l, out)
 	}
-	for _, r := range b.reads[side][out] {
+	for r := range b.reads(out) {
 		if r.pair != nil && r.pair.parts == nil {
 			if l := r.pair.leaf(r.leaves[r.at].place, r.at); fits(l) {
 				return l
@@ -488,8 +541,8 @@ func (b *blocking) absorb(side int, c *call, back map[*block]*block) {
 		if known || l.role != result.Input || !l.cuts() {
 			continue
 		}
-		from := b.from[side][l]
-		x := b.block[b.maker[side][from]]
+		from := b.of(l).from
+		x := b.block[b.of(from).maker]
 		if x == nil {
 			x = b.taking[side][l.content()]
 		}
@@ -504,7 +557,7 @@ func (b *blocking) absorb(side int, c *call, back map[*block]*block) {
 	var out [][2]*leaf
 	for k := range c.leaves {
 		l := &c.leaves[k]
-		for _, r := range b.reads[side][l] {
+		for r := range b.reads(l) {
 			if r.pair == nil {
 				continue
 			}
@@ -512,7 +565,7 @@ func (b *blocking) absorb(side int, c *call, back map[*block]*block) {
 				return
 			}
 			o := r.pair.leaf(r.leaves[r.at].place, r.at)
-			if o == nil || b.from[1-side][o] != nil || !b.again(o, l) {
+			if o == nil || b.of(o).from != nil || !b.again(o, l) {
 				return
 			}
 			if side == 0 {
@@ -570,6 +623,7 @@ func (b *blocking) pair() {
 					}
 					if role == 1 && p[i].role == result.Input { // it stays the input of who takes it
 						copied := *p[i]
+						copied.number = 0
 						whole.taken[len(whole.taken)-1] = &copied
 					}
 				}
@@ -589,22 +643,24 @@ func (b *blocking) pair() {
 // be in another order.
 func (b *blocking) compared(p [2]*leaf, out bool) bool {
 	if !out {
-		x, y := b.from[0][p[0]], b.from[1][p[1]]
+		x, y := b.of(p[0]).from, b.of(p[1]).from
 		if x == nil || y == nil {
 			return x == y
 		}
-		return b.maker[0][x] != nil && b.maker[1][y] != nil && b.maker[0][x].pair == b.maker[1][y]
+		return b.of(x).maker != nil && b.of(y).maker != nil && b.of(x).maker.pair == b.of(y).maker
 	}
 	if p[0].role == result.Input || p[1].role == result.Input {
 		return sameShape(p[0].Shape, p[1].Shape)
 	}
-	return slices.ContainsFunc(b.reads[0][p[0]], func(r reader) bool {
+	for r := range b.reads(p[0]) {
 		if r.pair == nil || r.pair.parts != nil {
-			return false
+			continue
 		}
-		l := r.pair.leaf(r.leaves[r.at].place, r.at)
-		return l != nil && b.from[1][l] == p[1]
-	})
+		if l := r.pair.leaf(r.leaves[r.at].place, r.at); l != nil && b.of(l).from == p[1] {
+			return true
+		}
+	}
+	return false
 }
 
 // steps is how many calls a block has on the side that has more.

@@ -8,6 +8,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/nd"
 )
 
 // form is what many values of a recording have in common; they share it.
@@ -58,6 +59,8 @@ type leaf struct {
 	summand bool
 	// slot numbers it among the inputs or outputs of its call and of its partner.
 	slot int32
+	// number is its place in blocking.traced, 0 outside.
+	number int32
 	// from is the output that feeds it, before the first earlier input with the same
 	// content.
 	from, before place
@@ -119,8 +122,10 @@ func (l *leaf) sum() msprobe.Number { return msprobe.Number{Kind: l.kinds[atSum]
 
 // Elements is the number of elements of a tensor; false if it is not known.
 func (l *leaf) Elements() (int64, bool) {
-	v := msprobe.Value{Shape: l.Shape}
-	return v.Elements()
+	if l.Shape == nil {
+		return 0, false
+	}
+	return nd.Count(l.Shape...)
 }
 
 // rank orders the sections of a call.

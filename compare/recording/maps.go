@@ -252,6 +252,7 @@ func fuse(c *call, list []*call, flip bool) {
 // call, in its shape.
 func (c *call) take(l, like *leaf) {
 	v := *l
+	v.number = 0
 	f := *l.form
 	f.place, f.role = like.place, like.role
 	if !sameShape(f.Shape, like.Shape) {

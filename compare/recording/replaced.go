@@ -71,12 +71,7 @@ func getsSame(a, b *call) bool {
 		return nil
 	}
 	x, y := input(a), input(b)
-	if x == nil || y == nil {
-		return false
-	}
-	n, ok := x.Elements()
-	m, too := y.Elements()
-	if !ok || !too || n != m {
+	if x == nil || y == nil || !sameCount(x, y) {
 		return false
 	}
 	return x.content() != 0 && x.content() == y.content() || apart(x, y) < mostNoise
