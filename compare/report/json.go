@@ -81,7 +81,7 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 	w.dtypes(j.Table)
 	w.line()
 	w.key("table")
-	w.table(j)
+	w.table(j, nil)
 	w.b = append(w.b, '\n')
 	w.flush()
 	w.b = append(w.b, seal(w.sum)...)
@@ -110,27 +110,36 @@ func (w *jsonWriter) dtypes(t *result.Table) {
 	w.close('}')
 }
 
+// Page is what the page of a table needs of its JSON.
+type Page struct {
+	// Own is the value of one more member, "page", which ReadJSON passes over.
+	Own []byte
+	// Late tells the columns of rows that a page does not look at. They come last of all, and before them Next is called: what was
+	// written until then is the JSON, but for three brackets that close it.
+	Late func(column string) bool
+	Next func() error
+}
+
 // WriteSaved writes what [ReadJSON] needs and nothing else, for faces that carry
 // the table with them and for the last result: no operators with their verdicts, which come out again
-// when the table is judged. own, if not nil, writes the value of one more member,
-// "page", which ReadJSON passes over.
-func WriteSaved(to io.Writer, j *verdict.Judged, own []byte) error {
-	w := &jsonWriter{to: to, fresh: true}
+// when the table is judged. p is nil where no page carries it.
+func WriteSaved(to io.Writer, j *verdict.Judged, p *Page) error {
+	w := &jsonWriter{to: to, fresh: true, ascii: true}
 	w.open('{')
 	w.member("schema", Schema)
 	w.line()
 	w.key("profile")
 	w.profile(j.Profile)
 	w.member("verdict", j.Verdict.String())
-	w.line()
-	w.key("table")
-	w.table(j)
-	if own != nil {
+	if p != nil {
 		w.line()
 		w.key("page")
 		w.item()
-		w.b = append(w.b, own...)
+		w.b = append(w.b, p.Own...)
 	}
+	w.line()
+	w.key("table")
+	w.table(j, p)
 	w.b = append(w.b, '\n')
 	w.flush()
 	w.b = append(w.b, seal(w.sum)...)
@@ -451,8 +460,8 @@ func (w *jsonWriter) reasons(list []result.Reason) {
 	}
 }
 
-// table writes the table itself, for ReadJSON.
-func (w *jsonWriter) table(j *verdict.Judged) {
+// table writes the table itself, for ReadJSON: the rows last, as a page does not look at all of their columns.
+func (w *jsonWriter) table(j *verdict.Judged, p *Page) {
 	t := j.Table
 	w.open('{')
 	meta := recordOf(&t.Meta, false)
@@ -466,9 +475,6 @@ func (w *jsonWriter) table(j *verdict.Judged) {
 	w.line()
 	w.key("operators")
 	writeRows(w, t.Ops)
-	w.line()
-	w.key("rows")
-	writeRows(w, t.Rows)
 	if t.Checks != nil {
 		w.line()
 		w.key("checks")
@@ -478,6 +484,24 @@ func (w *jsonWriter) table(j *verdict.Judged) {
 		w.line()
 		w.key("looks")
 		writeRows(w, t.Looks)
+	}
+	w.line()
+	w.key("rows")
+	rows := rowsOf(&t.Rows, false)
+	if p == nil {
+		rows.write(w, len(t.Rows))
+	} else {
+		late := set{columns: slices.Clone(rows.columns)}
+		late.columns = slices.DeleteFunc(late.columns, func(c column) bool { return !p.Late(c.name) })
+		rows.columns = slices.DeleteFunc(rows.columns, func(c column) bool { return p.Late(c.name) })
+		w.open('{')
+		rows.members(w, len(t.Rows), true)
+		w.flush()
+		if err := p.Next(); w.err == nil {
+			w.err = err
+		}
+		late.members(w, len(t.Rows), false)
+		w.close('}')
 	}
 	w.close('}')
 }

@@ -131,8 +131,14 @@ func readRows[T any](dec *json.Decoder, list *[]T) error {
 // always there, so that one can tell how many rows there are.
 func (s *set) write(w *jsonWriter, rows int) {
 	w.open('{')
+	s.members(w, rows, true)
+	w.close('}')
+}
+
+// members writes them, the first column even if all is zero where it tells how many rows there are.
+func (s *set) members(w *jsonWriter, rows int, tells bool) {
 	for k, c := range s.columns {
-		zero := k > 0
+		zero := k > 0 || !tells
 		for i := 0; zero && i < rows; i++ {
 			zero = c.zero(c.at(i))
 		}
@@ -146,7 +152,6 @@ func (s *set) write(w *jsonWriter, rows int) {
 	for _, p := range s.parts {
 		p.write(w, rows)
 	}
-	w.close('}')
 }
 
 // writeRecord writes a set of one row as an object with its values, not lists of

@@ -1,12 +1,15 @@
 package report
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
 	"strconv"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"precision/internal/clean"
@@ -22,6 +25,8 @@ type jsonWriter struct {
 	err error
 	// fresh: no comma belongs before what comes next.
 	fresh bool
+	// ascii: other letters are written as \u....; a browser keeps a text in two bytes a letter as soon as one of them needs it.
+	ascii bool
 }
 
 // piece is how much text is collected before it is handed on.
@@ -29,10 +34,34 @@ const piece = 64 << 10
 
 func (w *jsonWriter) flush() {
 	if w.err == nil && len(w.b) > 0 {
+		if w.ascii {
+			w.b = escaped(w.b)
+		}
 		w.sum = crc32.Update(w.sum, crc32.IEEETable, w.b)
 		_, w.err = w.to.Write(w.b)
 	}
 	w.b = w.b[:0]
+}
+
+// escaped is JSON text whose letters beyond ASCII, which stand in texts alone, are escaped.
+func escaped(b []byte) []byte {
+	at := bytes.IndexFunc(b, func(r rune) bool { return r >= utf8.RuneSelf })
+	if at < 0 {
+		return b
+	}
+	to := bytes.Clone(b[:at])
+	for _, r := range string(b[at:]) {
+		switch {
+		case r < utf8.RuneSelf:
+			to = append(to, byte(r))
+		case r < 1<<16:
+			to = fmt.Appendf(to, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			to = fmt.Appendf(to, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return to
 }
 
 // item begins a value: it sets the comma after the one before.

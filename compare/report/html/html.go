@@ -83,12 +83,18 @@ func Write(to io.Writer, j *verdict.Judged, o Options) error {
 	if err != nil {
 		return err
 	}
-	return Comparison.Write(to, o.Lang, title, func(w io.Writer) error { return report.WriteSaved(w, j, own) })
+	return Comparison.write(to, o.Lang, title, func(w *parts) error {
+		return report.WriteSaved(w, j, &report.Page{Own: own, Late: func(column string) bool { return late[column] }, Next: w.next})
+	})
 }
 
 // Write writes a page of a kind with its data, a JSON object whose member "page" has what the script needs: lang, say
 // with the texts of each language, and what is the page's own.
 func (s *Sheet) Write(to io.Writer, lang msg.Lang, title string, data func(io.Writer) error) error {
+	return s.write(to, lang, title, func(w *parts) error { return data(w) })
+}
+
+func (s *Sheet) write(to io.Writer, lang msg.Lang, title string, data func(*parts) error) error {
 	head := s.parts()
 	out := &writer{to: to}
 	fmt.Fprintf(out, `<!doctype html>
@@ -105,23 +111,65 @@ func (s *Sheet) Write(to io.Writer, lang msg.Lang, title string, data func(io.Wr
 <body>
 %s
 <script type="application/gzip;base64" id="precision">`, lang, head.policy, html.EscapeString(report.Clean("precision: "+title)), head.uplotStyle, head.style, head.body)
-	encoder := base64.NewEncoder(base64.StdEncoding, out)
-	zipped, err := gzip.NewWriterLevel(encoder, gzip.DefaultCompression)
-	if err != nil {
-		return err
-	}
+	zipped := &parts{to: out}
 	if err := data(zipped); err != nil {
 		return err
 	}
-	if err := zipped.Close(); err != nil {
-		return err
-	}
-	if err := encoder.Close(); err != nil {
+	if err := zipped.close(); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "</script>\n<script>%s</script>\n<script type=\"module\">%s</script>\n</body>\n</html>\n", head.uplot, head.script)
 	return out.err
 }
+
+// parts writes data gzipped and in base64, on a line for each part. All lines are one text in base64 and one file of gzip.
+type parts struct {
+	to      io.Writer
+	encoder io.WriteCloser
+	zipped  *gzip.Writer
+	length  int // of the part, zipped
+}
+
+func (p *parts) Write(b []byte) (int, error) {
+	if p.encoder == nil {
+		p.encoder = base64.NewEncoder(base64.StdEncoding, p.to)
+		p.zipped = gzip.NewWriter(writerFunc(func(b []byte) (int, error) {
+			p.length += len(b)
+			return p.encoder.Write(b)
+		}))
+	}
+	return p.zipped.Write(b)
+}
+
+// What gzip ends with: an empty block, the checksum and the length. Before it, empty blocks of five bytes bring a part to a multiple of
+// three, which needs no padding in base64: nothing may come behind that.
+const zippedEnd = 5 + 8
+
+// next ends a part that another one follows.
+func (p *parts) next() error {
+	for more := true; more; more = (p.length+zippedEnd)%3 != 0 {
+		if err := p.zipped.Flush(); err != nil {
+			return err
+		}
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	*p = parts{to: p.to}
+	_, err := io.WriteString(p.to, "\n")
+	return err
+}
+
+func (p *parts) close() error {
+	if err := p.zipped.Close(); err != nil {
+		return err
+	}
+	return p.encoder.Close()
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // writer keeps the first error.
 type writer struct {

@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"reflect"
 	"regexp"
 	"slices"
@@ -46,6 +47,57 @@ func TestRoundTrip(t *testing.T) {
 		}
 		if !bytes.Equal(before.Bytes(), after.Bytes()) {
 			t.Errorf("%s: the table of the page is not the one that was written", name)
+		}
+	}
+}
+
+// TestLate: what a page unpacks has no columns that it does not look at, its scripts name none of these, and one base64 text of
+// one gzip file has them all.
+func TestLate(t *testing.T) {
+	for ops := range 12 { // lengths of every remainder
+		j := verdict.Judge(madeup.Network{Ops: 20 + ops, Broken: 3}.Table(), verdict.Options{})
+		var page bytes.Buffer
+		if err := Write(&page, j, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(page.String(), dataBegin)
+		text, _, _ = strings.Cut(text, dataEnd)
+		first, second, ok := strings.Cut(text, "\n")
+		if !ok || strings.Contains(first, "=") || strings.Contains(second, "\n") {
+			t.Fatalf("the data are no two lines of one text in base64: %q, %q", first[len(first)-4:], second)
+		}
+		data, _, err := Data(strings.NewReader(dataBegin + first + dataEnd))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var looked struct {
+			Page  *pageData
+			Table struct{ Rows map[string]json.RawMessage }
+		}
+		if err := json.NewDecoder(io.MultiReader(data, strings.NewReader("}}}"))).Decode(&looked); err != nil {
+			t.Fatal(err)
+		}
+		if data, _, err = Data(&page); err != nil {
+			t.Fatal(err)
+		}
+		var whole struct{ Table struct{ Rows map[string]json.RawMessage } }
+		if err := json.NewDecoder(data).Decode(&whole); err != nil {
+			t.Fatal(err)
+		}
+		for name := range whole.Table.Rows {
+			if _, ok := looked.Table.Rows[name]; ok == late[name] {
+				t.Errorf("%s is looked at: %v", name, ok)
+			}
+		}
+		if looked.Page == nil || len(looked.Table.Rows) < 20 || len(whole.Table.Rows) < len(looked.Table.Rows)+20 {
+			t.Errorf("the page looks at %d of %d columns", len(looked.Table.Rows), len(whole.Table.Rows))
+		}
+	}
+	for _, name := range Comparison.modules {
+		for column := range late {
+			if bad := regexp.MustCompile(`\braw\.` + column + `\b|['"]` + column + `['"]`).FindString(asset("assets/" + name + ".js")); bad != "" {
+				t.Errorf("%s.js asks for %s, which is not unpacked", name, bad)
+			}
 		}
 	}
 }
@@ -99,8 +151,8 @@ func TestReadBad(t *testing.T) {
 	for _, c := range []struct{ page, want string }{
 		{"", "found no data"},
 		{"<!doctype html><p>hello", "found no data"},
-		{whole[:begin+200], "have no end"},
-		{whole[:begin+200] + dataEnd, "the file ends"},
+		{whole[:begin+100], "have no end"},
+		{whole[:begin+100] + dataEnd, "the file ends"},
 		{dataBegin + "!!!!" + dataEnd, "illegal base64"},
 		{dataBegin + "aGVsbG8gaGVsbG8gaGVsbG8=" + dataEnd, "gzip"},
 	} {

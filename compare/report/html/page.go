@@ -131,6 +131,17 @@ const (
 	stateLetters   = "ugsibd"
 )
 
+// late are the columns of rows that the page carries for programs alone: facts for the judge. A browser unpacks them only when asked.
+var late = func() map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq(`elements finite disagree agree differ bit_equal nonzero_on_zero mean_error scale unscaled outside rounded n metrics_first_disagree
+		first_disagree first_differ first_differ_left first_differ_right nan_left_only nan_right_only nan_both inf_left_only inf_right_only inf_both
+		left_nan left_inf left_zero left_lo left_hi left_mean left_deviation left_rms right_nan right_inf right_zero right_lo right_hi right_mean right_deviation right_rms`) {
+		m[name] = true
+	}
+	return m
+}()
+
 // page makes the member.
 func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 	p := &pageData{Lang: o.Lang.String(), Title: report.Clean(title), Edges: j.Edges, Counts: j.Counts[:], Metrics: metrics(j.Table),
