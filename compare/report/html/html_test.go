@@ -80,7 +80,9 @@ func TestLate(t *testing.T) {
 		if data, _, err = Data(&page); err != nil {
 			t.Fatal(err)
 		}
-		var whole struct{ Table struct{ Rows map[string]json.RawMessage } }
+		var whole struct {
+			Table struct{ Rows map[string]json.RawMessage }
+		}
 		if err := json.NewDecoder(data).Decode(&whole); err != nil {
 			t.Fatal(err)
 		}

@@ -28,6 +28,7 @@ export function tableView(m) {
   const picks = {};
   let rows = Uint32Array.from({length: m.rows}, (_, i) => i);
   let at = new Map(); // place in rows, made when asked
+  const most = 8e6; // browsers have a tallest element; beyond it rows move by shares of the scroll
 
   scroll.style.height = Math.min(440, m.rows * height + 20) + 'px'; // a short table leaves no room below it
 
@@ -36,7 +37,7 @@ export function tableView(m) {
 
   /** fit gives columns the width of what is in them: of the heading and of a sample of the rows. */
   const fit = () => {
-    const step = Math.max(1, Math.floor(m.rows / 400));
+    const step = Math.max(1, Math.floor(m.rows / 200));
     const pen = document.createElement('canvas').getContext('2d');
     pen.font = '12.5px ' + getComputedStyle(document.body).fontFamily;
     const digit = Math.max(7.1, pen.measureText('0').width); // wider in some systems' fonts
@@ -69,7 +70,7 @@ export function tableView(m) {
     if (c) rows = sorted(rows, c, way === 'down');
     else rows = rows.slice().sort();
     at = null;
-    space.style.height = rows.length * height + 'px';
+    space.style.height = Math.min(rows.length * height, most) + 'px';
     document.getElementById('row-count').textContent = t('rows', rows.length, m.rows);
     drawHead();
     draw();
@@ -96,12 +97,12 @@ export function tableView(m) {
     head.style.width = space.style.width = width + 'px';
   };
 
-  // Browsers have a tallest element; beyond it rows move by shares of the scroll.
-  const most = 8e6;
+  let seen = -1; // the height of the rows in sight when they were drawn; below 0 before the table is put together
   const draw = () => {
+    if (seen < 0) return;
     const total = rows.length * height;
-    space.style.height = Math.min(total, most) + 'px';
-    const view = scroll.clientHeight || 400;
+    seen = scroll.clientHeight;
+    const view = seen || 400;
     const room = Math.max(1, space.offsetHeight - view);
     const y = total <= most ? scroll.scrollTop : scroll.scrollTop / room * (total - view);
     const first = Math.max(0, Math.floor(y / height) - 4);
@@ -169,7 +170,7 @@ export function tableView(m) {
     const k = Math.min(rows.length - 1, Math.max(0, now + step));
     select(m.opOfRow[rows[k]], rows[k]);
   });
-  new ResizeObserver(draw).observe(scroll);
+  new ResizeObserver(() => { if (scroll.clientHeight !== seen) draw(); }).observe(scroll);
 
   // On paper there is no scrolling: the rows that are not good, the roots first.
   addEventListener('beforeprint', () => {
@@ -220,11 +221,13 @@ export function tableView(m) {
   text.value = state.filter;
   texts();
   if (state.filter) refilter();
+  seen = 0;
   into();
 }
 
 /** wide is the width of a text in letters: those of Chinese are two wide. */
 function wide(text) {
+  if (!/[^\0-\u2e7f]/.test(text)) return text.length;
   let n = 0;
   for (const c of text) n += c > '\u2e7f' ? 2 : 1;
   return n;
