@@ -209,10 +209,11 @@ func (r *Result) findings(s *stage.Report) {
 		r.cause(Cause{Kind: Rounding, Stage: g.Name, Layers: g.Layers, Side: "rollout", Share: g.Share, Lines: g.Lines, Key: "rounding", Args: []any{g.Name, g.Rows - g.Equal, g.Rows}})
 	}
 	for _, g := range s.Groups(func(x *stage.Stage) bool { return x.Finding == stage.Unknown }) {
+		places := max(len(g.Layers), 1) // one outside of layers
 		if g.Train > 0 && g.Rollout > 0 {
-			r.unknown("stage", g.Name, len(g.Layers), 100*g.Train, 100*g.Rollout)
+			r.unknown("stage", g.Name, places, 100*g.Train, 100*g.Rollout)
 		} else {
-			r.unknown("stage.none", g.Name, len(g.Layers))
+			r.unknown("stage.none", g.Name, places)
 		}
 	}
 }

@@ -114,6 +114,20 @@ func mistakes() map[string]mistake {
 				t.Fatal(err)
 			}
 		}},
+		"a recording that is cut": {clean, func(t *testing.T, q *rollout.Request) {
+			path := filepath.Join(q.RolloutCalls, "step0", "rank0", "dump.json")
+			info, err := os.Stat(path)
+			if err == nil {
+				err = os.Truncate(path, info.Size()/2)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"responses that go on behind what was recorded": {clean, func(_ *testing.T, q *rollout.Request) {
+			q.LogProbs.Mask[6], q.LogProbs.Tokens[6] = true, 12
+		}},
+		"a mask that leaves nothing": {clean, func(_ *testing.T, q *rollout.Request) { clear(q.LogProbs.Mask) }},
 		"a file that cannot be read": {clean, func(_ *testing.T, q *rollout.Request) {
 			q.Unread = []error{errors.New("what was given as a file is none")}
 		}},

@@ -99,7 +99,7 @@ func (t *tape) calls(ctx context.Context, r *msprobe.Recording) (calls []*msprob
 				again = true
 			}
 			again = again && !embeds(c) && !embedModule(c)
-			if c.Parsed.Direction == msprobe.Forward && !again && len(calls) < mostCalls {
+			if c.Parsed.Direction == msprobe.Forward && !again && !c.Cut && len(calls) < mostCalls { // half a call is another one
 				calls = append(calls, c.Clone())
 			}
 		case *msprobe.SyntaxError:
