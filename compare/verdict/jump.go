@@ -77,7 +77,7 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 	}
 	o := &j.out
 	var ok bool
-	if *o, ok = read(row); !ok || o.err.max == 0 || j.counts(row) {
+	if *o, ok = read(row); !ok || o.err.max == 0 || j.counts(row) || j.swallows(op, row) {
 		return Jump{}
 	}
 	u := unit(coarserOf(row))
@@ -137,6 +137,25 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 	}
 	jump.Beyond = o.err.rms > margin*(p.bound.rms+floor.rms) || o.err.max > margin*(p.bound.max+floor.max)
 	return jump
+}
+
+// swallows tells whether an input is bad for NaN or Inf of which none comes out: in a number of the output is then what
+// no finite error of the input explains.
+func (j *judge) swallows(op *Operator, out *result.Row) bool {
+	if m := measureOf(out); m.disagrees() {
+		return false
+	}
+	for t, from := range j.feeds(op) {
+		if t == nil && from.by != nil {
+			t = from.by.output(from.Index)
+		}
+		if t != nil && t.Verdict == Bad {
+			if m := measureOf(&j.table.Rows[t.Row]); m.disagrees() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // replaced tells of an input that it was given, and is another on the two sides: whether that is what its operator

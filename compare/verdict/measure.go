@@ -57,6 +57,9 @@ func measureOfResult(r *result.Row, res *metric.Result) measure {
 // disagree.
 func (m *measure) diverged() bool { return m.facts == nil && m.apart }
 
+// disagrees tells whether the sides are known to have NaN or Inf in other places.
+func (m *measure) disagrees() bool { return m.apart || m.facts != nil && m.facts.Disagree > 0 }
+
 // unknown tells whether a row holds nothing to judge it by: no elements, or an
 // imported one without the columns that would tell.
 func (m *measure) unknown() bool {

@@ -45,6 +45,9 @@ func (a array) rounded(dtype string) array {
 }
 
 func round(dtype string, v float64) float64 {
+	if v != v && (dtype == i8 || dtype == i32 || dtype == i64) {
+		return 0 // what reads the tensor gets what it can hold
+	}
 	switch dtype {
 	case f16:
 		return half(v)
