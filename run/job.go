@@ -126,6 +126,7 @@ func Settings(out string, lang msg.Lang, tell Listener) job.Settings {
 
 // Run compares what was planned. Of a shard there is no result.
 func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell Listener) (*job.Result, error) {
+	s.AllPages = j.HTML != ""
 	r, err := plan.Run(ctx, s)
 	if r == nil || err != nil {
 		return r, err
@@ -134,7 +135,7 @@ func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell List
 		err = WriteParts(ctx, j.Parquet, r, s.Out, tell)
 	}
 	if err == nil && j.HTML != "" {
-		err = writePages(ctx, j.HTML, r, s, tell)
+		err = writePages(j.HTML, r, s, tell)
 	}
 	if err != nil {
 		return nil, err
@@ -144,9 +145,9 @@ func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell List
 	return r, nil
 }
 
-// writePages writes a page of a job and, in a folder beside it, the pages of all its parts: report.html and report.parts. Those of an
-// earlier run go: the page first, so that none shows parts that it does not know, and parts that are no longer among them last.
-func writePages(ctx context.Context, to string, r *job.Result, s job.Settings, tell Listener) error {
+// writePages writes a page of a job and, in a folder beside it, copies of the pages of all its parts: report.html and report.parts.
+// Those of an earlier run go: the page first, so that none shows parts that it does not know, and parts that are no longer among them last.
+func writePages(to string, r *job.Result, s job.Settings, tell Listener) error {
 	folder := strings.TrimSuffix(to, filepath.Ext(to)) + ".parts"
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -157,11 +158,23 @@ func writePages(ctx context.Context, to string, r *job.Result, s job.Settings, t
 	all := *r
 	all.Pages = make([]string, len(r.Digests))
 	mine := map[string]bool{}
-	err := r.Each(ctx, s.Out, nil, func(i int, j *verdict.Judged) error {
-		name := r.Plan.Parts[i].Name + ".html"
+	var err error
+	for i, page := range r.Pages {
+		if page == "" || err != nil {
+			continue
+		}
+		name := filepath.Base(page)
 		all.Pages[i], mine[name] = filepath.Base(folder)+"/"+name, true
-		return writeWhole(filepath.Join(folder, name), func(w io.Writer) error { return s.PartPage(w, j) })
-	})
+		err = writeWhole(filepath.Join(folder, name), func(w io.Writer) error {
+			from, err := os.Open(filepath.Join(s.Out, page))
+			if err != nil {
+				return err
+			}
+			defer from.Close()
+			_, err = io.Copy(w, from)
+			return err
+		})
+	}
 	if err == nil {
 		err = clearPages(folder, mine)
 	}

@@ -98,10 +98,19 @@ func TestJob(t *testing.T) {
 	if page, err = os.ReadFile(all); err != nil || strings.Count(unzipped(t, page), "all.parts/") != len(said.Parts) {
 		t.Errorf("the page with all parts: %v", err)
 	}
+	// Pages are written where parts are judged; those of parts that were done before are made of their tables, and are the same.
+	again := filepath.Join(t.TempDir(), "again.html")
+	if code, _, stderr = precision(t, append(slices.Clone(args), "-out", out, "-html", again)...); code != exitOK {
+		t.Fatalf("-html: exit %d: %s", code, stderr)
+	}
 	for _, part := range said.Parts {
 		page, err := os.ReadFile(filepath.Join(beside, part.Table+".html"))
 		if err != nil || !html.IsPage(page) {
 			t.Errorf("the page of %s: %v", part.Table, err)
+		}
+		later, err := os.ReadFile(filepath.Join(strings.TrimSuffix(again, ".html")+".parts", part.Table+".html"))
+		if err != nil || !bytes.Equal(page, later) {
+			t.Errorf("the page of %s made later is another one: %d bytes, not %d, %v", part.Table, len(later), len(page), err)
 		}
 	}
 	// A table of the job is one that other commands take.

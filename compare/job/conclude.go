@@ -127,7 +127,7 @@ func (p *Plan) conclude(ctx context.Context, dir *whole.Folder, s *Settings) (*R
 	}
 	r.goOn()
 	if err = r.write(dir); err == nil && s.PartPage != nil {
-		err = r.pages(ctx, dir, s.PartPage)
+		err = r.pages(ctx, dir, s)
 	}
 	if err == nil && s.Page != nil {
 		err = dir.Fill(PageFile, func(w io.Writer) error { return s.Page(w, r) })
@@ -139,9 +139,12 @@ func (p *Plan) conclude(ctx context.Context, dir *whole.Folder, s *Settings) (*R
 // its table again, and one looks at the first that are wrong. precision report makes those of others.
 const mostPages = 24
 
-// pages writes the pages of parts that are not good: those where errors begin, then bad ones before the others. Pages of an earlier
-// run that are no longer among them go.
-func (r *Result) pages(ctx context.Context, dir *whole.Folder, write func(io.Writer, *verdict.Judged) error) error {
+// pageName is the page of a part, below the folder of the job.
+func pageName(x *Part) string { return path.Join(TableFolder, x.Name+".html") }
+
+// pages writes the pages of parts that are not good: those where errors begin, then bad ones before the others; or all pages that
+// were asked for and are not yet there. Pages of an earlier run that are no longer among them go.
+func (r *Result) pages(ctx context.Context, dir *whole.Folder, s *Settings) error {
 	gravity := func(i int) int {
 		part, d := &r.Plan.Parts[i], r.Digests[i]
 		for k := range r.Origins {
@@ -167,18 +170,24 @@ func (r *Result) pages(ctx context.Context, dir *whole.Folder, write func(io.Wri
 	slices.SortStableFunc(wrong, func(a, b int) int { return grave[a] - grave[b] })
 	wrong = wrong[:min(len(wrong), mostPages)]
 	r.Pages = make([]string, len(r.Digests))
-	name := func(part int) string { return path.Join(TableFolder, r.Plan.Parts[part].Name+".html") }
-	chosen := func(part int) bool { return slices.Contains(wrong, part) }
+	missing := map[int]bool{}
 	for i := range r.Plan.Parts {
-		if !chosen(i) {
-			if err := dir.Remove(name(i)); err != nil {
+		x := &r.Plan.Parts[i]
+		if r.Digests[i].Failed != "" || !s.AllPages && !slices.Contains(wrong, i) {
+			if err := dir.Remove(pageName(x)); err != nil {
 				return err
 			}
+			continue
+		}
+		r.Pages[i] = pageName(x)
+		missing[i] = true
+		if s.paged != nil {
+			_, written := s.paged.Load(x.Name)
+			missing[i] = !written
 		}
 	}
-	return r.Each(ctx, dir.Path(""), chosen, func(i int, j *verdict.Judged) error {
-		r.Pages[i] = name(i)
-		return dir.Fill(name(i), func(w io.Writer) error { return write(w, j) })
+	return r.Each(ctx, dir.Path(""), func(part int) bool { return missing[part] }, func(i int, j *verdict.Judged) error {
+		return dir.Fill(r.Pages[i], func(w io.Writer) error { return s.PartPage(w, j) })
 	})
 }
 

@@ -32,9 +32,13 @@ type Settings struct {
 	// called one at a time.
 	Progress func(done, total int64)
 	Tell     func(Note)
-	// Page, if not nil, writes the page about the result, PartPage that of one part.
+	// Page, if not nil, writes the page about the result, PartPage that of one part. AllPages asks for those of all parts, not of
+	// the first that are wrong.
 	Page     func(io.Writer, *Result) error
 	PartPage func(io.Writer, *verdict.Judged) error
+	AllPages bool
+
+	paged *sync.Map // the parts whose page this run has written, by name
 }
 
 // runner is a run in the making.
@@ -106,6 +110,7 @@ func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
 	if s.Tell == nil {
 		s.Tell = func(Note) {}
 	}
+	s.paged = &sync.Map{}
 	mine := p.units()
 	if s.Shards > 0 {
 		mine = shardOf(mine, s.Shard, s.Shards)

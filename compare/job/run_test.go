@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -11,9 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"precision/compare/verdict"
 	"precision/internal/whole"
 	"precision/testdata/workshop/jobtest"
 )
@@ -125,6 +128,40 @@ func TestRun(t *testing.T) {
 	_, err = plan.Run(ctx, Settings{Out: out, Fresh: true, Progress: func(int64, int64) { cancel() }})
 	if _, gone := os.Stat(filepath.Join(out, ResultFile)); err == nil || !os.IsNotExist(gone) {
 		t.Errorf("interrupted: %v, and the result before: %v", err, gone)
+	}
+}
+
+// TestAllPages: a page is written where its part is judged, once; a second run, which compares nothing, makes it of the table.
+func TestAllPages(t *testing.T) {
+	dir, request := made(t, broken)
+	var written atomic.Int32
+	s := Settings{Out: filepath.Join(dir, "out"), AllPages: true, PartPage: func(w io.Writer, j *verdict.Judged) error {
+		written.Add(1)
+		_, err := fmt.Fprintln(w, j.Verdict)
+		return err
+	}}
+	for _, run := range []string{"first", "second"} {
+		written.Store(0)
+		res := ran(t, request, s)
+		if n := len(res.Plan.Parts); int(written.Load()) != n || len(res.Pages) != n {
+			t.Errorf("%s run: %d pages were written of %d parts, %d are told", run, written.Load(), n, len(res.Pages))
+		}
+		for i, page := range res.Pages {
+			if text, err := os.ReadFile(filepath.Join(s.Out, page)); err != nil || strings.TrimSpace(string(text)) != res.Digests[i].Verdict {
+				t.Errorf("%s run: the page of %s says %q, %v, not %s", run, res.Plan.Parts[i].Name, text, err, res.Digests[i].Verdict)
+			}
+		}
+	}
+	// Without all pages those of good parts go.
+	s.AllPages = false
+	res := ran(t, request, s)
+	if n := res.Counts["bad"]; int(written.Load()) != len(res.Plan.Parts)+n || n == 0 {
+		t.Errorf("%d pages were written of %d bad parts", int(written.Load())-len(res.Plan.Parts), n)
+	}
+	for i, page := range res.Pages {
+		if _, err := os.Stat(filepath.Join(s.Out, TableFolder, res.Plan.Parts[i].Name+".html")); (err == nil) != (page != "") {
+			t.Errorf("the page of %s: %q, %v", res.Plan.Parts[i].Name, page, err)
+		}
 	}
 }
 

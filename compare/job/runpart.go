@@ -169,7 +169,7 @@ func (s *summed) Write(p []byte) (int, error) {
 	return s.sum.Write(p)
 }
 
-// write writes the tables of a part.
+// write writes the tables of a part, and its page while it is judged if all pages are asked for.
 func (r *runner) write(x *Part, o *sides.Opened, j *verdict.Judged) ([]tableFile, error) {
 	var files []tableFile
 	for i, write := range []func(io.Writer) error{
@@ -182,6 +182,12 @@ func (r *runner) write(x *Part, o *sides.Opened, j *verdict.Judged) ([]tableFile
 			return nil, err
 		}
 		files = append(files, tableFile{name, sum.bytes, hex.EncodeToString(sum.sum.Sum(nil))})
+	}
+	if r.AllPages && r.PartPage != nil {
+		if err := r.dir.FillLater(pageName(x), func(w io.Writer) error { return r.PartPage(w, j) }); err != nil {
+			return nil, err
+		}
+		r.paged.Store(x.Name, true)
 	}
 	return files, nil
 }
