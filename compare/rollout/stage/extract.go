@@ -1,10 +1,12 @@
 package stage
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
 
+	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 )
@@ -328,26 +330,58 @@ func (n *net) routed(p *pass, c *cut, f string) piece {
 	return piece{v: got}
 }
 
-// rows lays a recorded tensor out a row a token.
-func rows(v *msprobe.Value, data []float64, tokens, heads int, either bool) (m *matrix, ok bool) {
-	if tokens == 0 || len(data)%tokens != 0 {
+// sheet is a recorded tensor as a row a token. Only rows that are asked for are read: of a large batch few are looked at.
+type sheet struct {
+	*checkpoint.Numbers
+	set  *checkpoint.Set
+	p    *pass
+	w    int
+	head [3]int // heads, their rows and their width, of a tensor whose heads stand ahead of its tokens
+}
+
+// sheet opens a tensor of so many tokens, or of as many as its pass has.
+func (p *pass) sheet(x piece, tokens int) (t *sheet, ok bool) {
+	n := size(x.v)
+	if tokens <= 0 || n <= 0 || n%tokens != 0 {
 		return nil, false
 	}
-	w := len(data) / tokens
-	s := v.Shape
-	if len(s) == 4 && heads > 0 && int(s[1]) == heads && int(s[0]*s[2]) == tokens && !(either && s[2] == int64(heads)) {
-		b, h, l, d := int(s[0]), int(s[1]), int(s[2]), int(s[3])
-		m = newMatrix(tokens, w)
-		for i := range b {
-			for j := range h {
-				for t := range l {
-					copy(m.v[(i*l+t)*w+j*d:(i*l+t)*w+j*d+d], data[((i*h+j)*l+t)*d:])
-				}
-			}
-		}
-		return m, true
+	t = &sheet{p: p, w: n / tokens}
+	if d := x.v.Shape; len(d) == 4 && x.heads > 0 && int(d[1]) == x.heads && int(d[0]*d[2]) == tokens && !(x.either && d[2] == int64(x.heads)) {
+		t.head = [3]int{int(d[1]), int(d[2]), int(d[3])}
 	}
-	return &matrix{n: tokens, w: w, v: data}, true
+	set, v, err := p.open(x.v)
+	if err == nil {
+		if t.Numbers, err = v.Numbers(); err != nil {
+			set.Close()
+		}
+	}
+	if t.set = set; err != nil {
+		p.fault(err)
+	}
+	return t, err == nil
+}
+
+// read reads columns from lo on of rows of tokens, as many as there is room for rows of w.
+func (t *sheet) read(to []float64, w, row, lo int) bool {
+	var err error
+	h, l, d := t.head[0], t.head[1], t.head[2]
+	switch {
+	case h > 0:
+		for at := 0; at < len(to) && err == nil; at += d {
+			i := row + at/t.w
+			err = t.Read(to[at:at+d], int64(((i/l*h+at%t.w/d)*l+i%l)*d))
+		}
+	case w == t.w:
+		err = t.Read(to, int64(row*w))
+	default:
+		for at := 0; at < len(to) && err == nil; at += w {
+			err = t.Read(to[at:at+w], int64((row+at/w)*t.w+lo))
+		}
+	}
+	if err != nil {
+		t.p.fault(err)
+	}
+	return err == nil
 }
 
 // at is what a side recorded of a cut; nil where a part is missing.
@@ -367,48 +401,45 @@ func (s *side) gather(n *net, c *cut, f string) (got field, ok bool) {
 	if c.stage == "lm_head" {
 		return s.logits(n)
 	}
-	pieces := map[int]*matrix{}
-	for key, at := range s.places {
-		if at == cached {
+	passes := map[int]bool{}
+	for _, first := range s.places {
+		if first == cached || passes[first.pass] {
 			continue
 		}
-		m := pieces[at.pass]
-		if m == nil {
-			p := s.passes[at.pass]
-			x := n.find(p, c, f)
-			if x.v == nil || !x.v.Known {
-				return got, false
-			}
-			data, err := p.load(x.v)
-			if err != nil {
-				return got, false
-			}
-			if m, ok = rows(x.v, data, len(p.ids), x.heads, x.either); !ok {
-				return got, false
-			}
-			if x.hi > 0 {
-				if x.hi > m.w {
-					return got, false
-				}
-				part := newMatrix(m.n, x.hi-x.lo)
-				for i := range m.n {
-					copy(part.row(i), m.row(i)[x.lo:x.hi])
-				}
-				m = part
-			}
-			pieces[at.pass] = m
-			got.t = x.v.Elem
-			if got.call == "" {
-				got.call = x.call
-			}
-		}
-		if got.m == nil {
-			got.m = newMatrix(len(s.places), m.w)
-		}
-		if m.w != got.m.w || at.row >= m.n {
+		passes[first.pass] = true
+		p := s.passes[first.pass]
+		x := n.find(p, c, f)
+		if x.v == nil || !x.v.Known {
 			return got, false
 		}
-		copy(got.m.row(key), m.row(at.row))
+		t, ok := p.sheet(x, len(p.ids))
+		if !ok {
+			return got, false
+		}
+		w := t.w
+		if x.hi > 0 {
+			w = x.hi - x.lo
+		}
+		if got.m == nil {
+			got.m = newMatrix(len(s.places), w)
+		}
+		got.t, got.call = x.v.Elem, cmp.Or(got.call, x.call)
+		ok = w == got.m.w && x.hi <= t.w
+		for key := 0; key < len(s.places) && ok; {
+			at, run := s.places[key], 1
+			if at.pass != first.pass {
+				key++
+				continue
+			}
+			for key+run < len(s.places) && s.places[key+run] == (place{at.pass, at.row + run}) {
+				run++
+			}
+			ok = at.row+run <= len(p.ids) && t.read(got.m.v[key*w:(key+run)*w], w, at.row, x.lo)
+			key += run
+		}
+		if t.set.Close(); !ok {
+			return got, false
+		}
 	}
 	if got.m != nil && got.t == dtype.Float32 && c.stage != "logp" {
 		got.t = narrowest(got.m)
@@ -428,70 +459,64 @@ func narrowest(m *matrix) dtype.Type {
 
 // logits are those of the answers. An engine computes them for the rows that it samples from; they are found by their hidden state.
 func (s *side) logits(n *net) (got field, ok bool) {
-	type table struct {
-		z  *matrix
-		at map[int]int
-	}
-	passes := map[int]*table{}
-	for a, key := range n.keys {
-		pl := s.places[key]
-		t := passes[pl.pass]
-		if t == nil {
-			p := s.passes[pl.pass]
-			head := p.first("lm_head", "logits_processor")
-			if head == nil || len(head.ins) == 0 || len(head.outs) == 0 {
-				return got, false
-			}
-			hidden := head.ins[len(head.ins)-1]
-			if head.call.Parsed.Form != msprobe.Module || len(head.ins) == 1 {
-				hidden = head.ins[0]
-			}
-			z, err := p.load(head.outs[0])
-			if err != nil {
-				return got, false
-			}
-			x, err := p.load(hidden)
-			if err != nil || n.hidden == 0 || len(x)%n.hidden != 0 || len(x) == 0 {
-				return got, false
-			}
-			rows := len(x) / n.hidden
-			if len(z)%rows != 0 {
-				return got, false
-			}
-			t = &table{&matrix{n: rows, w: len(z) / rows, v: z}, map[int]int{}}
-			got.t = head.outs[0].Elem
-			got.call = head.call.Name
-			if rows != len(p.ids) {
-				norm := out(p.sites["model.norm"], 0)
-				y, err := p.load(norm)
-				if err != nil || len(y) != len(p.ids)*n.hidden {
-					return got, false
-				}
-				used := map[int]bool{}
-				for r := range rows {
-					for i := range p.ids {
-						if !used[i] && slices.Equal(x[r*n.hidden:(r+1)*n.hidden], y[i*n.hidden:(i+1)*n.hidden]) {
-							t.at[i], used[i] = r, true
-							break
-						}
-					}
-				}
-			} else {
-				for i := range rows {
-					t.at[i] = i
-				}
-			}
-			passes[pl.pass] = t
+	passes := map[int]bool{}
+	for _, key := range n.keys {
+		at := s.places[key].pass
+		if passes[at] {
+			continue
 		}
-		r, found := t.at[pl.row]
-		if !found {
+		passes[at] = true
+		p := s.passes[at]
+		head := p.first("lm_head", "logits_processor")
+		if head == nil || len(head.ins) == 0 || len(head.outs) == 0 || n.hidden == 0 {
 			return got, false
 		}
-		if got.m == nil {
-			got.m = newMatrix(len(n.keys), t.z.w)
+		hidden := head.ins[len(head.ins)-1]
+		if head.call.Parsed.Form != msprobe.Module || len(head.ins) == 1 {
+			hidden = head.ins[0]
 		}
-		w := min(got.m.w, t.z.w)
-		copy(got.m.row(a)[:w], t.z.row(r)[:w])
+		count := size(hidden) / n.hidden
+		rows := map[int]int{} // of logits, by that of the pass
+		for i := range p.ids {
+			rows[i] = i
+		}
+		if count != len(p.ids) {
+			x, err := p.load(hidden)
+			if err != nil || len(x) != count*n.hidden {
+				return got, false
+			}
+			y, err := p.load(out(p.sites["model.norm"], 0))
+			if err != nil || len(y) != len(p.ids)*n.hidden {
+				return got, false
+			}
+			clear(rows)
+			for r := range count {
+				for i := range p.ids {
+					if _, used := rows[i]; !used && slices.Equal(x[r*n.hidden:(r+1)*n.hidden], y[i*n.hidden:(i+1)*n.hidden]) {
+						rows[i] = r
+						break
+					}
+				}
+			}
+		}
+		z, ok := p.sheet(piece{v: head.outs[0]}, count)
+		if !ok {
+			return got, false
+		}
+		got.t, got.call = head.outs[0].Elem, head.call.Name
+		if got.m == nil {
+			got.m = newMatrix(len(n.keys), z.w)
+		}
+		w := min(got.m.w, z.w)
+		for a, key := range n.keys {
+			if s.places[key].pass == at && ok {
+				r, found := rows[s.places[key].row]
+				ok = found && z.read(got.m.row(a)[:w], w, r, 0)
+			}
+		}
+		if z.set.Close(); !ok {
+			return got, false
+		}
 	}
 	return got, got.m != nil
 }
@@ -572,9 +597,9 @@ func (s *side) read(n *net, c *cut) map[string]field {
 	}
 	k, v := newMatrix(len(s.places), n.kvHeads*n.dim), newMatrix(len(s.places), n.kvHeads*wide)
 	var t dtype.Type
-	for _, q := range n.tok.seqs {
+	one := func(q sequence) bool {
 		if s.places[q.lo] == cached {
-			return nil // the prefix stands where nothing tells
+			return false // the prefix stands where nothing tells
 		}
 		last := s.places[q.hi-1]
 		p := s.passes[last.pass]
@@ -585,35 +610,42 @@ func (s *side) read(n *net, c *cut) map[string]field {
 			}
 		}
 		if call == nil {
-			return nil
+			return false
 		}
 		x := tensors(call, msprobe.Input)
 		if len(x) < 3 || !x[1].Known {
-			return nil
-		}
-		keys, err := p.load(x[1])
-		if err != nil {
-			return nil
-		}
-		values, err := p.load(x[2])
-		if err != nil {
-			return nil
+			return false
 		}
 		t = x[1].Elem
 		at := n.slots(p, call, x[1], s, q)
 		if at == nil {
-			return nil
+			return false
 		}
+		keys, ok := p.sheet(piece{v: x[1]}, 1)
+		if !ok {
+			return false
+		}
+		defer keys.set.Close()
+		values, ok := p.sheet(piece{v: x[2]}, 1)
+		if !ok {
+			return false
+		}
+		defer values.set.Close()
 		for i, from := range at {
 			for h := range n.kvHeads {
 				f := from(h)
 				g := f / n.dim * wide
-				if f < 0 || f+n.dim > len(keys) || g+wide > len(values) {
-					return nil
+				if f < 0 || f+n.dim > keys.w || g+wide > values.w ||
+					!keys.read(k.row(q.lo + i)[h*n.dim:(h+1)*n.dim], n.dim, 0, f) || !values.read(v.row(q.lo + i)[h*wide:(h+1)*wide], wide, 0, g) {
+					return false
 				}
-				copy(k.row(q.lo + i)[h*n.dim:(h+1)*n.dim], keys[f:])
-				copy(v.row(q.lo + i)[h*wide:(h+1)*wide], values[g:])
 			}
+		}
+		return true
+	}
+	for _, q := range n.tok.seqs {
+		if !one(q) {
+			return nil
 		}
 	}
 	return map[string]field{"k": {m: k, t: t}, "v": {m: v, t: t}}
