@@ -1,12 +1,18 @@
 package browser
 
 import (
+	"bytes"
+	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
+	"precision/compare/oracle"
+	checkpage "precision/compare/oracle/page"
 	"precision/compare/pattern/tell"
+	"precision/dump/monitor"
 	"precision/internal/msg"
 )
 
@@ -49,6 +55,52 @@ func TestCheck(t *testing.T) {
 	w.run(chromedp.Click(`#languages button[value=zh]`, chromedp.ByQuery))
 	if text := w.text("#headline"); !strings.Contains(text, "异常") {
 		t.Errorf("the headline in Chinese is %q", text)
+	}
+	w.quiet()
+}
+
+// TestMonitor: the page of what monitors recorded has no bound: its chart shows every series by its largest size over its median,
+// what became no number at the top, and columns without anything are not there.
+func TestMonitor(t *testing.T) {
+	var d monitor.Data
+	for k, name := range []string{"a", "b", "c", "d"} {
+		s := &monitor.Series{Metric: "grad_unreduced", Name: name, Order: k}
+		for step := range 8 {
+			p := monitor.Point{Step: int64(step), Norm: 1 + float64(step%2)/8}
+			switch {
+			case name == "b" && step == 6:
+				p.Norm = 500
+			case name == "d" && step == 2:
+				p.Norm, p.NaNs = math.NaN(), 3
+			}
+			s.Points = append(s.Points, p)
+		}
+		d.Series = append(d.Series, s)
+	}
+	findings := oracle.CheckMonitors(&d)
+	w := view(t, put(t, filepath.Join(t.TempDir(), "monitor.html"), func(b *bytes.Buffer) error {
+		return checkpage.Write(b, findings, oracle.CoverageOf(findings, nil, nil), checkpage.Options{Left: "/data/monitor", Lang: msg.English})
+	}), 1400, 1000)
+	w.settle()
+	if text := w.text("#measure"); text != "largest size / median" || strings.Contains(w.text("main"), "bound") {
+		t.Errorf("the chart shows %q", text)
+	}
+	if text := w.text("#row-head"); strings.Contains(text, "Bound") || strings.Contains(text, "Beyond") || !strings.Contains(text, "Size / median before") {
+		t.Errorf("the columns are %q", text)
+	}
+	count := func(limit string) string {
+		w.run(chromedp.SetValue("#what-limit", limit, chromedp.ByQuery), chromedp.Evaluate(`document.getElementById('what-limit').dispatchEvent(new Event('input'))`, nil))
+		return w.text("#what-count")
+	}
+	w.run(chromedp.Click("#what-if", chromedp.ByQuery))
+	for limit, want := range map[string]string{"0.5": "4 of 4 ", "2": "2 of 4 ", "600": "1 of 4 "} {
+		if text := count(limit); !strings.HasPrefix(text, want) {
+			t.Errorf("above %s are %q, expected %s", limit, text, want)
+		}
+	}
+	w.run(chromedp.Click(`#languages button[value=zh]`, chromedp.ByQuery))
+	if text := w.text("#measure"); !strings.Contains(text, "中位数") {
+		t.Errorf("in Chinese the chart shows %q", text)
 	}
 	w.quiet()
 }

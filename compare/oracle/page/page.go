@@ -170,6 +170,11 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 		for _, own := range [][2]string{{"chart", "check.chart"}, {"density", "check.density"}, {"element-npu", "column.check.found"}, {"element-golden", "column.check.expected"}} {
 			texts["html."+own[0]] = lang.T("html." + own[1])
 		}
+		if d.Heat != nil { // there is no bound, but what was before
+			for key, text := range lang.Under("html.monitor.") {
+				texts["html."+strings.TrimPrefix(key, "html.monitor.")] = text
+			}
+		}
 		for v, as := range map[oracle.Verdict]string{oracle.OK: "good", oracle.Wrong: "bad", oracle.Unknown: "uncompared"} {
 			texts["report.word."+as] = tell.Verdict(lang, v) // what a check calls these states
 		}

@@ -17,7 +17,7 @@ const states = {g: 'good', s: 'suspect', b: 'bad', u: 'uncompared'};
 const mostCards = 12;
 
 /** model makes of the outputs what the chart and the table look at: an operator is a point of the execution order, an output a row. */
-function model({outputs: o, looks, page}) {
+function model({outputs: o, looks, heat, page}) {
   const rows = o.states.length;
   const number = name => Float64Array.from(o[name] ?? [], numberOf);
   const stateAt = i => states[o.states[i]];
@@ -27,7 +27,10 @@ function model({outputs: o, looks, page}) {
   });
   m.looks = new Map(lookList(looks).map(l => [l.tensor, l]));
   m.look = i => m.looks.get(m.name(i) + ':output:' + o.index[i]);
-  m.measures = [{name: 'ratio', values: m.ratio, limit: 1}];
+  // What monitors recorded has no bound; all series have sizes, whether anything was found in them or not, and at the top is what became no number.
+  const noNumber = i => stateAt(i) === 'suspect' && Number.isNaN(m.ratio[i]) && m.found[i] !== 0;
+  const sizes = heat?.sizes.map((list, i) => noNumber(i) ? Infinity : Math.max(...list.map(numberOf).filter(Number.isFinite), m.ratio[i] || 0) || NaN);
+  m.measures = [sizes ? {name: 'ratio', values: Float64Array.from(sizes), statistic: 'size'} : {name: 'ratio', values: m.ratio, limit: 1}];
   m.kind = i => spoken().kinds?.[o.kind[i]] ?? '';
   const reason = i => spoken().reasons[o.reason[i]] ?? '';
   const numeric = (name, v) => ({name: 'check.' + name, width: 110, numeric: true, worst: 'high', text: i => Number.isNaN(v[i]) || stateAt(i) === 'uncompared' ? '' : figure(v[i], 6), key: () => v, csv: i => v[i]});
@@ -50,9 +53,9 @@ function numbersOf(m, i) {
   if (m.verdictOf(i) === 'uncompared' || Number.isNaN(m.ratio[i])) return null;
   const place = o.worst[i]?.length ? '[' + o.worst[i].join(', ') + ']' : '';
   return el('table.elements', {}, el('tbody', {}, [
-    ['ratio', Number.isFinite(m.ratio[i]) ? figure(m.ratio[i], 5) : '∞'], ['expected', figure(m.expected[i], 9)], ['found', figure(m.found[i], 9)], ['bound', figure(m.bound[i], 5)],
-    ['where', place], ['largest', figure(m.largest[i], 5)], ['beyond', o.beyond[i] + ' / ' + o.looked[i] + (o.looked[i] < o.elements[i] ? ' (' + t('check.of', o.elements[i]) + ')' : '')],
-  ].map(([name, text]) => el('tr', {}, el('th', {}, t('column.check.' + name)), el('td.number', {}, text)))));
+    ['ratio', Number.isFinite(m.ratio[i]) ? figure(m.ratio[i], 5) : '∞'], ['expected', figure(m.expected[i], 9)], ['found', figure(m.found[i], 9)], ['bound', Number.isNaN(m.bound[i]) ? '' : figure(m.bound[i], 5)],
+    ['where', place], ['largest', Number.isNaN(m.largest[i]) ? '' : figure(m.largest[i], 5)], ['beyond', o.beyond[i] + ' / ' + o.looked[i] + (o.looked[i] < o.elements[i] ? ' (' + t('check.of', o.elements[i]) + ')' : '')],
+  ].filter(([, text]) => text && text !== '0 / 0').map(([name, text]) => el('tr', {}, el('th', {}, t('column.check.' + name)), el('td.number', {}, text)))));
 }
 
 /** heatView is a map of what monitors recorded, of one rank and metric at a time: a row for each layer, a column for each step. */
@@ -102,11 +105,14 @@ start(async () => {
   on('op row', panel);
   topView(m.page, {verdict: m.page.verdict, sides: () => [el('code', {}, show(m.page.left)), m.page.graph ? el('code', {}, ' ' + show(m.page.graph)) : ''],
     counts: () => m.states.map(s => count(s, [...m.o.states].filter(x => states[x] === s).length))}, cards, panel);
-  if (read.heat) document.getElementById('first').after(heatView(m, read.heat));
+  if (read.heat) {
+    document.getElementById('first').after(heatView(m, read.heat));
+    m.columns = m.columns.filter(c => m.o.op.some((_, i) => c.text(i)));
+  }
   tableView(m);
   chartView(m);
   const whatIf = document.getElementById('what-if'); // the bound itself is the first limit to look at
-  whatIf.checked = true;
+  whatIf.checked = !read.heat;
   whatIf.dispatchEvent(new Event('change'));
   keys(['chart', 'rows', 'enter']);
   ready();
