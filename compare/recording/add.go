@@ -2,6 +2,7 @@ package recording
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -88,6 +89,10 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 		}
 		exact = exact || x.n.Kind == msprobe.Big || x.n.Kind == msprobe.Int && int64(float64(x.n.I)) != x.n.I || x.n.Kind == msprobe.Text
 	}
+	if most := max(math.Abs(l.summary.Stats.Max), math.Abs(l.summary.Stats.Min)); most >= mostExact && most <= dtype.Float32.Max() && v.Type == mindsporeTensor && (v.Elem.IsInteger() || v.Elem == dtype.Float64) {
+		_, e := math.Frexp(most)
+		l.summary.Grain = math.Ldexp(1, e-24)
+	}
 	if exact || v.Odd != nil {
 		l.arg = &argument{odd: v.Odd}
 		if exact {
@@ -99,6 +104,20 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 	}
 }
 
+// mindsporeTensor is what MindSpore's tensors are called in recordings of msprobe, which takes the statistics of all but floats of
+// them by way of float32; mostExact is up to where that has all integers. asyncTensor is a result that is not there yet.
+const (
+	mindsporeTensor = "mindspore.Tensor"
+	mostExact       = 1 << 24
+	asyncTensor     = "torch.distributed._functional_collectives.AsyncCollectiveTensor"
+)
+
+// rounded tells of integers that the statistics of a side do not tell apart from their neighbours, and nothing else does.
+func (x leafPair) rounded() bool {
+	return x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && x.left.Elem.IsInteger() && max(x.left.summary.Grain, x.right.summary.Grain) > 0 &&
+		max(x.left.summary.Digits, x.right.summary.Digits) == 0 && (x.left.DataName == "" || x.right.DataName == "") && (x.left.summary.Sum == "" || x.right.summary.Sum == "")
+}
+
 // digits notes how exact the statistics of the side are.
 func (s *side) digits() {
 	if s.summed == dtype.Undefined && s.grain == 0 && s.significant == 0 {
@@ -107,7 +126,7 @@ func (s *side) digits() {
 	for _, c := range s.calls {
 		for i := range c.leaves {
 			if l := &c.leaves[i]; l.tensor() {
-				l.summary.Summed, l.summary.Grain, l.summary.Digits = s.summed, s.grain, int32(s.significant)
+				l.summary.Summed, l.summary.Grain, l.summary.Digits = s.summed, max(l.summary.Grain, s.grain), int32(s.significant)
 			}
 		}
 	}

@@ -54,6 +54,10 @@ func TestFlow(t *testing.T) {
 		return entry("Tensor.__eq__", 0, []string{shaped(strings.Replace(flags, "true", v, 1), "[2, 12]")}, one(v))
 	}
 	ids := func(off int64) string { return statistics("int64", fmt.Sprint(1<<60+off), "5", "null", "null") }
+	summed := func(tensor, sum string) string {
+		return strings.TrimSuffix(tensor, "}") + fmt.Sprintf(`, "md5": %q}`, sum)
+	}
+	places := func(most int) string { return statistics("int64", fmt.Sprint(most), "0", "null", "null") }
 	word := func(v string) string { return fmt.Sprintf(`{"type": "str", "value": %q}`, v) }
 	mask := statistics("float32", "0", "-3.4e38", "-1e38", "Infinity")
 	for _, c := range []struct {
@@ -73,6 +77,12 @@ func TestFlow(t *testing.T) {
 		{"another order of summation",
 			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-7)), linear(1, sized(6, 3e-7), other, sized(12, 5e-7))},
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0))}, nil, false},
+		{"what rounding makes of the cosines of large angles",
+			[]string{linear(0, sized(2, 0), weight, sized(2000, 2e-7)), entry("Torch.cos", 0, []string{sized(2000, 2e-7)}, sized(1, 2e-4))},
+			[]string{linear(0, sized(2, 0), weight, sized(2000, 0)), entry("Torch.cos", 0, []string{sized(2000, 0)}, sized(1, 0))}, nil, false},
+		{"and not of small ones",
+			[]string{linear(0, sized(2, 0), weight, sized(1.5, 2e-7)), entry("Torch.cos", 0, []string{sized(1.5, 2e-7)}, sized(1, 2e-4))},
+			[]string{linear(0, sized(2, 0), weight, sized(1.5, 0)), entry("Torch.cos", 0, []string{sized(1.5, 0)}, sized(1, 0))}, []string{"Torch.cos.0.forward"}, true},
 		{"more than that",
 			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-5)), linear(1, sized(6, 3e-5), other, sized(12, 3e-5))},
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0))}, []string{"Functional.linear.0.forward"}, true},
@@ -100,6 +110,16 @@ func TestFlow(t *testing.T) {
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(11, 0)), linear(1, sized(6, 0), other, sized(12, 0.4))},
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Distributed.all_reduce", 0, []string{sized(6, 0)}, sized(11, 0)), linear(1, sized(11, 0), other, sized(12, 0))},
 			[]string{"Distributed.all_reduce.0.forward"}, false},
+		{"places that one side alone counts on, behind a choice",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Torch.argmax", 0, []string{sized(6, 0)}, places(7)), entry("Tensor.__add__", 0, []string{places(7), float(1)}, places(8)),
+				entry("Torch.index_select", 0, []string{sized(3, 0), places(8)}, sized(4, 0.2)), linear(1, sized(4, 0.2), other, sized(12, 0.3))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Torch.argmax", 0, []string{sized(6, 0)}, places(7)),
+				entry("Torch.index_select", 0, []string{sized(3, 0), places(7)}, sized(4, 0)), linear(1, sized(4, 0), other, sized(12, 0))}, []string{"Tensor.__add__.0.forward"}, false},
+		{"and rows that are taken by them, in a way that is not recorded", // of one batch of rows, in another order
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.relu", 0, []string{sized(6, 0)}, summed(sized(3, 0), "0000000a")), entry("Torch.argmax", 0, []string{sized(6, 0)}, places(7)),
+				entry("Tensor.__add__", 0, []string{places(7), float(1)}, places(8)), entry("Torch.argsort", 0, []string{places(8)}, places(20)), linear(1, summed(sized(3, 0), "0000000b"), other, sized(12, 0.3))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.relu", 0, []string{sized(6, 0)}, summed(sized(3, 0), "0000000a")), entry("Torch.argmax", 0, []string{sized(6, 0)}, places(7)),
+				entry("Torch.argsort", 0, []string{places(7)}, places(19)), linear(1, summed(sized(3, 0), "0000000c"), other, sized(12, 0))}, []string{"Tensor.__add__.0.forward"}, false},
 		{"its gradient, which feeds on what the other side makes later", // 1 - z where z is meant
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0.4)), entry("Tensor.__rsub__", 0, []string{sized(6, 0)}, sized(11, 0)),
 				back(entry("Tensor.__rsub__", 0, []string{sized(0.2, 0)}, sized(0.25, 0))), back(linear(1, sized(0.5, 0.4), "", sized(0.7, 0.4)))},
@@ -254,6 +274,30 @@ func TestForms(t *testing.T) {
 		written(t, entry("Functional.attention", 0, []string{sized(2, 0), mask}, sized(6, 0)+", "+sized(3, 0))))
 	if has(j, result.MasksAlike) != 1 || has(j, result.ValueWithheld) != 1 {
 		t.Errorf("%d masks, %d outputs withheld, expected one of each", has(j, result.MasksAlike), has(j, result.ValueWithheld))
+	}
+}
+
+// TestPrecisionIsNoted: that one side computes in bfloat16 is one note, whether a cast, an argument or a flag tells it; float32 behind
+// it is not held to its bits, and a fault beside it is one.
+func TestPrecisionIsNoted(t *testing.T) {
+	side := func(dtype string, off, wrong float64, grad bool) string {
+		of := func(v, off float64) string { return strings.Replace(sized(v, off), "torch.float32", "torch."+dtype, 1) }
+		to := fmt.Sprintf(`{"type": "torch.dtype", "value": "torch.%s"}`, dtype)
+		list := []string{entry("Tensor.to", 0, []string{sized(2, 0), to}, of(2, off)), entry("Functional.linear", 0, []string{of(2, off), of(1.3, off)}, of(6, off)),
+			entry("Functional.linear", 1, []string{of(6, off), of(1.7, off)}, of(9, off+wrong)), entry("Tensor.float", 0, []string{of(9, off+wrong)}, sized(9, off+wrong)),
+			entry("Functional.layer_norm", 0, []string{sized(9, off+wrong)}, sized(3, 0.3*off+wrong))}
+		text := strings.Join(list, "\x00")
+		if grad {
+			text = strings.ReplaceAll(text, `"requires_grad": false`, `"requires_grad": true`)
+		}
+		return written(t, strings.Split(text, "\x00")...)
+	}
+	golden := side("float32", 0, 0, true)
+	for wrong, roots := range map[float64][]string{0: nil, 0.3: {"Functional.linear.1.forward"}} {
+		j := judged(t, side("bfloat16", 2e-3, wrong, false), golden)
+		if got := rootNames(j); !slices.Equal(got, roots) || len(whys(j, result.DTypesMixed)) != 1 || roots == nil && j.Verdict != verdict.Good {
+			t.Errorf("off by %g: %s, roots %v, notes %v", wrong, j.Verdict, got, whys(j, result.DTypesMixed))
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/recording"
 	"precision/compare/report"
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/dump/npy"
@@ -529,6 +530,41 @@ func TestShown(t *testing.T) {
 		})
 		if err != nil || n != 2 {
 			t.Errorf("%d calls, %v", n, err)
+		}
+	}
+}
+
+// TestIntegersByFloat32: MindSpore's recorder takes integers and float64 by way of float32. Those of PyTorch are exact: they agree
+// where float32 makes the same of them, which is said of integers, and differ beyond.
+func TestIntegersByFloat32(t *testing.T) {
+	side := func(framework, most string) string {
+		typ, whole, float := "torch.Tensor", "torch.int64", "torch.float32"
+		if framework == "mindspore" {
+			typ, whole, float = "mindspore.Tensor", "Int64", "Float32"
+		}
+		x := func(dtype, hi, lo string) string {
+			return fmt.Sprintf(`{"type": %q, "dtype": %q, "shape": [8], "Max": %s, "Min": %s, "Mean": null, "Norm": null}`, typ, dtype, hi, lo)
+		}
+		dir := t.TempDir() + "/step0/rank0"
+		write(t, dir+"/dump.json", []byte(`{"task": "statistics", "level": "L1", "framework": "`+framework+`", "dump_data_dir": null, "data": {`+
+			entry("Functional.embedding", 0, []string{x(whole, most, "3"), x(float, "4.0", "-4.0")}, x(float, "3.5", "-2.5"))+"}}"))
+		return dir
+	}
+	for _, c := range []struct {
+		left, golden string // framework and largest number
+		differs      bool
+		named        int
+	}{
+		{"mindspore 16777216.0", "pytorch 16777217", false, 1}, {"pytorch 16777217", "mindspore 16777216.0", false, 1}, {"mindspore 16777216.0", "pytorch 16777219", true, 1},
+		{"pytorch 16777216", "pytorch 16777217", true, 0}, {"mindspore 77.0", "pytorch 77", false, 0}, {"mindspore 77.0", "pytorch 78", true, 0},
+	} {
+		made := func(text string) string {
+			framework, most, _ := strings.Cut(text, " ")
+			return side(framework, most)
+		}
+		j := judged(t, made(c.left), made(c.golden))
+		if named := whys(j, result.IntegersRounded); (j.Verdict != verdict.Good) != c.differs || len(named) != c.named {
+			t.Errorf("%s against %s: %s, roots %v, told %q", c.left, c.golden, j.Verdict, rootNames(j), named)
 		}
 	}
 }

@@ -408,14 +408,16 @@ func (l *leaf) off(recorded, found float64) bool {
 	return recorded != found && recorded != float64(float32(found)) && !(math.Abs(recorded-found) <= max(l.summary.Step(recorded), l.Elem.Unit()*math.Abs(found)))
 }
 
-// within tells whether two statistics differ by no more than the last digit that was
-// written of either.
+// within tells whether two statistics, one of them with a point, are the same number or differ by no more than the last digit that
+// was written of either: MindSpore's recorder writes 7.0 of integers.
 func within(m, n msprobe.Number, x leafPair) bool {
-	if m.Kind != msprobe.Float && n.Kind != msprobe.Float || m.Kind == msprobe.Text || n.Kind == msprobe.Text {
+	if m.Kind != msprobe.Float && n.Kind != msprobe.Float || m.Kind == msprobe.Text || n.Kind == msprobe.Text || m.Kind == msprobe.Bool || n.Kind == msprobe.Bool {
 		return false
 	}
-	step := max(x.left.summary.Step(m.F), x.right.summary.Step(n.F))
-	return step > 0 && math.Abs(m.F-n.F) <= step
+	v, ok := m.Value()
+	w, too := n.Value()
+	step := max(x.left.summary.Step(v), x.right.summary.Step(w))
+	return ok && too && (step > 0 || math.Abs(v) < 1<<53) && math.Abs(v-w) <= step
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

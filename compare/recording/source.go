@@ -273,7 +273,7 @@ func numbers(c, other *call) {
 
 // remarks tells what to know of the pairs.
 func (s *Source) remarks() {
-	var aligned, left, right, mixed, alone, late, unfilled, reordered, blocked tally
+	var aligned, left, right, mixed, alone, late, unfilled, reordered, blocked, rounded, underway tally
 	paired, widened, again, repeated, bare := 0, 0, 0, 0, false
 	var inBlocks [2]int
 	var half [2]bool // no inputs, no outputs of calls
@@ -339,6 +339,15 @@ func (s *Source) remarks() {
 					if x.unfilled() {
 						unfilled.add(u.left.op)
 					}
+					for _, l := range []*leaf{x.left, x.right} {
+						if l != nil && l.Type == asyncTensor {
+							underway.add(u.left.op + " " + l.place)
+							break
+						}
+					}
+					if x.rounded() {
+						rounded.add(u.left.op + " " + x.left.place)
+					}
 					if x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && x.left.DType != "" && x.right.DType != "" && !sameType(x.left, x.right) {
 						mixed.add(x.left.DType, x.right.DType)
 					}
@@ -386,6 +395,8 @@ func (s *Source) remarks() {
 	say(&reordered, result.BatchReordered)
 	say(&late, result.ChecksumsLate)
 	say(&unfilled, result.MemoryUnfilled)
+	say(&rounded, result.IntegersRounded)
+	say(&underway, result.ValuesUnderway)
 	if widened > 0 {
 		s.why = append(s.why, result.Because(result.FloatsWidened, strconv.Itoa(widened)))
 	}

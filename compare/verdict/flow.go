@@ -111,7 +111,7 @@ func (w *recordedWalk) run() {
 	for i := range w.operators {
 		op := &w.operators[i]
 		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
-			w.lonely, w.blur, w.loose, w.decided = false, 0, 0, nil
+			w.lonely, w.blur, w.loose, w.decided, w.sent = false, 0, 0, nil, nil
 			clear(w.narrow)
 		}
 		a := w.came(op)
@@ -276,7 +276,7 @@ func (w *recordedWalk) hand(op *Operator, i int, a *arrival) {
 }
 
 // asks notes the roots of a single flag that differs: a program that asks it goes another way from there on, and gives calls other
-// forms of the same, a mask or none.
+// forms of the same, a mask or none. So it does those of places: it may take rows by these.
 func (w *recordedWalk) asks(op *Operator, i int) {
 	if slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
@@ -284,6 +284,19 @@ func (w *recordedWalk) asks(op *Operator, i int) {
 	}) {
 		w.decided = merge(w.decided, w.trails[i].roots)
 	}
+	if slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return r.Left.DType.IsInteger() && agreementOf(r) == different
+	}) {
+		w.sent = merge(w.sent, w.trails[i].roots)
+	}
+}
+
+// putElsewhere tells of a tensor that its elements differ and its statistics do not: they may lie in another order.
+func putElsewhere(r *result.Row) bool {
+	const all = result.KnownMax | result.KnownMin | result.KnownNorm
+	a, b := r.Recorded.Left, r.Recorded.Right
+	return (r.Compared || r.Recorded.Hashed) && slices.Equal(r.Left.Shape, r.Right.Shape) && a.Has(all) && b.Has(all) && !apartBy(a, b, 4*roundedOff(r))
 }
 
 // settle decides what a call is by what came into it, and what it hands on.
@@ -704,6 +717,8 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			if w.gap(op, r, calls, in.coarse) {
 				begin(t.Row, calls, soft)
 			}
+		case known == fedBySame && len(w.sent) > 0 && putElsewhere(r):
+			a.from = merge(a.from, w.sent)
 		case known == fedBySame:
 			if u := w.widened(op, r); w.carriedOn(r) || w.unheld(r) || u > 0 {
 				a.stirred = true
@@ -764,7 +779,13 @@ func (w *recordedWalk) viewed(r *result.Row) string {
 func (w *recordedWalk) detour(r *result.Row) bool {
 	for _, p := range [2][2]result.Port{{r.Facts.Producer, r.Recorded.Golden}, {r.Recorded.Golden, r.Facts.Producer}} {
 		steps := w.stepsAlone(p[0], p[1])
-		if steps == 0 || w.named(p[1].Op) == nil || !r.Left.DType.IsFloat() {
+		if steps == 0 || w.named(p[1].Op) == nil {
+			continue
+		}
+		if counted(r.Left.DType) && counted(r.Right.DType) {
+			return true // it differs, and numbers of experts and places are not rounded
+		}
+		if !r.Left.DType.IsFloat() {
 			continue
 		}
 		u := roundedOff(r)

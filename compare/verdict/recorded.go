@@ -410,6 +410,8 @@ type recordedWalk struct {
 	makes *[2]bool
 	// decided are the roots of flags that differ and that the program may have asked.
 	decided []int
+	// sent are the roots of places that differ: rows may lie elsewhere for them.
+	sent []int
 	// usual is how much calls add to errors as a rule, forward and backward; level the
 	// largest error so far that no root is behind.
 	usual [2]float64
