@@ -4,7 +4,7 @@ The trainer is a model of transformers with random weights, one step of a forwar
 the same model with a cache, prefill and one token a step, or, for cases that begin with vllm, vLLM on a CPU in a Python of its own, run by the
 script. OUT/<case>.<seed> has train, rollout, logp and weights, and answer.json: what a tool has to name (kind and places, as in cases of
 NPU style); any judge of the generator in NPU call style reads it. peft has to be there for adapters. --sizes are entries of the
-model's configuration in place of the small ones, --longer makes prompts and responses so many times as long; nothing is walked back then.
+model's configuration in place of the small ones, --longer makes prompts so many times as long; nothing is walked back then.
 """
 import argparse
 import copy
@@ -346,7 +346,7 @@ def make(out, name, seed, vllm):
             roll = adapted(roll, g, 8 if c["lora"] == "alpha" else 16).merge_and_unload()
     if c.get("engine"):
         c["engine"](roll, g)
-    lens, resp = ([ARGS.longer * x for x in l] for l in ([5 + seed % 7, 9, 7], [10, 7, 10]))
+    lens, resp = [ARGS.longer * x for x in (5 + seed % 7, 9, 7)], [10, 7, 10]
     n, R, P = 3, max(resp), max(lens)
     prompts = [torch.randint(3, 320, (x,), generator=g) for x in lens]
     if c.get("prefix"):
@@ -490,7 +490,7 @@ p.add_argument("out")
 p.add_argument("--seed", type=int, default=0)
 p.add_argument("--only", default="", help="names of cases that contain one of these")
 p.add_argument("--sizes", type=json.loads, default={}, help="of the model, as JSON")
-p.add_argument("--longer", type=int, default=1, help="how many times as long texts are")
+p.add_argument("--longer", type=int, default=1, help="how many times as long prompts are")
 p.add_argument("--vllm", nargs=2, help="a Python with vLLM, and the script that records it")
 ARGS = a = p.parse_args()
 torch.set_grad_enabled(not ARGS.sizes)

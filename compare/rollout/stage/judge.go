@@ -238,6 +238,7 @@ func Run(ctx context.Context, q *Request) (*Report, error) {
 		}
 	}
 	j.test(ctx)
+	j.follows()
 	j.shares(ctx)
 	j.lines()
 	for _, s := range j.sides {
@@ -723,6 +724,23 @@ func (j *judge) test(ctx context.Context) {
 			}
 		}
 		j.rep.Stages = append(j.rep.Stages, s)
+	}
+}
+
+// follows takes back what attention is accused of for a prefix whose keys and values are the trainer's: where another stage of the engine is at fault, its own were others.
+func (j *judge) follows() {
+	if !slices.Contains(j.tok.rollout, cached) {
+		return
+	}
+	read := func(s *Stage) bool { return s.Name == "attn" && s.Finding == Formula && s.Variant == "" }
+	if slices.ContainsFunc(j.rep.Stages, func(s Stage) bool {
+		return s.Side == "rollout" && s.Finding != Harmless && !read(&s)
+	}) {
+		for i := range j.rep.Stages {
+			if s := &j.rep.Stages[i]; read(s) && s.Side == "rollout" {
+				s.Finding, s.Side = Unknown, ""
+			}
+		}
 	}
 }
 

@@ -744,6 +744,7 @@ func faults() []fault {
 		{"output layer in bfloat16, float16", madePair{kept: dtype.Float16, types: map[string]dtype.Type{"lm_head": dtype.BFloat16}}, Precision, "lm_head", ""},
 		{"router in bfloat16, float16", madePair{kept: dtype.Float16, moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
 		{"epsilon", madePair{change: at("norm", func(o *options) { o.eps = 1e-3 })}, Formula, "norm", "eps"},
+		{"epsilon, a prefix in the cache", madePair{padded: true, prefix: 2, change: at("norm", func(o *options) { o.eps = 1e-3 })}, Formula, "norm", "eps"},
 		{"one plus weight", madePair{change: at("norm", func(o *options) { o.plusOne = true })}, Formula, "norm", "plus"},
 		{"no weight", madePair{change: at("norm", func(o *options) { o.noWeight = true })}, Formula, "norm", "weightless"},
 		{"base", madePair{change: at("rope", func(o *options) { o.theta = 1e6 })}, Formula, "rope", "theta"},
@@ -999,7 +1000,9 @@ func TestFaults(t *testing.T) {
 	for _, x := range faults() {
 		t.Run(x.name, func(t *testing.T) {
 			r := x.pair.run(t)
-			groups := r.Groups(func(s *Stage) bool { return s.Finding != Same && s.Finding != Rounding })
+			groups := r.Groups(func(s *Stage) bool {
+				return s.Finding != Same && s.Finding != Rounding && !(s.Finding == Unknown && x.pair.prefix > 0)
+			})
 			if x.finding == "" {
 				if len(groups) > 0 || !r.Shares || r.Covered < 0.99 || r.Tokens != 14 {
 					t.Fatalf("found %+v; %d tokens, covered %v", groups, r.Tokens, r.Covered)
