@@ -182,7 +182,8 @@ func outcomeOf(j *verdict.Judged) computed.Outcome {
 // Another attribute is found and named with both values.
 func TestAttributeIsFound(t *testing.T) {
 	found := map[string]bool{}
-	for _, o := range []computed.Options{{Arch: "unet", Seed: 1}, {Arch: "lm", Seed: 1}, {Arch: "lm", Seed: 2}, {Arch: "lm", Seed: 4}, {Arch: "mobilenet", Seed: 4}} {
+	for _, o := range []computed.Options{{Arch: "unet", Seed: 1}, {Arch: "lm", Seed: 1}, {Arch: "lm", Seed: 2}, {Arch: "lm", Seed: 4}, {Arch: "mobilenet", Seed: 4},
+		{Arch: "training", Seed: 884349741}} { // behind choices that differ
 		o.Migration = "attribute"
 		c, ok := compareComputed(t, o)
 		if !ok {

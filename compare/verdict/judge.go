@@ -115,8 +115,8 @@ func Judge(t *result.Table, opts Options) *Judged {
 	return out
 }
 
-// Doubted judges a table and tells which operators have an output that is bad or suspect, or a weight
-// that is to be weighed: a check recomputes the golden side of these, too.
+// Doubted judges a table and tells which operators have an output that is bad or suspect or depends on choices, or a
+// weight that is to be weighed: a check recomputes the golden side of these, too.
 func Doubted(t *result.Table, opts Options) func(op string) bool {
 	j := Judge(t, Options{Profile: opts.Profile, Day: opts.Day})
 	doubted := map[string]bool{}
@@ -125,7 +125,7 @@ func Doubted(t *result.Table, opts Options) func(op string) bool {
 	}
 	for i := range j.Operators {
 		for _, out := range j.Operators[i].Outputs {
-			if out.Verdict == Bad || out.Verdict == Suspect {
+			if out.Verdict == Bad || out.Verdict == Suspect || out.Depends {
 				doubted[j.Operators[i].Op.Name] = true
 			}
 		}
@@ -333,6 +333,10 @@ func (j *judge) takeCheck(op *Operator) {
 		t.Check = c
 		if c.Amplification > op.Sensitive { // not NaN
 			op.Sensitive = c.Amplification
+		}
+		if word := t.checkWord(); t.Depends && (word == checkDiffers || word == checkGolden) {
+			t.Depends = false // no choice is why a golden output does not follow from golden inputs
+			t.settle()
 		}
 		if limit, on := j.profile.limit(Unexplained, j.about(op, t)); on && c.Wrong {
 			compared := t.Verdict.Compared()
