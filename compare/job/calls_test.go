@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"precision/compare/result"
 )
 
 // calls writes recordings of one call into folders.
@@ -182,5 +185,36 @@ func TestArgumentOfAJob(t *testing.T) {
 	if len(r.Origins) != 1 || r.Origins[0].Argument == nil || *r.Origins[0].Argument != (Argument{"input.1", "0.5", "0.01"}) ||
 		!slices.Equal(r.Origins[0].Places, []string{"Functional.layer_norm.1.forward", "Functional.layer_norm.2.forward"}) {
 		t.Errorf("%s, %+v", r.Verdict, r.Origins)
+	}
+}
+
+// TestDTypesOfAJob: a job tells of tensors whose dtypes differ, and names the first.
+func TestDTypesOfAJob(t *testing.T) {
+	record := func(dtype string) string {
+		dir := filepath.Join(t.TempDir(), "step0", "rank0")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(`"Functional.relu.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, said(2), strings.Replace(said(2), "torch.float32", dtype, 1))
+		if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(`{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {`+text+`}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Dir(filepath.Dir(dir))
+	}
+	for dtype, want := range map[string][]result.Reason{
+		"torch.float32": nil,
+		"torch.float64": {result.Because(result.DTypesMixed, "1", "torch.float32", "torch.float64", "Functional.relu.0.forward output.0")},
+	} {
+		p, err := (Request{Left: record("torch.float32"), Right: record(dtype)}).Plan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Run(t.Context(), Settings{Out: filepath.Join(t.TempDir(), "out")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Digests[0].Together; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, expected %v", dtype, got, want)
+		}
 	}
 }

@@ -44,7 +44,7 @@ type Digest struct {
 	// Graph is the graph that pairs come from, Pairing how they were found.
 	Graph   string `json:"graph,omitempty"`
 	Pairing string `json:"pairing,omitempty"`
-	// Together says what became of ranks that were to be put together, and of those that one run of a process is
+	// Together says what became of ranks that were to be put together, that dtypes differ, and of those that one run of a process is
 	// compared with.
 	Together []result.Reason `json:"together,omitempty"`
 	// After is what became here of the roots of an earlier verdict.
@@ -175,7 +175,8 @@ func digestOf(j *verdict.Judged) *Digest {
 		d.Piece.Roots = d.Piece.Roots[:min(len(d.Piece.Roots), len(d.Roots))]
 	}
 	for _, why := range m.Pairing.Why {
-		if why.Kind == result.Unsharded || why.Kind == result.NotUnsharded || why.Kind == result.CallsElsewhere {
+		switch why.Kind {
+		case result.Unsharded, result.NotUnsharded, result.CallsElsewhere, result.DTypesMixed:
 			d.Together = append(d.Together, why)
 		}
 	}

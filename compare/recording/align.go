@@ -380,7 +380,7 @@ func byNeighbours(left, right *side) {
 			continue
 		}
 		switch f := e.pair; {
-		case f == nil && e.fused == nil:
+		case f == nil && e.fused == nil && c.how != byName: // of two like it, the one of its name is not the one that is gone
 			d.pair, d.how = nil, 0
 			join(c, e)
 		case f != nil && alike(c, f) && f.how != byMap:

@@ -63,3 +63,15 @@ func TestPairsInModules(t *testing.T) {
 		}
 	}
 }
+
+// Of two calls that do the same with the same, one of which is gone on one side, the one that is left is that of its name.
+func TestLikeOfItsName(t *testing.T) {
+	lines := []string{"Functional.sigmoid.1.forward | 1 | 2", "Torch.add.2.forward | 1 2 | 3", "Functional.sigmoid.3.forward | 1 | 2", "Torch.sub.4.forward | 2 1 | 4"}
+	less := entries(t, "", lines[0], lines[3])
+	for i, list := range [][]string{lines, {lines[0], lines[2], lines[3]}} {
+		j := judged(t, less, entries(t, "", list...))
+		if names := strings.Join(j.Coverage.LostNames, " "); !strings.Contains(names, "sigmoid.3") || strings.Contains(names, "sigmoid.1") {
+			t.Errorf("%d: %s is said to be missing", i, names)
+		}
+	}
+}

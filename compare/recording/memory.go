@@ -255,7 +255,8 @@ func (p *part) findOtherGradients() {
 		}
 		a, b := p.left.find(forwardOf(u.left)), p.right.find(forwardOf(u.right))
 		u.otherGradient = a != nil && b != nil && a.passes() != b.passes()
-		u.otherStep = u.left.handsOut() != u.right.handsOut()
+		n, m := u.left.handsOut(), u.right.handsOut()
+		u.otherStep = n != m && n > 0 && m > 0 // a call that lost all of them is no other step
 		in, out := u.left.leaf("input.0", 0), u.right.leaf("input.0", 0)
 		u.sameStart = in != nil && out != nil && sameType(in, out)
 	}

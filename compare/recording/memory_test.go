@@ -292,6 +292,11 @@ func TestOtherGradient(t *testing.T) {
 			t.Errorf("%s: %d rows, roots %v", c.back, has(j, result.OtherGradient), rootNames(j))
 		}
 	}
+	// A call that lost all of them ends in no other step: they are missed.
+	lost := judged(t, record("Functional.gelu.0.forward | 5 2 | 6", "Functional.gelu.0.backward | 7 |"), record("Functional.gelu.0.forward | 5 2 | 6", "Functional.gelu.0.backward | 7 | 8 10"))
+	if c := lost.Coverage; has(lost, result.OtherGradient) > 0 || c.Expected != 6 || c.Compared != 4 {
+		t.Errorf("%d rows, %+v", has(lost, result.OtherGradient), c)
+	}
 }
 
 // TestOtherStepInAnotherType: a gradient of another type on each side though the same went in is that of another step, where the number

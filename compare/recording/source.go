@@ -349,7 +349,7 @@ func (s *Source) remarks() {
 						rounded.add(u.left.op + " " + x.left.place)
 					}
 					if x.left != nil && x.right != nil && x.left.tensor() && x.right.tensor() && x.left.DType != "" && x.right.DType != "" && !sameType(x.left, x.right) {
-						mixed.add(x.left.DType, x.right.DType)
+						mixed.add(x.left.DType, x.right.DType, u.left.op+" "+x.left.place)
 					}
 				}
 			}

@@ -197,7 +197,7 @@ const (
 	ProcessesUnpaired   Kind = "processes-unpaired" // processes without a rank of the left side, of the right, of which none tells whose partner it is
 	FrameworkAlone      Kind = "framework-alone"    // calls that one framework alone has, the first
 	FloatsWidened       Kind = "floats-widened"     // tensors called float16 whose files hold float32
-	DTypesMixed         Kind = "dtypes-mixed"       // tensors whose dtypes differ, left dtype, right dtype, of the first
+	DTypesMixed         Kind = "dtypes-mixed"       // tensors whose dtypes differ, left dtype, right dtype, the first
 	ChecksumsLate       Kind = "checksums-late"     // tensors of which only the checksum differs, the first
 	BatchReordered      Kind = "batch-reordered"    // given data of which only the checksum differs, as does what is made of it; the first
 	MemoryUnfilled      Kind = "memory-unfilled"    // values that are memory which nothing was written to, the call of the first

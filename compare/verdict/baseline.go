@@ -156,8 +156,7 @@ func (j *judge) baseline(old *result.Table) *Baseline {
 			c.Before, c.BeforeCount = size(o)
 			noise := grownUnits * max(unit(coarserOf(r)), unit(coarserOf(o)))
 			switch {
-			case !t.Verdict.Compared(), c.NowCount > c.BeforeCount, c.Now > grown*c.Before+noise, math.IsNaN(c.Now) && !math.IsNaN(c.Before), newly(&t, causes[name]),
-				t.Verdict == Bad && otherSize(r, o):
+			case !t.Verdict.Compared(), c.grew(noise), newly(&t, causes[name]), t.Verdict == Bad && otherSize(r, o):
 				b.Regressions = append(b.Regressions, c)
 			case c.NowCount < c.BeforeCount, c.Before > grown*c.Now+noise, math.IsNaN(c.Before) && !math.IsNaN(c.Now):
 				b.Improved = append(b.Improved, c)
@@ -165,6 +164,9 @@ func (j *judge) baseline(old *result.Table) *Baseline {
 				b.Same++
 			}
 		}
+	}
+	for i := range j.operators {
+		b.Regressions = append(b.Regressions, j.changedOnTheWay(&j.operators[i], before)...)
 	}
 	// What was compared then and has no row now is lost.
 	for i := range old.Rows {
@@ -175,6 +177,38 @@ func (j *judge) baseline(old *result.Table) *Baseline {
 		}
 	}
 	return b
+}
+
+// grew tells that an error is larger than it was, by more than noise.
+func (c *Change) grew(noise float64) bool {
+	return c.NowCount > c.BeforeCount || c.Now > grown*c.Before+noise || math.IsNaN(c.Now) && !math.IsNaN(c.Before)
+}
+
+// changedOnTheWay are the inputs of an operator that got worse and are bad although the outputs that feed them are not: an output
+// that was bad before may hide them.
+func (j *judge) changedOnTheWay(op *Operator, before map[string]*result.Row) (list []Change) {
+	for t, from := range j.feeds(op) {
+		if t == nil || t.Verdict != Bad {
+			continue
+		}
+		if from.by != nil {
+			if out := from.by.output(from.Index); out != nil && out.Verdict == Bad {
+				continue
+			}
+		}
+		r := &j.table.Rows[t.Row]
+		o := before[r.Tensor()]
+		if o == nil || !o.Compared || !r.Compared {
+			continue
+		}
+		c := Change{Tensor: r.Tensor(), Row: t.Row}
+		c.Now, c.NowCount = size(r)
+		c.Before, c.BeforeCount = size(o)
+		if c.grew(grownUnits * max(unit(coarserOf(r)), unit(coarserOf(o)))) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // causesOf are the causes of the outputs of an earlier table.

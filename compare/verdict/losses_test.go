@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"precision/compare/metric"
@@ -261,6 +262,29 @@ func TestBaselineLost(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: regressions %q, expected %q", c.name, got, c.want)
+		}
+	}
+}
+
+// What changed on its way into an operator that was bad before is a regression; what came out of another one is one there.
+func TestBaselineChangedOnTheWay(t *testing.T) {
+	const bad = "out b 0 cos=0.5 dist=0.7\n"
+	network := func(lines string) *result.Table {
+		table, _ := parseNetwork(t, "", "op x Data feed\nop a Relu x\nop b Relu a final\n"+lines)
+		return table
+	}
+	before := network("out a 0 dist=1e-4\nin b 0 dist=1e-4\n" + bad)
+	for lines, want := range map[string]string{
+		"out a 0 dist=1e-4\nin b 0 dist=1e-4\n" + bad:               "",
+		"out a 0 dist=1e-4\nin b 0 cos=0.5 dist=0.7\n" + bad:        "b:input:0",
+		"out a 0 cos=0.5 dist=0.7\nin b 0 cos=0.5 dist=0.7\n" + bad: "a:output:0",
+	} {
+		var got []string
+		for _, c := range Judge(network(lines), Options{Baseline: before}).Baseline.Regressions {
+			got = append(got, c.Tensor)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: regressions %q, expected %q", lines, got, want)
 		}
 	}
 }

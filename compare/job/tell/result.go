@@ -93,13 +93,18 @@ func (s *speaker) counts(r *job.Result) string {
 	return text
 }
 
-// together says what became of ranks that were to be put together.
+// together says what became of ranks that were to be put together, and whose dtypes differ; what is so of several parts once.
 func (s *speaker) together(r *job.Result) {
-	n := 0
+	n, known := 0, map[string]bool{}
 	for _, d := range r.Digests {
 		for _, why := range d.Together {
+			text := report.Sentence(s.lang, why)
+			if known[text] {
+				continue
+			}
+			known[text] = true
 			if n++; n <= most {
-				s.add("pairs", plain(report.Sentence(s.lang, why)))
+				s.add("pairs", plain(text))
 			}
 		}
 	}
