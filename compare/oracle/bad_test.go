@@ -3,7 +3,10 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,24 +47,28 @@ func (c *recordedCase) clone() *recordedCase {
 }
 
 // TestBadAttributes gives every attribute of every recorded operator nonsense, or
-// takes it away: no crash, and no memory by an attribute's word.
+// takes it away: no crash, and no memory by an attribute's word. SEEDS=1 tries all values, not a third of them.
 func TestBadAttributes(t *testing.T) {
 	nonsense := []any{json.Number("-1"), json.Number("99999999999999"), json.Number("9223372036854775807"), json.Number("0"), json.Number("1.5"), "text", true,
 		[]any{}, []any{json.Number("-7")}, []any{json.Number("0"), json.Number("0"), json.Number("0"), json.Number("0")},
 		[]any{json.Number("9223372036854775807"), json.Number("9223372036854775807"), json.Number("9223372036854775807"), json.Number("9223372036854775807")},
 		[]any{json.Number("3"), json.Number("1"), json.Number("2")}}
-	seen := map[string]bool{}
+	seen, turn := map[string]bool{}, 0
 	for _, c := range recordedCases(t) {
 		key := c.Type + c.Note
 		if seen[key] {
 			continue
 		}
 		seen[key] = true
-		for name := range c.Attrs {
+		for _, name := range slices.Sorted(maps.Keys(c.Attrs)) {
 			d := c.clone()
 			delete(d.Attrs, name)
 			settle(t, d, nil, "without "+name)
+			turn++ // other attributes get other values
 			for _, v := range nonsense {
+				if turn++; turn%3 != 0 && os.Getenv("SEEDS") == "" {
+					continue
+				}
 				d.Attrs[name] = v
 				before := allocated()
 				settle(t, d, nil, fmt.Sprintf("%s = %v", name, v))
