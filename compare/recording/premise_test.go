@@ -3,6 +3,7 @@ package recording_test
 import (
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"precision/compare/verdict"
@@ -39,6 +40,35 @@ func TestPremises(t *testing.T) {
 				}
 			}
 			t.Logf("%s/%s: told %v of %d each", level, m.name, certain, seeds)
+		}
+	}
+}
+
+// TestOtherStepInHalf: a step moves the extremes of some weights of bfloat16 by hardly more than a rounding, which nothing makes of
+// weights of one type: most of them are others all the same. A few that are others are faults.
+func TestOtherStepInHalf(t *testing.T) {
+	weights := func(dtype string, offs ...float64) string {
+		var list []string
+		for i, off := range offs {
+			x := 2 + float64(i)/7
+			list = append(list, entry("Functional.linear", i, []string{sized(x, 0), strings.Replace(sized(1.3+float64(i)/5, off), "torch.float32", "torch."+dtype, 1)}, sized(x+5, off)))
+		}
+		return written(t, list...)
+	}
+	golden := weights("bfloat16", 0, 0, 0, 0, 0, 0, 0, 0)
+	for _, c := range []struct {
+		name, left string
+		step       bool
+	}{
+		{"three far, three near", weights("bfloat16", 0.03, 0.006, 0.02, 0.006, 0, 0.02, 0.006, 0), true},
+		{"three far", weights("bfloat16", 0.09, 0, 0.05, 0, 0, 0.07, 0, 0), false},
+		{"two far, five near", weights("bfloat16", 0.09, 0.006, 0.05, 0.006, 0.006, 0.006, 0.006, 0), false},
+		{"three far, three rounded to another type", weights("float16", 0.09, 0.006, 0.05, 0.006, 0, 0.07, 0.006, 0), false},
+	} {
+		j := judged(t, c.left, golden)
+		told := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) > 0 && j.Premises[0].Kind == verdict.PremiseStep
+		if told != c.step || !told && len(j.Roots) == 0 {
+			t.Errorf("%s: %s, roots %v, premises %v", c.name, j.Verdict, rootNames(j), j.Premises)
 		}
 	}
 }

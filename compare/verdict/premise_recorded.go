@@ -47,7 +47,7 @@ func (w *recordedWalk) premises() {
 	runs := map[string]map[string]*run{} // by step and rank
 	astray := map[string]bool{}          // ranks with an output that is off by as much as other data
 	var steps []string
-	var weights []*source
+	var weights, near []*source
 	fed := map[string][]*source{} // by step
 	compared := 0
 	for i := range w.operators {
@@ -88,8 +88,13 @@ func (w *recordedWalk) premises() {
 			}
 			switch {
 			case weight && step == steps[0] && !w.opts.Later:
-				if compared++; s.off {
+				// Nothing rounds a weight that both have in one type, unless it was rounded to that on two ways.
+				compared++
+				one := r.Left.DType == r.Right.DType
+				if size, known := sizeOf(r); s.off || one && known && size > roundedTwice*roundedOff(r) {
 					weights = append(weights, s)
+				} else if one && agreementOf(r) == different {
+					near = append(near, s)
 				}
 			case w.opts.Later && !counted(r.Left.DType): // it may be carried over from a step before
 			case !s.weight && !part.differs && s.other() && (!part.started || counted(r.Left.DType)):
@@ -142,8 +147,8 @@ func (w *recordedWalk) premises() {
 		w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed[step]), Share: s.share, Rows: rowsOf(fed[step]), Reason: w.fedWith(s)})
 		break
 	}
-	if n := len(weights); n >= leastWeights && 2*n > compared {
-		w.out.Premises = append(w.out.Premises, otherWeights(weights, compared))
+	if all := append(weights, near...); len(weights) >= leastWeights && 2*len(all) > compared {
+		w.out.Premises = append(w.out.Premises, otherWeights(all, compared))
 	}
 }
 
