@@ -150,18 +150,18 @@ var unknown = Row{Chosen: None}
 // the class of a module; an empty one for others.
 func Of(name string) *Row {
 	rows := rows()
-	if r := rows[name]; r != nil {
-		return r
+	if e := rows[name]; e != nil {
+		return e.known()
 	}
 	head, _, dotted := strings.Cut(name, ".")
 	if head = strings.Trim(head, "_"); len(head) < len(name) {
-		if r := rows[head]; r != nil {
-			return r
+		if e := rows[head]; e != nil {
+			return e.known()
 		}
 	}
 	if dotted { // a primitive of MindSpore: matmul.MatMul
-		if r := rows[name[strings.LastIndexByte(name, '.')+1:]]; r != nil {
-			return r
+		if e := rows[name[strings.LastIndexByte(name, '.')+1:]]; e != nil {
+			return e.known()
 		}
 	}
 	return &unknown
@@ -179,25 +179,34 @@ func (r *Row) PicksPlaces(output int) bool { return r.Chosen == output || r.Chos
 // TakesPlaces tells whether an input holds indices or ids.
 func (r *Row) TakesPlaces(input int) bool { return slices.Contains(r.Indices, input) }
 
-var rows = sync.OnceValue(func() map[string]*Row {
+var rows = sync.OnceValue(func() map[string]*entry {
 	list, err := parse(text)
 	if err != nil {
 		panic(err) // a fault of operators.txt, which tests find
 	}
-	byName := map[string]*Row{}
-	for i := range list {
-		for _, name := range list[i].Names {
-			byName[name] = &list[i]
+	byName := make(map[string]*entry, 4*len(list))
+	for _, e := range list {
+		for _, name := range e.names {
+			byName[name] = e
 		}
 	}
 	return byName
 })
 
+// known is a row of operators.txt.
+func (e *entry) known() *Row {
+	r, err := e.read()
+	if err != nil {
+		panic(err) // as above
+	}
+	return r
+}
+
 // All are the rows of the catalogue.
 func All() []*Row {
 	seen, list := map[*Row]bool{}, []*Row(nil)
-	for _, r := range rows() {
-		if !seen[r] {
+	for _, e := range rows() {
+		if r := e.known(); !seen[r] {
 			seen[r], list = true, append(list, r)
 		}
 	}

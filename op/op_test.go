@@ -43,7 +43,11 @@ func TestRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range list {
+	for _, e := range list {
+		r, err := e.read()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if r.Traits&(Constant|Feed|Control) != 0 && (r.Error != "" || r.Traits&(Moves|Product|Steep) != 0) {
 			t.Errorf("%v is computed by a kernel, and by none", r.Names)
 		}
@@ -69,7 +73,13 @@ func TestBadRows(t *testing.T) {
 		"add | call=(input)":                "line 1: \"(input)\" is no form with parameters",
 		"Add | error=":                      "line 1: \"error=\" is no trait",
 	} {
-		if _, err := parse(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+		list, err := parse(text)
+		for _, e := range list {
+			if err == nil {
+				_, err = e.read()
+			}
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, not %s", text, err, want)
 		}
 	}

@@ -5,32 +5,48 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// parse reads rows: names | traits, with # for comments. An error names the line.
-func parse(text string) ([]Row, error) {
-	var list []Row
+// entry is a line of the catalogue, whose traits are read when they are asked for: a program asks for a tenth of them.
+type entry struct {
+	names  []string
+	traits string
+	line   int
+	read   func() (*Row, error)
+}
+
+// parse finds rows: names | traits, with # for comments. An error names the line.
+func parse(text string) ([]*entry, error) {
+	var list []*entry
 	seen := map[string]int{}
 	for i, line := range strings.Split(text, "\n") {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
 		names, rest, _ := strings.Cut(line, "|")
-		r := Row{Names: strings.Fields(names), Chosen: None}
-		for _, name := range r.Names {
+		e := &entry{names: strings.Fields(names), traits: rest, line: i + 1}
+		e.read = sync.OnceValues(e.row)
+		for _, name := range e.names {
 			if at := seen[name]; at > 0 {
 				return nil, fmt.Errorf("line %d: %s is in line %d, too", i+1, name, at)
 			}
 			seen[name] = i + 1
 		}
-		for _, word := range strings.Fields(rest) {
-			if err := r.set(word); err != nil {
-				return nil, fmt.Errorf("line %d: %w", i+1, err)
-			}
-		}
-		list = append(list, r)
+		list = append(list, e)
 	}
 	return list, nil
+}
+
+// row reads the traits.
+func (e *entry) row() (*Row, error) {
+	r := &Row{Names: e.names, Chosen: None}
+	for _, word := range strings.Fields(e.traits) {
+		if err := r.set(word); err != nil {
+			return nil, fmt.Errorf("line %d: %w", e.line, err)
+		}
+	}
+	return r, nil
 }
 
 func (r *Row) set(word string) (err error) {
@@ -39,15 +55,13 @@ func (r *Row) set(word string) (err error) {
 		r.Traits |= t
 		return nil
 	}
-	texts := map[string]*string{"does": &r.Does, "error": &r.Error, "law": &r.Law, "summands": &r.Summands, "domain": &r.Domain,
-		"overflow": &r.Overflow, "spread": &r.Spread, "kernel": &r.Kernel, "choice": &r.Choice}
 	if rest, is := strings.CutPrefix(word, "f("); is {
 		r.Formula, err = Read(rest)
 		return err
 	}
 	switch {
-	case texts[key] != nil && value != "":
-		*texts[key] = value
+	case r.text(key) != nil && value != "":
+		*r.text(key) = value
 	case key == "indices" && has:
 		r.Indices, err = numbers(value)
 	case key == "weights" && has:
@@ -106,6 +120,31 @@ func (r *Row) set(word string) (err error) {
 		err = fmt.Errorf("%q is no trait", word)
 	}
 	return err
+}
+
+// text is where the word of a trait goes, nil for traits of another sort.
+func (r *Row) text(trait string) *string {
+	switch trait {
+	case "does":
+		return &r.Does
+	case "error":
+		return &r.Error
+	case "law":
+		return &r.Law
+	case "summands":
+		return &r.Summands
+	case "domain":
+		return &r.Domain
+	case "overflow":
+		return &r.Overflow
+	case "spread":
+		return &r.Spread
+	case "kernel":
+		return &r.Kernel
+	case "choice":
+		return &r.Choice
+	}
+	return nil
 }
 
 func numbers(list string) (out []int, err error) {
