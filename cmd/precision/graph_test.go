@@ -14,7 +14,7 @@ import (
 
 const sampleGraph = sample + "/ge_proto_00000001_graph_1_Build.txt"
 
-func precision(t *testing.T, args ...string) (code int, stdout, stderr string) {
+func precision(t testing.TB, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var o, e bytes.Buffer
 	code = execute(context.Background(), env{stdout: &o, stderr: &e}, args)

@@ -396,11 +396,10 @@ func (t Text) beside(j *verdict.Judged) []Line {
 
 // worstCause is the gravest cause of the outputs that no waiver excuses.
 func worstCause(op *verdict.Operator) (worst verdict.Kind, found bool) {
-	place := len(verdict.Kinds())
 	for i := range op.Outputs {
 		for _, c := range op.Outputs[i].Causes {
-			if at := slices.Index(verdict.Kinds(), c.Kind); !c.Waived && at < place {
-				worst, place, found = c.Kind, at, true
+			if !c.Waived && (!found || c.Kind.Place() < worst.Place()) {
+				worst, found = c.Kind, true
 			}
 		}
 	}

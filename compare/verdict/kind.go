@@ -113,8 +113,8 @@ func Kinds() []Kind {
 	return list
 }
 
-// place is where a kind stands among kinds, -1 if it is not known.
-func (k Kind) place() int {
+// Place is where a kind stands among kinds, -1 if it is not known.
+func (k Kind) Place() int {
 	for i := range kinds {
 		if kinds[i].kind == k {
 			return i
@@ -124,7 +124,7 @@ func (k Kind) place() int {
 }
 
 // Suspicion tells whether the cause makes a tensor suspect rather than bad.
-func (k Kind) Suspicion() bool { i := k.place(); return i >= 0 && kinds[i].suspect }
+func (k Kind) Suspicion() bool { i := k.Place(); return i >= 0 && kinds[i].suspect }
 
 // Jump tells whether the cause speaks of an error that its inputs do not
 // explain.
@@ -132,5 +132,5 @@ func (k Kind) Jump() bool { return k == JumpDistance || k == JumpLargest || k ==
 
 // sortCauses puts the gravest first; of equal ones the order stays.
 func sortCauses(list []Cause) {
-	slices.SortStableFunc(list, func(a, b Cause) int { return a.Kind.place() - b.Kind.place() })
+	slices.SortStableFunc(list, func(a, b Cause) int { return a.Kind.Place() - b.Kind.Place() })
 }

@@ -125,7 +125,7 @@ func (p *Profile) Changes() []Limit { return slices.Clone(p.changed) }
 
 // check tells what is wrong with a rule.
 func (r *Rule) check() error {
-	at := r.Cause.place()
+	at := r.Cause.Place()
 	switch {
 	case r.Cause == "":
 		return fmt.Errorf("a rule without a cause, expected one of %s", kindList())
@@ -219,7 +219,7 @@ func (p *Profile) limit(cause Kind, s subject) (limit float64, ok bool) {
 	if r := p.rule(cause, s); r != nil {
 		return r.Limit, !r.Off
 	}
-	limit = kinds[cause.place()].initial
+	limit = kinds[cause.Place()].initial
 	return limit, limit != off
 }
 

@@ -189,7 +189,7 @@ func ParseProfile(text []byte, file string) (*Profile, error) {
 		switch {
 		case w.Tensor == "":
 			return nil, at("waiver", i, "a waiver without a tensor, expected one as conv1:output:0, stars allowed")
-		case w.Cause != "" && waiver.Cause != Missing && waiver.Cause.place() < 0:
+		case w.Cause != "" && waiver.Cause != Missing && waiver.Cause.Place() < 0:
 			return nil, at("waiver", i, "there is no cause %q, expected one of %s, %s", w.Cause, kindList(), Missing)
 		case strings.TrimSpace(w.Reason) == "":
 			return nil, at("waiver", i, "a waiver without a reason, expected reason = \"…\"")

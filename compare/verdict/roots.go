@@ -211,7 +211,7 @@ func (j *judge) rootOf(op *Operator, place int) Root {
 	gravity := func(t *Tensor) int {
 		for _, c := range t.Causes {
 			if !c.Waived {
-				return c.Kind.place()
+				return c.Kind.Place()
 			}
 		}
 		return len(kinds)

@@ -191,6 +191,15 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+func BenchmarkWiden64(b *testing.B) {
+	const n = 32768
+	src, dst := make([]byte, Float16.Bytes(n)), make([]float64, n)
+	b.SetBytes(8 * n)
+	for b.Loop() {
+		Widen64(Float16, dst, src)
+	}
+}
+
 func BenchmarkWiden32(b *testing.B) {
 	const n = 32768
 	for _, typ := range []Type{Float32, Float16, BFloat16, Int8, Float8E4M3FN, Int32} {

@@ -35,6 +35,13 @@ func TestVectorsEqualLoops(t *testing.T) {
 		if kernels[n] != 0 {
 			t.Fatalf("%s: wrote behind %d elements", typ, n)
 		}
+		wide := make([]float64, n+1)
+		Widen64(typ, wide[:n], src)
+		for i, v := range wide {
+			if i == n && v != 0 || i < n && math.Float64bits(v) != math.Float64bits(float64(kernels[i])) {
+				t.Fatalf("%s, %d elements: element %d of float64 is %v", typ, n, i, v)
+			}
+		}
 	}
 	for _, typ := range []Type{Float16, BFloat16, Int8, Uint8, Undefined} {
 		check(typ, 1<<16, all)

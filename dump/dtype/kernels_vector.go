@@ -23,6 +23,22 @@ func float16To32(dst []float32, src []byte) {
 	float16s(dst[n:], src[2*n:])
 }
 
+// float16To64 goes by way of float32, which holds every half.
+func float16To64(dst []float64, src []byte) {
+	if vectors {
+		var some [8 * perRound]float32
+		for len(dst) >= len(some) {
+			_ = src[2*len(some)-1] // the kernel checks no bounds
+			float16Rounds(&some[0], &src[0], len(some)/perRound)
+			for i, v := range some {
+				dst[i] = float64(v)
+			}
+			dst, src = dst[len(some):], src[2*len(some):]
+		}
+	}
+	float16s(dst, src)
+}
+
 func bfloat16To32(dst []float32, src []byte) {
 	n := inRounds(dst, src, 2, bfloat16Rounds)
 	bfloat16s(dst[n:], src[2*n:])

@@ -54,7 +54,7 @@ const (
 var rows = []row{
 	{typ: Float16, name: "float16", wire: "DT_FLOAT16", ge: 1, class: classFloat, bits: 16, numpy: "f2",
 		torch: "HalfStorage", aliases: "half fp16 f16", limits: limits{0x1p-11, 0x1p-14, 0x1p-24, 65504},
-		widen: widening{float16To32, float16s[float64]}},
+		widen: widening{float16To32, float16To64}},
 	{typ: BFloat16, name: "bfloat16", wire: "DT_BF16", ge: 27, class: classFloat, bits: 16, array: Float32, reference: Float32,
 		torch: "BFloat16Storage", aliases: "bf16", limits: limits{0x1p-8, 0x1p-126, 0x1p-133, 0x1.fep127},
 		widen: widening{bfloat16To32, bfloat16s[float64]}},
@@ -84,7 +84,7 @@ var rows = []row{
 
 	{typ: Complex32, name: "complex32", wire: "DT_COMPLEX32", ge: 33, class: classComplex, bits: 32, array: Complex64,
 		torch: newStorage, aliases: "chalf", limits: limits{0x1p-11, 0x1p-14, 0x1p-24, 65504},
-		widen: widening{float16To32, float16s[float64]}},
+		widen: widening{float16To32, float16To64}},
 	{typ: Complex64, name: "complex64", wire: "DT_COMPLEX64", ge: 16, class: classComplex, bits: 64, numpy: "c8",
 		torch: "ComplexFloatStorage", aliases: "cfloat", limits: limits{0x1p-24, 0x1p-126, 0x1p-149, 0x1.fffffep127},
 		widen: widening{float32To32, float32s[float64]}},
