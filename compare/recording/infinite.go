@@ -17,6 +17,25 @@ import (
 // made gives rows for the outputs of a call without a partner that hold NaN or infinities
 // though all that goes in is known and finite; whole is the row for the call.
 func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
+	own := func(l *leaf, why result.Reason) {
+		row := whole
+		row.Role, row.Slot = l.role, int(l.slot)
+		row.Facts.Scalar = nd.Single(l.Shape)
+		row.Recorded = &result.Recorded{Place: l.place, How: result.Aligned, Left: &noSummary, Right: &noSummary}
+		if o := l.operand(); left {
+			row.Left.DType, row.Left.Shape, row.Recorded.Left = o.DType, o.Shape, l.summary
+		} else {
+			row.Right.DType, row.Right.Shape, row.Recorded.Right = o.DType, o.Shape, l.summary
+		}
+		row.Reasons = append([]result.Reason{why}, whole.Reasons...)
+		rows = append(rows, row)
+	}
+	if l := c.flag(); l != nil {
+		if s.hands(c) {
+			own(l, result.Because(result.NaNFlagged, c.Name))
+		}
+		return rows
+	}
 	puts := catalogue.Is(typeOf(c), catalogue.Masks|catalogue.Moves)
 	known, literal := finite(c)
 	if !known || literal && !puts || !literal && catalogue.Is(typeOf(c), catalogue.Moves) {
@@ -36,19 +55,38 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 		if !nan && !math.IsInf(value, 0) {
 			value = l.summary.Stats.Min
 		}
-		row := whole
-		row.Role, row.Slot = l.role, int(l.slot)
-		row.Facts.Scalar = nd.Single(l.Shape)
-		row.Recorded = &result.Recorded{Place: l.place, How: result.Aligned, Left: &noSummary, Right: &noSummary}
-		if o := l.operand(); left {
-			row.Left.DType, row.Left.Shape, row.Recorded.Left = o.DType, o.Shape, l.summary
-		} else {
-			row.Right.DType, row.Right.Shape, row.Recorded.Right = o.DType, o.Shape, l.summary
-		}
-		row.Reasons = append([]result.Reason{result.Because(result.MadeNonFinite, l.place, number(value))}, whole.Reasons...)
-		rows = append(rows, row)
+		own(l, result.Because(result.MadeNonFinite, l.place, number(value)))
 	}
 	return rows
+}
+
+// flag is what a device said of NaN in a call, nil where that was not recorded.
+func (c *call) flag() *leaf {
+	if i := slices.IndexFunc(c.leaves, func(l leaf) bool { return l.path == "is_nan" && l.role == result.Output && !l.tensor() }); i >= 0 {
+		return &c.leaves[i]
+	}
+	return nil
+}
+
+// flagged tells that a device found NaN or infinities in a call.
+func (c *call) flagged() bool {
+	l := c.flag()
+	return l != nil && l.arg.Value.I != 0
+}
+
+// hands tells of a call of one side alone that it is the first since the last pair of calls in which a device found NaN, and that
+// the next pair has them on this side alone: else it may be a mask that was made.
+func (s *side) hands(c *call) bool {
+	if !c.flagged() {
+		return false
+	}
+	for k := c.at - 1; k >= 0 && s.calls[k].pair == nil; k-- {
+		if s.calls[k].flagged() {
+			return false
+		}
+	}
+	next := slices.IndexFunc(s.calls[c.at:], func(x *call) bool { return x.pair != nil })
+	return next >= 0 && s.calls[c.at+next].flagged() && !s.calls[c.at+next].pair.flagged()
 }
 
 // finite tells whether the tensors that go into a call are known, and finite, and whether a number

@@ -135,6 +135,11 @@ func TestNaNCheck(t *testing.T) {
 		for i, name := range []string{"Functional.linear.0.forward", "Functional.gelu.0.forward", "Functional.linear.1.forward"} {
 			tensor := `{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [4, 6], "requires_grad": false}`
 			list = append(list, `"`+name+`": {"input_args": [`+tensor+`], "input_kwargs": {}, "output": [`+tensor+`], "is_nan": `+nan[i]+`}`)
+			if i == 0 && len(nan) > 3 {
+				for k, name := range []string{"Torch.where.0.forward", "Tensor.__mul__.0.forward"} {
+					list = append(list, `"`+name+`": {"input_args": [`+tensor+`], "input_kwargs": {}, "output": [`+tensor+`], "is_nan": `+nan[3+k]+`}`)
+				}
+			}
 		}
 		return files(t, map[string]string{"dump.json": `{"task": "nan_check", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(list, ",\n") + "}}"})
 	}
@@ -142,7 +147,8 @@ func TestNaNCheck(t *testing.T) {
 	for _, c := range []struct {
 		nan  []string
 		root []string
-	}{{[]string{"0", "1", "1"}, []string{"Functional.gelu.0.forward"}}, {[]string{"0", "0", "0"}, nil}, {[]string{"0", "null", "0"}, nil}} {
+	}{{[]string{"0", "1", "1"}, []string{"Functional.gelu.0.forward"}}, {[]string{"0", "0", "0"}, nil}, {[]string{"0", "null", "0"}, nil},
+		{[]string{"0", "1", "1", "1", "1"}, []string{"Torch.where.0.forward"}}, {[]string{"0", "0", "0", "1", "1"}, nil}} { // made by calls of one side alone, or a mask
 		j := judged(t, record(c.nan...), golden)
 		if got := rootNames(j); !slices.Equal(got, c.root) || j.Verdict == verdict.Good {
 			t.Errorf("%v: %s with the roots %v, expected %v", c.nan, j.Verdict, got, c.root)

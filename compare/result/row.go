@@ -208,6 +208,9 @@ func (r *Row) Has(kind Kind) bool {
 	return slices.ContainsFunc(r.Reasons, func(x Reason) bool { return x.Kind == kind })
 }
 
+// Fresh tells that NaN or infinities were made by a call that one side alone has.
+func (r *Row) Fresh() bool { return r.Has(MadeNonFinite) || r.Has(NaNFlagged) }
+
 // Add appends reasons.
 func (r *Row) Add(reasons ...Reason) { r.Reasons = append(r.Reasons, reasons...) }
 

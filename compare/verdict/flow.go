@@ -633,7 +633,7 @@ func (w *recordedWalk) off(op *Operator) bool {
 
 // made tells of a call without a partner that made NaN or infinities of finite numbers.
 func (w *recordedWalk) made(op *Operator) bool {
-	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.row(&t).Has(result.MadeNonFinite) })
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.row(&t).Fresh() })
 }
 
 // carriedBy adds what arrives at a call by all that feeds it, where nothing is known of what

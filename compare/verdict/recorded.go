@@ -42,7 +42,7 @@ func agreementOf(r *result.Row) agreement {
 	switch {
 	case rec == nil || silent(r):
 		return unknown
-	case r.Has(result.MadeNonFinite):
+	case r.Fresh():
 		return different
 	case rec.Argument:
 		if device(rec) || floats(rec) || swamping(rec) {
@@ -152,7 +152,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 	if t.Verdict == Good && oneSidedValue(r) {
 		t.Verdict = Uncompared
 	}
-	t.Alone = r.Has(result.MadeNonFinite) && t.Verdict == Bad
+	t.Alone = r.Fresh() && t.Verdict == Bad
 	return t
 }
 

@@ -7,15 +7,22 @@ same program twice: whatever the recorder wrote of it, nothing is wrong. The fau
 an activation and NaN, by record.py's rules.
 """
 import argparse
+import contextlib
+import ctypes
+import importlib.machinery
 import json
 import os
 import random
 import shutil
+import sys
+import types
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from msprobe.core.dump.data_dump.data_processor import pytorch_processor
 from msprobe.pytorch import PrecisionDebugger
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from forked import child
@@ -134,7 +141,7 @@ def record(out, seed, what, level, task, settings, how):
         module, calls, exact = "layers.1.up", ["__mul__", "mul", "where"], ["Torch.where.0.forward", "Tensor.__mul__.0.forward", "Tensor.__mul__.2.forward", "Tensor.__mul__.5.forward", "second.0.debug"]
     if exact and "list" in settings:
         exact = ["Functional.linear.11.forward", "Module.layers.1.up.Linear.forward.0"] + exact  # or what reads it
-    kindly = task if task in ("tensor", "structure") else "statistics"
+    kindly = task if task in ("tensor", "structure", "nan_check") else "statistics"
     t = {"scope": [], "list": [], "data_mode": ["all"], "summary_mode": task if task in ("md5", "xor") else "statistics"}
     settings = dict(settings)
     kind = settings.pop("optimizer", "sgd")
@@ -145,6 +152,7 @@ def record(out, seed, what, level, task, settings, how):
     config = os.path.join(out, "config.json")
     with open(config, "w") as f:
         json.dump({"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, **top, kindly: t}, f)
+    device = Device() if task == "nan_check" else contextlib.nullcontext()
     debugger = PrecisionDebugger(config_path=config)
     optimizer = {"sgd": lambda: torch.optim.SGD(net.parameters(), lr=0.1, foreach=False),
                  "adam": lambda: torch.optim.AdamW(net.parameters(), lr=0.01, foreach=False),
@@ -154,6 +162,7 @@ def record(out, seed, what, level, task, settings, how):
             dirty()
         debugger.start(model=net)
         optimizer.zero_grad()
+        device.__enter__()
         logits = net(ids)
         loss = F.cross_entropy(logits.view(-1, VOCAB), labels.view(-1))
         if level == "debug":
@@ -167,10 +176,39 @@ def record(out, seed, what, level, task, settings, how):
             debugger.save(loss, "loss", save_backward=False)
         loss.backward()
         optimizer.step()
+        device.__exit__(None, None, None)
         debugger.stop()
         debugger.step()
     os.remove(config)
     return module, calls, exact
+
+
+class Device(TorchDispatchMode):
+    """What the recorder asks of a device for nan_check: a flag that is up since an operator gave NaN or infinities, which
+    torch_npu and an extension of msprobe read on an NPU."""
+
+    def __init__(self):
+        super().__init__()
+        self.flag = 0
+        for name in ("torch_npu", "msprobe.pytorch.nan_check"):
+            sys.modules[name] = types.ModuleType(name)
+            sys.modules[name].__spec__ = importlib.machinery.ModuleSpec(name, None)
+        pytorch_processor.is_gpu = False
+        torch.npu = types.SimpleNamespace(current_device=lambda: "cpu")
+        torch.ops.my_ns = types.SimpleNamespace(npu_clear_over_flow=self.clear, npu_over_flow=self.read)
+
+    def clear(self, device):
+        self.flag = 0
+
+    def read(self, place):
+        ctypes.c_int64.from_address(int(place)).value = self.flag
+
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        out = op(*args, **(kwargs or {}))
+        for t in out if isinstance(out, (list, tuple)) else [out]:
+            if isinstance(t, torch.Tensor) and t.is_floating_point() and "empty" not in str(op) and not t.isfinite().all():
+                self.flag = 1
+        return out
 
 
 FAULTS = ["eps", "weight", "activation", "nan"]
@@ -209,6 +247,7 @@ KINDS = [
     ("checkpoint", "mix", "statistics", {}),
     ("checkpoint", "L1", "md5", {"risk_level": "ALL"}),
     ("checkpoint", "L1", "tensor", {}),
+    ("plain", "L1", "nan_check", {}),
 ]
 
 
@@ -261,7 +300,8 @@ def main():
     plans = []
     for number, kind in enumerate(KINDS):
         seed = o.seed * 1000 + number
-        wrong = [] if kind[2] == "structure" else [rng.choice(FAULTS)]  # which has no values to be wrong
+        wrong = {"structure": [], "nan_check": ["nan"]}.get(kind[2]) # of which the first has no values to be wrong, and the other one
+        wrong = [rng.choice(FAULTS)] if wrong is None else wrong
         for how in ["same"] + wrong + (["order"] if number < 3 else []):
             plans.append((label(*kind) + "-" + how, lambda out, seed=seed, kind=kind, how=how: pair(out, seed, kind, how)))
     # It stops at the first view, whatever is wrong behind that.
