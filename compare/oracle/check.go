@@ -557,7 +557,7 @@ func (c *checker) sampled(v Values, j *judge) error {
 	if err := c.scan(); err != nil {
 		return err
 	}
-	if x := asMatmul(v); x != nil && x.m > 0 && x.n > 0 && x.n <= maxDense && x.k <= maxDense {
+	if x := asMatmul(v); x != nil && x.rows > 0 && x.cols > 0 && x.cols <= maxDense && x.k <= maxDense {
 		if err := x.open(); err != nil {
 			return err
 		}

@@ -27,10 +27,12 @@ const mostRows = 8
 
 // asMatmul is the matrix product whose elements v has in their order; nil if it
 // is something else.
-func asMatmul(v Values) *matmul {
+func asMatmul(v Values) *product {
 	switch v := v.(type) {
-	case *matmul:
-		return v
+	case *product:
+		if v.conv == nil {
+			return v
+		}
 	case *strided:
 		if v.plain && v.off == 0 {
 			return asMatmul(v.in)
@@ -40,10 +42,10 @@ func asMatmul(v Values) *matmul {
 }
 
 // checkRows makes the sums of all rows of what was recorded; practice holds them to what is likely.
-func (x *matmul) checkRows(rec *operand, p precisionOf, practice bool) (rowChecks, error) {
+func (x *product) checkRows(rec *operand, p precisionOf, practice bool) (rowChecks, error) {
 	var out rowChecks
-	rng := rand.New(rand.NewPCG(17, uint64(x.n)))
-	signs := make([]float64, x.n)
+	rng := rand.New(rand.NewPCG(17, uint64(x.cols)))
+	signs := make([]float64, x.cols)
 	for i := range signs {
 		signs[i] = 1 - 2*float64(rng.IntN(2))
 	}
@@ -53,13 +55,13 @@ func (x *matmul) checkRows(rec *operand, p precisionOf, practice bool) (rowCheck
 		biasSize += abs(b)
 	}
 	br, size := make([]float64, x.k), make([]float64, x.k)
-	row, a := make([]float64, x.n), make([]float64, x.k)
+	row, a := make([]float64, x.cols), make([]float64, x.k)
 	last := int64(-1)
-	for g := range x.batchA {
-		if x.batchB[g] != last {
-			last = x.batchB[g]
+	for g := range x.lefts {
+		if x.rights[g] != last {
+			last = x.rights[g]
 			for k := range x.k {
-				if err := x.b.Range((last*x.k+k)*x.n, row, nil); err != nil {
+				if err := x.right.Range((last*x.k+k)*x.cols, row, nil); err != nil {
 					return out, err
 				}
 				br[k], size[k] = 0, 0
@@ -69,8 +71,8 @@ func (x *matmul) checkRows(rec *operand, p precisionOf, practice bool) (rowCheck
 				}
 			}
 		}
-		for m := range x.m {
-			if err := x.a.Range((x.batchA[g]*x.m+m)*x.k, a, nil); err != nil {
+		for m := range x.rows {
+			if err := x.left.Range((x.lefts[g]*x.rows+m)*x.k, a, nil); err != nil {
 				return out, err
 			}
 			want, bound := bias, biasSize
@@ -78,8 +80,8 @@ func (x *matmul) checkRows(rec *operand, p precisionOf, practice bool) (rowCheck
 				want += v * br[k]
 				bound += abs(v) * size[k]
 			}
-			at := int64(g)*x.m + m
-			if err := rec.Range(at*x.n, row, nil); err != nil {
+			at := int64(g)*x.rows + m
+			if err := rec.Range(at*x.cols, row, nil); err != nil {
 				return out, err
 			}
 			got, total, squares := 0.0, 0.0, 0.0
@@ -90,9 +92,9 @@ func (x *matmul) checkRows(rec *operand, p precisionOf, practice bool) (rowCheck
 			}
 			g, rounding := x.g, 1.01*p.v*total
 			if practice {
-				g, rounding = gamma(6*math.Sqrt(x.product.k), u32), min(rounding, 6*p.v*math.Sqrt(squares))
+				g, rounding = gamma(6*math.Sqrt(float64(x.k)), u32), min(rounding, 6*p.v*math.Sqrt(squares))
 			}
-			bound = rounding + (g+2*x.input)*bound + float64(x.n)*p.t
+			bound = rounding + (g+2*x.input)*bound + float64(x.cols)*p.t
 			out.sums++
 			switch {
 			case math.IsNaN(got-want) || math.IsInf(got-want, 0) || math.IsInf(bound, 0):
@@ -110,23 +112,23 @@ func (x *matmul) checkRows(rec *operand, p precisionOf, practice bool) (rowCheck
 // recompute computes some rows of one matrix whole, and their bounds, in one
 // pass over the second operand. Rows are counted over all matrices; y and b hold
 // them one behind the other.
-func (x *matmul) recompute(rows []int64, y, b []float64) error {
-	a, row := make([]float64, int64(len(rows))*x.k), make([]float64, x.n)
-	g := rows[0] / x.m
+func (x *product) recompute(rows []int64, y, b []float64) error {
+	a, row := make([]float64, int64(len(rows))*x.k), make([]float64, x.cols)
+	g := rows[0] / x.rows
 	for i, at := range rows {
-		if err := x.a.Range((x.batchA[g]*x.m+at%x.m)*x.k, a[int64(i)*x.k:][:x.k], nil); err != nil {
+		if err := x.left.Range((x.lefts[g]*x.rows+at%x.rows)*x.k, a[int64(i)*x.k:][:x.k], nil); err != nil {
 			return err
 		}
 	}
 	clear(y)
 	clear(b)
 	for k := range x.k {
-		if err := x.b.Range((x.batchB[g]*x.k+k)*x.n, row, nil); err != nil {
+		if err := x.right.Range((x.rights[g]*x.k+k)*x.cols, row, nil); err != nil {
 			return err
 		}
 		for i := range rows {
 			v := a[int64(i)*x.k+k]
-			sum, size := y[int64(i)*x.n:][:x.n], b[int64(i)*x.n:][:x.n]
+			sum, size := y[int64(i)*x.cols:][:x.cols], b[int64(i)*x.cols:][:x.cols]
 			for j, w := range row {
 				t := v * w
 				sum[j] += t
@@ -135,31 +137,31 @@ func (x *matmul) recompute(rows []int64, y, b []float64) error {
 		}
 	}
 	for i := range y {
-		x.finish(int64(i)%x.n, &y[i], b, int64(i))
+		x.finish(0, int64(i)%x.cols, &y[i], b, int64(i))
 	}
 	return nil
 }
 
 // judgeRows judges all elements of some rows.
-func (c *checker) judgeRows(x *matmul, rows []int64, j *judge) error {
-	most := int(max(maxDense/4/x.n, 1))
+func (c *checker) judgeRows(x *product, rows []int64, j *judge) error {
+	most := int(max(maxDense/4/x.cols, 1))
 	for len(rows) > 0 {
 		n := 1
-		for n < len(rows) && n < most && rows[n]/x.m == rows[0]/x.m {
+		for n < len(rows) && n < most && rows[n]/x.rows == rows[0]/x.rows {
 			n++
 		}
-		size := int64(n) * x.n
-		y, b, got := make([]float64, size), make([]float64, size), make([]float64, x.n)
+		size := int64(n) * x.cols
+		y, b, got := make([]float64, size), make([]float64, size), make([]float64, x.cols)
 		if err := x.recompute(rows[:n], y, b); err != nil {
 			return err
 		}
 		for i, at := range rows[:n] {
-			if err := c.rec.Range(at*x.n, got, nil); err != nil {
+			if err := c.rec.Range(at*x.cols, got, nil); err != nil {
 				return err
 			}
 			for k, f := range got {
-				p := int64(i)*x.n + int64(k)
-				j.element(at*x.n+int64(k), f, y[p], b[p])
+				p := int64(i)*x.cols + int64(k)
+				j.element(at*x.cols+int64(k), f, y[p], b[p])
 			}
 		}
 		rows = rows[n:]
@@ -171,12 +173,12 @@ func (c *checker) judgeRows(x *matmul, rows []int64, j *judge) error {
 // large to hold, where a row costs one pass over the second operand and further
 // ones little more: those of the extreme numbers, the first and the last, and
 // some at random.
-func (c *checker) sampledRows(x *matmul) []int64 {
+func (c *checker) sampledRows(x *product) []int64 {
 	var rows []int64
 	for _, i := range c.ext.places() {
-		rows = append(rows, i/x.n)
+		rows = append(rows, i/x.cols)
 	}
-	total := int64(len(x.batchA)) * x.m
+	total := int64(len(x.lefts)) * x.rows
 	rng := rand.New(rand.NewPCG(23, uint64(total)))
 	rows = thinned(sortedUnique(rows), min(len(rows), mostRows))
 	rows = append(rows, 0, total-1)
@@ -193,11 +195,11 @@ const mostSummed = 4 << 30
 // of rows that are beyond their bound.
 func (c *checker) sumRows(v Values, j *judge) error {
 	x := asMatmul(v)
-	if x == nil || x.exact || j.p.v == 0 || !streams(x.a) || !streams(x.b) {
+	if x == nil || x.exact || j.p.v == 0 || !streams(x.left) || !streams(x.right) {
 		return nil
 	}
-	batches := float64(len(x.batchA))
-	if batches*(float64(x.m)*float64(x.k)+float64(x.k)*float64(x.n)+float64(x.m)*float64(x.n)) > mostSummed || x.n > maxDense || x.k > maxDense {
+	batches := float64(len(x.lefts))
+	if batches*(float64(x.rows)*float64(x.k)+float64(x.k)*float64(x.cols)+float64(x.rows)*float64(x.cols)) > mostSummed || x.cols > maxDense || x.k > maxDense {
 		return nil
 	}
 	found, err := x.checkRows(c.rec, j.p, j.unlikely > 0 && !x.single)

@@ -7,7 +7,7 @@ import (
 	"precision/dump/dtype"
 )
 
-// conv is a convolution in any number of spatial dimensions:
+// moving is how the columns of a convolution in any number of spatial dimensions are made of an image:
 //
 //	y[n,o,p] = Σ x[n, c, p·stride - before + k·dilation]·w[o,c,k] + bias[o]
 //
@@ -16,30 +16,23 @@ import (
 // elements of x are that far apart, with zeros between them (transposed
 // convolutions). The bound is g(K+2)·(|x|∗|w| + |b|), K = C/groups·Π kernel.
 // Prototypes: nn_calculation_ops.h.
-type conv struct {
-	product
-	shape  []int64 // N, O, spatial
-	x, w   Values  // (N, C, spatial) and (O, C/groups, kernel)
+type moving struct {
 	groups int64
 	geometry
-
-	n, c, o, cg, og int64
+	cg              int64   // channels of a group
 	in, out, kernel []int64 // spatial
 	plane, places   int64   // elements of an output plane; places of the kernel
 	inPlane         int64
 	pad             float32
 
-	x32, w32 []float32
-	opened   bool
-	held     bool
-
 	// cols holds the columns of a tile: K rows of the elements that go into
-	// positions [p0, p1) of image and group at.
-	cols    []float32
-	call    *Call // keeps cols
-	at      [2]int64
-	p0, p1  int64
-	scratch []int64
+	// positions [p0, p1) of an image and group, the block at.
+	cols       []float32
+	call       *Call // keeps cols
+	at, p0, p1 int64
+	scratch    []int64
+	xs, ws     []int64    // where the factors of an element are
+	place      [2][]int64 // of the kernel and of the element
 }
 
 // geometry is how a kernel moves, one entry a spatial axis.
@@ -49,57 +42,27 @@ type geometry struct {
 
 // newConv plans a convolution of x (N, C, …) with w (O, C/groups, …) to an
 // output of the given spatial dims.
-func (c *Call) newConv(x, w, bias Values, groups int64, g geometry, out []int64) *conv {
+func (c *Call) newConv(x, w, bias Values, groups int64, g geometry, out []int64) *product {
 	sx, sw := x.Shape(), w.Shape()
 	d := len(sx) - 2
 	refuseIf(d < 1 || len(sw) != len(sx) || len(out) != d || groups < 1 || sw[0]%groups != 0 || sx[1] != sw[1]*groups, ShapesDiffer, sx, sw)
-	v := &conv{call: c, x: x, w: w, groups: groups, geometry: g, n: sx[0], c: sx[1], o: sw[0], cg: sw[1], og: sw[0] / groups,
-		in: sx[2:], kernel: sw[2:], out: out, shape: append([]int64{sx[0], sw[0]}, out...)}
 	for i := range d {
 		if !within(g.stride[i], 1, 1<<20) || !within(g.dilation[i], 1, 1<<20) || !within(g.spread[i], 1, 1<<20) || !within(g.before[i], -1<<20, 1<<20) {
 			panic(refuse(BadAttribute, "strides, pads, dilations", shapeText(g.stride, g.before, g.dilation), "small whole numbers"))
 		}
 	}
-	v.plane, v.places, v.inPlane = count(out), count(v.kernel), count(v.in)
-	v.product = c.productOf(v.cg*v.places, x, w, bias, v.o)
+	m := &moving{call: c, groups: groups, geometry: g, cg: sw[1], in: sx[2:], kernel: sw[2:], out: out,
+		plane: count(out), places: count(sw[2:]), inPlane: count(sx[2:]), at: -1, place: [2][]int64{make([]int64, d), make([]int64, d)}}
+	v := c.newProduct(m.cg*m.places, w, x, bias, sw[0])
+	v.conv, v.shape, v.rows, v.cols = m, append([]int64{sx[0], sw[0]}, out...), sw[0]/groups, m.plane
 	return v
 }
 
 func within(x, lo, hi int64) bool { return x >= lo && x <= hi }
 
-func (v *conv) Shape() []int64 { return v.shape }
-func (v *conv) Cost() float64  { return v.k }
-func (v *conv) Align() int64   { return v.plane }
-func (v *conv) Exact() bool    { return v.exact }
-
-func (v *conv) open() error {
-	if v.opened {
-		return nil
-	}
-	if count(v.x.Shape())+count(v.w.Shape()) > maxHeld {
-		v.opened = true
-		return nil
-	}
-	var heldX, heldW bool
-	var err error
-	if v.x32, heldX, err = whole32(v.x); err != nil {
-		return err
-	}
-	if v.w32, heldW, err = whole32(v.w); err != nil {
-		return err
-	}
-	v.opened, v.held, v.at = true, heldX && heldW, [2]int64{-1, -1}
-	if v.held {
-		v.bad = hasNonFinite(v.x32) || hasNonFinite(v.w32)
-	}
-	return nil
-}
-
-func (v *conv) fast() bool { return v.open() == nil && v.held && !v.bad && !v.exact }
-
 // plain reports whether the columns of an image are the image: kernels of one
 // place that do not move.
-func (v *conv) plain() bool {
+func (v *moving) plain() bool {
 	if v.places != 1 || !slices.Equal(v.in, v.out) {
 		return false
 	}
@@ -114,20 +77,21 @@ func (v *conv) plain() bool {
 // maxColumns bounds the elements of the columns that are made at once.
 const maxColumns = 4 << 20
 
-// columns returns the columns of positions [p0, p1) of image n and group g as a
+// columns returns the columns of positions [p0, p1) of the image and group that a block is of as a
 // matrix, and where its positions begin and end.
-func (v *conv) columns(n, g, p0 int64) (m matrix, from, to int64) {
+func (v *moving) columns(x []float32, block, p0 int64) (m matrix, from, to int64) {
+	x = x[block*v.cg*v.inPlane:]
 	if v.plain() {
-		return matrix{v.x32[(n*v.c+g*v.cg)*v.inPlane:], int(v.plane)}, 0, v.plane
+		return matrix{x, int(v.plane)}, 0, v.plane
 	}
-	if v.at == [2]int64{n, g} && p0 >= v.p0 && p0 < v.p1 {
+	if v.at == block && p0 >= v.p0 && p0 < v.p1 {
 		return matrix{v.cols, int(v.p1 - v.p0)}, v.p0, v.p1
 	}
 	width := min(v.plane, max(maxColumns/max(v.cg*v.places, 1), 1))
 	p0 -= p0 % width
 	p1 := min(p0+width, v.plane)
 	width = p1 - p0
-	v.at, v.p0, v.p1 = [2]int64{n, g}, p0, p1
+	v.at, v.p0, v.p1 = block, p0, p1
 	if size := int(v.cg * v.places * width); cap(v.cols) < size {
 		v.cols = v.call.take32(size)
 	}
@@ -150,7 +114,7 @@ func (v *conv) columns(n, g, p0 int64) (m matrix, from, to int64) {
 		}
 		for c := range v.cg {
 			dst := v.cols[(c*v.places+place)*width:][:width]
-			from := v.x32[(n*v.c+g*v.cg+c)*v.inPlane:][:v.inPlane]
+			from := x[c*v.inPlane:][:v.inPlane]
 			for i, s := range src {
 				if s < 0 {
 					dst[i] = v.pad
@@ -165,7 +129,7 @@ func (v *conv) columns(n, g, p0 int64) (m matrix, from, to int64) {
 
 // source is the place in a plane of x that position p takes place k of the
 // kernel from; -1 if it is outside.
-func (v *conv) source(p, k []int64) int64 {
+func (v *moving) source(p, k []int64) int64 {
 	at := int64(0)
 	for a := range v.in {
 		i := p[a]*v.stride[a] - v.before[a] + k[a]*v.dilation[a]
@@ -184,145 +148,48 @@ func unravel(i int64, dims, at []int64) {
 	}
 }
 
-// each calls f for the rectangles that make up a range: outputs [o0, o0+rows) of
-// image n, all of one group, at positions [p0, p0+cols), at place at of the range.
-func (v *conv) each(lo, n int64, f func(img, o0, rows, p0, cols, at int64) error) error {
-	for at := int64(0); at < n; {
-		i := lo + at
-		img, o, p := i/(v.o*v.plane), i/v.plane%v.o, i%v.plane
-		rows, cols := int64(1), min(v.plane-p, n-at)
-		if p == 0 && n-at >= v.plane {
-			rows, cols = min((n-at)/v.plane, v.og-o%v.og), v.plane
+// moved takes the factors of an element of a convolution.
+func (v *product) moved(block, row, c int64) error {
+	m := v.conv
+	k, p := m.place[0], m.place[1]
+	unravel(c, m.out, p)
+	m.xs, m.ws = m.xs[:0], m.ws[:0]
+	for place := range m.places {
+		unravel(place, m.kernel, k)
+		s := m.source(p, k)
+		if s < 0 && m.pad == 0 {
+			continue
 		}
-		if err := f(img, o, rows, p, cols, at); err != nil {
-			return err
-		}
-		at += rows * cols
-	}
-	return nil
-}
-
-func (v *conv) Range32(lo int64, y []float32) error {
-	k := int(v.cg * v.places)
-	return v.each(lo, int64(len(y)), func(img, o0, rows, p0, cols, at int64) error {
-		for p := p0; p < p0+cols; {
-			m, from, to := v.columns(img, o0/v.og, p)
-			n := min(to, p0+cols) - p
-			multiply32(int(rows), int(n), k, matrix{v.w32[o0*int64(k):], k}, matrix{m.data[p-from:], m.ld},
-				matrix{y[at+p-p0:], int(cols)})
-			p += n
-		}
-		if v.product.bias != nil {
-			for r := range rows {
-				b := float32(v.product.bias[o0+r])
-				row := y[at+r*cols:][:cols]
-				for i := range row {
-					row[i] += b
-				}
+		for c := range m.cg {
+			m.ws = append(m.ws, row*v.k+place+c*m.places)
+			if m.xs = append(m.xs, -1); s >= 0 {
+				m.xs[len(m.xs)-1] = (block*m.cg+c)*m.inPlane + s
 			}
 		}
-		return nil
-	})
-}
-
-func (v *conv) Range(lo int64, y, b []float64) error {
-	if err := v.open(); err != nil {
-		return err
+	}
+	for i := range v.factors {
+		v.factors[i] = grow(v.factors[i], len(m.xs))
 	}
 	if !v.held {
-		return refuse(TooLarge, count(v.x.Shape())+count(v.w.Shape()), maxHeld)
-	}
-	k := v.cg * v.places
-	return v.each(lo, int64(len(y)), func(img, o0, rows, p0, cols, at int64) error {
-		for p := p0; p < p0+cols; {
-			m, from, to := v.columns(img, o0/v.og, p)
-			n := min(to, p0+cols) - p
-			var size []float64
-			if b != nil {
-				size = b[at+p-p0:]
-			}
-			multiply64(int(rows), int(n), int(k), matrix{v.w32[o0*k:], int(k)}, matrix{m.data[p-from:], m.ld}, y[at+p-p0:], size, int(cols))
-			p += n
+		if err := v.left.At(m.ws, v.factors[0], nil); err != nil {
+			return err
 		}
-		for r := range rows {
-			for i := at + r*cols; i < at+(r+1)*cols; i++ {
-				v.finish(o0+r, &y[i], b, i)
+		some := slices.DeleteFunc(slices.Clone(m.xs), func(at int64) bool { return at < 0 })
+		inside := make([]float64, len(some))
+		if err := v.right.At(some, inside, nil); err != nil {
+			return err
+		}
+		for l, at := range m.xs {
+			if v.factors[1][l] = float64(m.pad); at >= 0 {
+				v.factors[1][l], inside = inside[0], inside[1:]
 			}
 		}
 		return nil
-	})
-}
-
-func (v *conv) finish(o int64, y *float64, b []float64, at int64) {
-	size := 0.0
-	if v.product.bias != nil {
-		*y += v.product.bias[o]
-		size = abs(v.product.bias[o])
 	}
-	if b != nil {
-		b[at] = v.bound(b[at] + size)
-	}
-}
-
-func (v *conv) At(idx []int64, y, b []float64) error {
-	if err := v.open(); err != nil {
-		return err
-	}
-	d := len(v.in)
-	k, p := make([]int64, d), make([]int64, d)
-	xs, ws := make([]int64, 0, v.cg*v.places), make([]int64, 0, v.cg*v.places)
-	var xv, wv []float64
-	var factors [][2]float64
-	for i, id := range idx {
-		img, o := id/(v.o*v.plane), id/v.plane%v.o
-		unravel(id%v.plane, v.out, p)
-		sum, size := 0.0, 0.0
-		term := func(x, w float64) {
-			t := x * w
-			sum += t
-			size += abs(t)
-			if v.likely {
-				factors = append(factors, [2]float64{x, w})
-			}
-		}
-		xs, ws, factors = xs[:0], ws[:0], factors[:0]
-		for place := range v.places {
-			unravel(place, v.kernel, k)
-			s := v.source(p, k)
-			if s < 0 && v.pad == 0 {
-				continue
-			}
-			x := (img*v.c+o/v.og*v.cg)*v.inPlane + s
-			w := o*v.cg*v.places + place
-			for c := range v.cg {
-				switch {
-				case s < 0:
-					term(float64(v.pad), float64(v.w32[w+c*v.places]))
-				case v.held:
-					term(float64(v.x32[x+c*v.inPlane]), float64(v.w32[w+c*v.places]))
-				default:
-					xs, ws = append(xs, x+c*v.inPlane), append(ws, w+c*v.places)
-				}
-			}
-		}
-		if !v.held {
-			xv, wv = grow(xv, len(xs)), grow(wv, len(ws))
-			if err := v.x.At(xs, xv, nil); err != nil {
-				return err
-			}
-			if err := v.w.At(ws, wv, nil); err != nil {
-				return err
-			}
-			for j, a := range xv {
-				term(a, wv[j])
-			}
-		}
-		y[i] = sum
-		if b != nil {
-			b[i] = size
-		}
-		if v.finish(o, &y[i], b, int64(i)); b != nil && !v.exact {
-			b[i] += v.scatter(factors)
+	for l, at := range m.xs {
+		v.factors[0][l], v.factors[1][l] = float64(v.l32[m.ws[l]]), float64(m.pad)
+		if at >= 0 {
+			v.factors[1][l] = float64(v.r32[at])
 		}
 	}
 	return nil
@@ -425,7 +292,7 @@ func (c *Call) convReadings(x, w, bias *operand) []Reading {
 		if x.typ == dtype.Int8 {
 			off := c.attrInt("offset_x", 0)
 			refuseIf(!within(off, -128, 127), BadAttribute, "offset_x", off, "-128 to 127")
-			v.pad = float32(off)
+			v.conv.pad = float32(off)
 		}
 		readings = append(readings, Reading{Name: g.name, Args: g.args, Out: []Values{p.back(v)}})
 	}

@@ -1051,14 +1051,9 @@ func (c *checker) exchanged() (out []alternative) {
 func shortened(v Values) (out []alternative) {
 	var terms int64
 	rewritten(v, func(v Values) Values {
-		switch v := v.(type) {
-		case *conv:
-			if v.held && v.groups == 1 {
-				terms = v.cg
-			}
-		case *matmul:
-			if v.held {
-				terms = v.k
+		if v, is := v.(*product); is && v.held {
+			if terms = v.k; v.conv != nil {
+				terms = v.conv.cg * int64(toNumber(v.conv.groups == 1))
 			}
 		}
 		return nil
@@ -1077,29 +1072,24 @@ func shortened(v Values) (out []alternative) {
 }
 
 // endsAt is a sum of products over the first channels or rows only; nil for others.
-func endsAt(v Values, left int64) Values {
-	switch v := v.(type) {
-	case *conv:
-		if v.held && v.groups == 1 {
-			w := *v
-			w.w32 = append([]float32{}, v.w32...)
-			for o := range v.o {
-				clear(w.w32[(o*v.cg+left)*v.places : (o+1)*v.cg*v.places])
-			}
-			w.at, w.cols, w.scratch = [2]int64{-1, -1}, nil, nil
-			return &w
-		}
-	case *matmul:
-		if v.held {
-			w := *v
-			w.b32 = append([]float32{}, v.b32...)
-			for from := int64(0); from+v.k*v.n <= int64(len(w.b32)); from += v.k * v.n {
-				clear(w.b32[from+left*v.n : from+v.k*v.n])
-			}
-			return &w
-		}
+func endsAt(of Values, left int64) Values {
+	v, is := of.(*product)
+	if !is || !v.held || v.conv != nil && v.conv.groups > 1 {
+		return nil
 	}
-	return nil
+	w := *v
+	if m := v.conv; m != nil {
+		w.l32 = slices.Clone(v.l32)
+		for o := range v.rows {
+			clear(w.l32[(o*m.cg+left)*m.places : (o+1)*v.k])
+		}
+		return &w
+	}
+	w.r32 = slices.Clone(v.r32)
+	for from := int64(0); from+v.k*v.cols <= int64(len(w.r32)); from += v.k * v.cols {
+		clear(w.r32[from+left*v.cols : from+v.k*v.cols])
+	}
+	return &w
 }
 
 // attributeText is a value of the graph as people write it. Graphs hold fractions as float32.

@@ -66,12 +66,19 @@ func whole32(v Values) ([]float32, bool, error) {
 	return out, true, nil
 }
 
-// product is what convolutions and matrix products share: elements that are
-// sums of K products and perhaps a bias.
+// product is a tensor of sums of K products and perhaps a bias: convolutions and matrix products. Its elements are blocks of so many
+// rows and columns, one behind the other, each of K numbers of every row on the left times as many in every column on the right.
 type product struct {
-	k     float64 // terms of a sum
-	bias  []float64
-	exact bool // of integers: no rounding at all
+	shape       []int64
+	left, right Values // (…, rows, K) and (…, K, columns), or the image that columns are made of
+	k           int64  // terms of a sum
+	rows, cols  int64  // of a block
+	// lefts and rights are the matrices that every block of a matrix product is made of.
+	lefts, rights []int64
+	conv          *moving // of a convolution, else nil
+	bias          []float64
+	along         bool // the bias goes along the columns
+	exact         bool // of integers: no rounding at all
 	// g is how far sums may be off, as a share of the sum of sizes.
 	g float64
 	// likely: g is that of practice, and [product.scatter] comes on top; single: of factors of float32.
@@ -79,7 +86,186 @@ type product struct {
 	// input is the relative error of each factor, where the unit that
 	// multiplies takes fewer bits than the operand has.
 	input float64
-	bad   bool // an operand has Inf or NaN
+
+	l32, r32     []float32
+	opened, held bool
+	bad          bool // an operand has Inf or NaN
+	factors      [2][]float64
+}
+
+func (v *product) Shape() []int64 { return v.shape }
+func (v *product) Cost() float64  { return float64(v.k) }
+func (v *product) Align() int64   { return v.cols }
+func (v *product) Exact() bool    { return v.exact }
+
+// open takes both operands into memory, unless they are too large.
+func (v *product) open() error {
+	if v.opened {
+		return nil
+	}
+	v.held = count(v.left.Shape())+count(v.right.Shape()) <= maxHeld
+	for side, from := range []Values{v.left, v.right} {
+		if !v.held {
+			break
+		}
+		all, whole, err := whole32(from)
+		if err != nil {
+			return err
+		}
+		if v.held = whole; side == 0 {
+			v.l32 = all
+		} else {
+			v.r32 = all
+		}
+	}
+	v.opened, v.bad = true, v.held && (hasNonFinite(v.l32) || hasNonFinite(v.r32))
+	return nil
+}
+
+func (v *product) fast() bool { return v.open() == nil && v.held && !v.bad && !v.exact }
+
+// row is the number of a row of a block among all rows on the left.
+func (v *product) row(block, r int64) int64 {
+	if v.conv != nil {
+		return block%v.conv.groups*v.rows + r
+	}
+	return v.lefts[block]*v.rows + r
+}
+
+// columns are columns of a block from one on as a matrix, and where they begin and end.
+func (v *product) columns(block, from int64) (m matrix, lo, hi int64) {
+	if v.conv != nil {
+		return v.conv.columns(v.r32, block, from)
+	}
+	return matrix{v.r32[v.rights[block]*v.k*v.cols:], int(v.cols)}, 0, v.cols
+}
+
+// each calls f for the rectangles that make up a range: rows from a first one on of a block, of which columns [c0, c0+cols), at
+// place at of the range; row is the first one among all rows on the left.
+func (v *product) each(lo, n int64, f func(block, row, rows, c0, cols, at int64) error) error {
+	for at := int64(0); at < n; {
+		i := lo + at
+		block, r, c := i/(v.rows*v.cols), i/v.cols%v.rows, i%v.cols
+		rows, cols := int64(1), min(v.cols-c, n-at)
+		if c == 0 && n-at >= v.cols {
+			rows, cols = min((n-at)/v.cols, v.rows-r), v.cols
+		}
+		if err := f(block, v.row(block, r), rows, c, cols, at); err != nil {
+			return err
+		}
+		at += rows * cols
+	}
+	return nil
+}
+
+func (v *product) Range32(lo int64, y []float32) error {
+	return v.each(lo, int64(len(y)), func(block, row, rows, c0, cols, at int64) error {
+		left := matrix{v.l32[row*v.k:], int(v.k)}
+		for c := c0; c < c0+cols; {
+			m, from, to := v.columns(block, c)
+			n := min(to, c0+cols) - c
+			multiply32(int(rows), int(n), int(v.k), left, matrix{m.data[c-from:], m.ld}, matrix{y[at+c-c0:], int(cols)})
+			c += n
+		}
+		for i := int64(0); v.bias != nil && i < rows*cols; i++ {
+			y[at+i] += float32(v.biasAt(row+i/cols, c0+i%cols))
+		}
+		return nil
+	})
+}
+
+func (v *product) Range(lo int64, y, b []float64) error {
+	if err := v.open(); err != nil {
+		return err
+	}
+	if !v.held {
+		return refuse(TooLarge, count(v.left.Shape())+count(v.right.Shape()), maxHeld)
+	}
+	return v.each(lo, int64(len(y)), func(block, row, rows, c0, cols, at int64) error {
+		left := matrix{v.l32[row*v.k:], int(v.k)}
+		for c := c0; c < c0+cols; {
+			m, from, to := v.columns(block, c)
+			n := min(to, c0+cols) - c
+			var size []float64
+			if b != nil {
+				size = b[at+c-c0:]
+			}
+			multiply64(int(rows), int(n), int(v.k), left, matrix{m.data[c-from:], m.ld}, y[at+c-c0:], size, int(cols))
+			c += n
+		}
+		for i := range rows * cols {
+			v.finish(row+i/cols, c0+i%cols, &y[at+i], b, at+i)
+		}
+		return nil
+	})
+}
+
+func (v *product) biasAt(row, col int64) float64 {
+	if v.along {
+		return v.bias[col]
+	}
+	return v.bias[row]
+}
+
+// finish adds the bias to a sum and turns the size of it into a bound.
+func (v *product) finish(row, col int64, y *float64, b []float64, at int64) {
+	size := 0.0
+	if v.bias != nil {
+		x := v.biasAt(row, col)
+		*y += x
+		size = abs(x)
+	}
+	if b != nil {
+		b[at] = v.bound(b[at] + size)
+	}
+}
+
+func (v *product) At(idx []int64, y, b []float64) error {
+	if err := v.open(); err != nil {
+		return err
+	}
+	for i, id := range idx {
+		block, c := id/(v.rows*v.cols), id%v.cols
+		row := v.row(block, id/v.cols%v.rows)
+		if err := v.take(block, row, c); err != nil {
+			return err
+		}
+		sum, size := 0.0, 0.0
+		for l, x := range v.factors[0] {
+			t := x * v.factors[1][l]
+			sum += t
+			size += abs(t)
+		}
+		y[i] = sum
+		if b != nil {
+			b[i] = size
+		}
+		if v.finish(row, c, &y[i], b, int64(i)); b != nil && !v.exact && v.likely {
+			b[i] += v.scatter()
+		}
+	}
+	return nil
+}
+
+// take takes the factors of an element.
+func (v *product) take(block, row, c int64) error {
+	if v.conv != nil {
+		return v.moved(block, row, c)
+	}
+	for i := range v.factors {
+		v.factors[i] = grow(v.factors[i], int(v.k))
+	}
+	at := v.rights[block]*v.k*v.cols + c
+	if v.held {
+		for l, x := range v.l32[row*v.k:][:v.k] {
+			v.factors[0][l], v.factors[1][l] = float64(x), float64(v.r32[at+int64(l)*v.cols])
+		}
+		return nil
+	}
+	if err := v.left.Range(row*v.k, v.factors[0], nil); err != nil {
+		return err
+	}
+	return newStrided(v.right, []int64{v.k}, []int64{v.cols}, at).Range(0, v.factors[1], nil)
 }
 
 // bound is that of a sum of absolute products, bias included: g(K+2)·S in any
@@ -108,16 +294,17 @@ func (c *Call) summed(n float64) float64 {
 	return gamma(n, unit)
 }
 
-// scatter is what a sum of products of these factors may be off by on top of that: by as much as adding them one behind the other
+// scatter is what the sum of products of the factors that were taken last may be off by on top of that: by as much as adding them one behind the other
 // is, where roundings of terms that are alike all go one way; and by what float32 loses as HF32, 6 standard deviations of it.
-func (p *product) scatter(factors [][2]float64) float64 {
+func (p *product) scatter() float64 {
 	sum, squares, running, short := 0.0, 0.0, float32(0), 0.0
-	for _, f := range factors {
-		t := f[0] * f[1]
+	for l, x := range p.factors[0] {
+		z := p.factors[1][l]
+		t := x * z
 		sum += t
 		squares += t * t
 		running += float32(t)
-		short += hf32(f[0]) * hf32(f[1])
+		short += hf32(x) * hf32(z)
 	}
 	off := 2 * abs(float64(running)-sum)
 	if p.single {
@@ -131,11 +318,11 @@ func hf32(x float64) float64 {
 	return float64(math.Float32frombits((math.Float32bits(float32(x)) + 1<<11) &^ (1<<12 - 1)))
 }
 
-// productOf reads the bias and sets units.
-func (c *Call) productOf(k int64, x, w Values, bias Values, outputs int64) product {
-	p := product{k: float64(k), exact: true, likely: c.likely}
-	refuseIf(!fits32(x) || !fits32(w), Unsupported, "operands wider than float32")
-	for _, v := range []Values{x, w} {
+// newProduct reads the bias and sets units.
+func (c *Call) newProduct(k int64, left, right, bias Values, outputs int64) *product {
+	p := &product{k: k, left: left, right: right, exact: true, likely: c.likely}
+	refuseIf(!fits32(left) || !fits32(right), Unsupported, "operands wider than float32")
+	for _, v := range []Values{left, right} {
 		o := leaf(v)
 		if !discrete(o.typ) {
 			p.exact = false
@@ -147,7 +334,7 @@ func (c *Call) productOf(k int64, x, w Values, bias Values, outputs int64) produ
 			p.input = 0x1p-11
 		}
 	}
-	p.g = c.summed(p.k + 2)
+	p.g = c.summed(float64(k + 2))
 	refuseIf(math.IsInf(p.g, 1), NoBound, k)
 	if bias == nil {
 		return p

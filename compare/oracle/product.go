@@ -410,25 +410,6 @@ func einsum(k *invocation) Values {
 	return k.newContraction(labels, result, in...)
 }
 
-// matmul is x1·x2 + bias over the last two axes, leading ones broadcast.
-//
-// Formula and bound: y = Σ a·b + c, B = g(K+2)·(|a||b| + |c|), K the inner
-// dimension. Prototypes: matrix_calculation_ops.h (MatMulV2, BatchMatMul,
-// FullyConnection).
-type matmul struct {
-	product
-	shape   []int64
-	m, n, k int64
-	a, b    Values // (batch, m, k) and (batch, k, n)
-	batchA  []int64
-	batchB  []int64 // batch of each operand for every batch of the result
-
-	a32, b32 []float32
-	held     bool
-	opened   bool
-	buf      [3][]float64
-}
-
 func matmulKernels() {
 	register(func(c *Call) []Reading {
 		x1 := c.need("x1", 0)
@@ -464,17 +445,21 @@ func turned(v Values, yes bool) Values {
 	return transpose(v, perm)
 }
 
-// newMatmul multiplies a (…, m, k) by b (…, k, n).
-func (c *Call) newMatmul(a, b, bias Values) Values {
+// newMatmul is a·b + bias over the last two axes, (…, m, k) and (…, k, n), leading ones broadcast.
+//
+// Formula and bound: y = Σ a·b + c, B = g(K+2)·(|a||b| + |c|), K the inner
+// dimension. Prototypes: matrix_calculation_ops.h (MatMulV2, BatchMatMul,
+// FullyConnection).
+func (c *Call) newMatmul(a, b, bias Values) *product {
 	sa, sb := a.Shape(), b.Shape()
 	refuseIf(len(sa) < 2 || len(sb) < 2 || sa[len(sa)-1] != sb[len(sb)-2], ShapesDiffer, sa, sb)
 	lead, ok := broadcastShape(sa[:len(sa)-2], sb[:len(sb)-2])
 	refuseIf(!ok, ShapesDiffer, sa, sb)
 	m, k, n := sa[len(sa)-2], sa[len(sa)-1], sb[len(sb)-1]
-	p := c.productOf(k, a, b, bias, n)
-	x := &matmul{product: p, shape: append(append([]int64{}, lead...), m, n), m: m, n: n, k: k, a: a, b: b}
+	x := c.newProduct(k, a, b, bias, n)
+	x.along, x.shape, x.rows, x.cols = true, append(append([]int64{}, lead...), m, n), m, n
 	refuseIf(count(lead) > 1<<20, TooLarge, count(lead), 1<<20)
-	x.batchA, x.batchB = batches(sa[:len(sa)-2], lead), batches(sb[:len(sb)-2], lead)
+	x.lefts, x.rights = batches(sa[:len(sa)-2], lead), batches(sb[:len(sb)-2], lead)
 	return x
 }
 
@@ -492,167 +477,6 @@ func batches(in, out []int64) []int64 {
 		}
 	}
 	return idx
-}
-
-func (x *matmul) Shape() []int64 { return x.shape }
-func (x *matmul) Cost() float64  { return float64(x.k) }
-func (x *matmul) Align() int64   { return x.n }
-func (x *matmul) Exact() bool    { return x.exact }
-
-func (x *matmul) open() error {
-	if x.opened {
-		return nil
-	}
-	var heldA, heldB bool
-	var err error
-	if count(x.a.Shape())+count(x.b.Shape()) <= maxHeld {
-		if x.a32, heldA, err = whole32(x.a); err != nil {
-			return err
-		}
-		if x.b32, heldB, err = whole32(x.b); err != nil {
-			return err
-		}
-	}
-	x.opened, x.held = true, heldA && heldB
-	if x.held {
-		x.bad = hasNonFinite(x.a32) || hasNonFinite(x.b32)
-	}
-	return nil
-}
-
-func (x *matmul) fast() bool { return x.open() == nil && x.held && !x.bad && !x.exact }
-
-// each calls f for the rows of single matrices that make up a range: rows from
-// r0 on of batch g, of which columns from c0 on, at place at of the range.
-func (x *matmul) each(lo, n int64, f func(g, r0, rows, c0, cols, at int64) error) error {
-	if x.n == 0 || x.m == 0 {
-		return nil
-	}
-	for at := int64(0); at < n; {
-		i := lo + at
-		g, r, c := i/(x.m*x.n), i/x.n%x.m, i%x.n
-		rows, cols := int64(1), min(x.n-c, n-at)
-		if c == 0 && n-at >= x.n {
-			rows, cols = min((n-at)/x.n, x.m-r), x.n
-		}
-		if err := f(g, r, rows, c, cols, at); err != nil {
-			return err
-		}
-		at += rows * cols
-	}
-	return nil
-}
-
-func (x *matmul) Range32(lo int64, y []float32) error {
-	return x.each(lo, int64(len(y)), func(g, r0, rows, c0, cols, at int64) error {
-		a, b := x.a32[(x.batchA[g]*x.m+r0)*x.k:], x.b32[x.batchB[g]*x.k*x.n+c0:]
-		out := y[at:]
-		multiply32(int(rows), int(cols), int(x.k), matrix{a, int(x.k)}, matrix{b, int(x.n)}, matrix{out, int(cols)})
-		for i := range rows {
-			row := out[i*cols : (i+1)*cols]
-			if x.bias != nil {
-				for j := range row {
-					row[j] += float32(x.bias[c0+int64(j)])
-				}
-			}
-		}
-		return nil
-	})
-}
-
-func (x *matmul) Range(lo int64, y, b []float64) error {
-	if err := x.open(); err != nil {
-		return err
-	}
-	if !x.held {
-		return refuse(TooLarge, count(x.a.Shape())+count(x.b.Shape()), maxHeld)
-	}
-	return x.each(lo, int64(len(y)), func(g, r0, rows, c0, cols, at int64) error {
-		var size []float64
-		if b != nil {
-			size = b[at:]
-		}
-		first, second := x.a32[(x.batchA[g]*x.m+r0)*x.k:], x.b32[x.batchB[g]*x.k*x.n+c0:]
-		multiply64(int(rows), int(cols), int(x.k), matrix{first, int(x.k)}, matrix{second, int(x.n)}, y[at:], size, int(cols))
-		for i := range rows * cols {
-			x.finish(c0+i%cols, &y[at+i], b, at+i)
-		}
-		return nil
-	})
-}
-
-// finish adds the bias to a sum and turns the size of it into a bound.
-func (x *matmul) finish(col int64, y *float64, b []float64, at int64) {
-	size := 0.0
-	if x.bias != nil {
-		*y += x.bias[col]
-		size = abs(x.bias[col])
-	}
-	if b != nil {
-		b[at] = x.bound(b[at] + size)
-	}
-}
-
-func (x *matmul) At(idx []int64, y, b []float64) error {
-	if err := x.open(); err != nil {
-		return err
-	}
-	var factors [][2]float64
-	for i, id := range idx {
-		g, r, c := id/(x.m*x.n), id/x.n%x.m, id%x.n
-		sum, size := 0.0, 0.0
-		factors = factors[:0]
-		if x.held {
-			row := x.a32[(x.batchA[g]*x.m+r)*x.k:][:x.k]
-			col := x.b32[x.batchB[g]*x.k*x.n+c:]
-			for l, v := range row {
-				t := float64(v) * float64(col[int64(l)*x.n])
-				sum += t
-				size += abs(t)
-				if x.likely {
-					factors = append(factors, [2]float64{float64(v), float64(col[int64(l)*x.n])})
-				}
-			}
-		} else {
-			var err error
-			if sum, size, err = x.far(g, r, c); err != nil {
-				return err
-			}
-			for l := range x.buf[0] {
-				if x.likely {
-					factors = append(factors, [2]float64{x.buf[0][l], x.buf[1][l]})
-				}
-			}
-		}
-		y[i] = sum
-		if b != nil {
-			b[i] = size
-		}
-		if x.finish(c, &y[i], b, int64(i)); b != nil && !x.exact {
-			b[i] += x.scatter(factors)
-		}
-	}
-	return nil
-}
-
-// far computes one element of operands that are not held.
-func (x *matmul) far(g, r, c int64) (sum, size float64, err error) {
-	for i := range x.buf {
-		x.buf[i] = grow(x.buf[i], int(x.k))
-	}
-	if err := x.a.Range((x.batchA[g]*x.m+r)*x.k, x.buf[0], nil); err != nil {
-		return 0, 0, err
-	}
-	col := newStrided(x.b, []int64{x.k}, []int64{x.n}, x.batchB[g]*x.k*x.n+c)
-	if err := col.Range(0, x.buf[1], nil); err != nil {
-		return 0, 0, err
-	}
-	for l, v := range x.buf[0] {
-		t := v * x.buf[1][l]
-		sum += t
-		size += abs(t)
-	}
-	return sum, size, nil
 }
 
 // buildFullyConnection flattens x from an axis on and multiplies it by filters

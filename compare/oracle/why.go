@@ -223,19 +223,10 @@ func alternatives(v Values) []alternative {
 		}
 	}
 	try(pattern.MissingBias, func(v Values) Values {
-		switch v := v.(type) {
-		case *conv:
-			if v.product.bias != nil {
-				w := *v
-				w.product.bias = nil
-				return &w
-			}
-		case *matmul:
-			if v.product.bias != nil {
-				w := *v
-				w.product.bias = nil
-				return &w
-			}
+		if v, is := v.(*product); is && v.bias != nil {
+			w := *v
+			w.bias = nil
+			return &w
 		}
 		return nil
 	})
@@ -245,24 +236,18 @@ func alternatives(v Values) []alternative {
 		}
 		return nil
 	})
-	try(pattern.WrongWeight, func(v Values) Values {
-		switch v := v.(type) {
-		case *conv:
-			if v.held && v.groups == 1 {
-				w := *v
-				w.w32 = swappedBlocks(v.w32, int(v.o), int(v.cg), int(v.places))
-				w.at = [2]int64{-1, -1}
-				return &w
-			}
-		case *matmul:
-			if v.held {
-				w := *v
-				rows := len(v.b32) / max(int(v.n), 1)
-				w.b32 = swappedBlocks(v.b32, rows, int(v.n), 1)
-				return &w
-			}
+	try(pattern.WrongWeight, func(of Values) Values {
+		v, is := of.(*product)
+		if !is || !v.held || v.conv != nil && v.conv.groups > 1 {
+			return nil
 		}
-		return nil
+		w := *v
+		if m := v.conv; m != nil {
+			w.l32 = swappedBlocks(v.l32, int(v.rows), int(m.cg), int(m.places))
+		} else {
+			w.r32 = swappedBlocks(v.r32, len(v.r32)/max(int(v.cols), 1), int(v.cols), 1)
+		}
+		return &w
 	})
 	return out
 }
@@ -317,7 +302,7 @@ func swappedBlocks(w []float32, rows, cols, depth int) []float32 {
 // isProduct reports whether the elements of v are sums of products.
 func isProduct(v Values) bool {
 	switch v := v.(type) {
-	case *conv, *matmul:
+	case *product:
 		return true
 	case *strided:
 		return isProduct(v.in)
