@@ -8,6 +8,7 @@ import (
 	"precision/compare"
 	"precision/compare/metric"
 	"precision/compare/result"
+	"precision/dump/layout"
 )
 
 // blockTiles is how many tiles are read at a time: 1 MiB of float32, so that a
@@ -47,7 +48,7 @@ func (m *matching) row(ctx context.Context, p *pair, w *compare.Worker) (result.
 	if why == nil {
 		left, right, failed := m.open(p)
 		if failed == nil {
-			return r, w.Compare(ctx, &r, left.tensor(), right.tensor(), p.left.path, p.right.path)
+			return r, w.Compare(ctx, &r, left, right, p.left.path, p.right.path)
 		}
 		why = failed
 	}
@@ -83,7 +84,7 @@ func unreadable(op string, t *tensor, err error) *result.Reason {
 
 // open prepares both tensors. Only golden tensors of another device are
 // recorded in the order of their memory.
-func (m *matching) open(p *pair) (left, right *source, failed *result.Reason) {
+func (m *matching) open(p *pair) (left, right *compare.Tensor, failed *result.Reason) {
 	left, err := m.left.open(p.left, false)
 	if err != nil {
 		return nil, nil, unreadable(p.op, p.left, err)
@@ -96,15 +97,9 @@ func (m *matching) open(p *pair) (left, right *source, failed *result.Reason) {
 	return left, right, nil
 }
 
-// tensor hands a source to the engine, a block at a time.
-func (s *source) tensor() *compare.Tensor {
-	return &compare.Tensor{Type: s.typ, Shape: append([]int64{}, s.shape...), Count: s.count,
-		Open: func() compare.Elements { return &ahead{from: s.fresh(), size: s.typ.Bytes(1), count: s.count} }}
-}
-
 // ahead reads a block of a tensor at a time.
 type ahead struct {
-	from        elements
+	from        *layout.Reader
 	size, count int64
 	block       []byte
 	first, n    int64 // the elements in the block
@@ -114,7 +109,7 @@ func (a *ahead) ReadTile(dst []byte, first, n int64) error {
 	if first < a.first || first+n > a.first+a.n {
 		a.first, a.n = first, 0
 		m := min(max(n, blockTiles*metric.TileLen), a.count-first)
-		a.block = grow(a.block, m*a.size)
+		a.block = slices.Grow(a.block[:0], int(m*a.size))[:m*a.size]
 		if err := a.from.ReadTile(a.block, first, m); err != nil {
 			return err
 		}
@@ -122,12 +117,4 @@ func (a *ahead) ReadTile(dst []byte, first, n int64) error {
 	}
 	copy(dst[:n*a.size], a.block[(first-a.first)*a.size:])
 	return nil
-}
-
-// grow returns a slice of length n, using s when it is large enough.
-func grow[T any](s []T, n int64) []T {
-	if int64(cap(s)) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

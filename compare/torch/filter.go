@@ -66,7 +66,7 @@ func (s *side) export(ctx context.Context, path string, strided bool, to string)
 	if err != nil {
 		return err
 	}
-	header, err := npy.AppendHeader(nil, src.typ, src.shape)
+	header, err := npy.AppendHeader(nil, src.Type, src.Shape)
 	if err != nil {
 		return err
 	}
@@ -78,14 +78,13 @@ func (s *side) export(ctx context.Context, path string, strided bool, to string)
 	if _, err := f.Write(header); err != nil {
 		return err
 	}
-	var buf []byte
-	from := src.fresh()
-	for first := int64(0); first < src.count; first += blockTiles * metric.TileLen {
+	buf, from := make([]byte, src.Type.Bytes(min(src.Count, blockTiles*metric.TileLen))), src.Open()
+	for first := int64(0); first < src.Count; first += blockTiles * metric.TileLen {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(src.count-first, blockTiles*metric.TileLen)
-		buf = grow(buf, src.typ.Bytes(n))
+		n := min(src.Count-first, blockTiles*metric.TileLen)
+		buf = buf[:src.Type.Bytes(n)]
 		if err := from.ReadTile(buf, first, n); err != nil {
 			return err
 		}
