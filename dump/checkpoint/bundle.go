@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/internal/plainfile"
@@ -193,15 +191,10 @@ func readIndex(f io.ReaderAt, size int64) (entries []bundleEntry, shards int64, 
 		}
 		return block(b, at, func(key string, value []byte) error {
 			if key == "" {
-				return protofield.Walk(value, func(num protowire.Number, v protofield.Value) error {
-					switch num {
-					case 1:
-						shards = int64(v.Number)
-					case 2:
-						big = v.Number == 1
-					}
-					return nil
-				})
+				order := uint64(0)
+				err := protofield.Message(value).Read(protofield.Fields{1: &shards, 2: &order})
+				big = order == 1
+				return err
 			}
 			e, err := entryOf(key, value)
 			entries = append(entries, e)
@@ -268,36 +261,7 @@ func block(file []byte, at [2]uint64, take func(key string, value []byte) error)
 // entryOf reads where a tensor lies.
 func entryOf(key string, value []byte) (bundleEntry, error) {
 	e := bundleEntry{key: key}
-	err := protofield.Walk(value, func(num protowire.Number, v protofield.Value) error {
-		switch num {
-		case 1:
-			e.kind = v.Number
-		case 2:
-			return v.Walk(func(num protowire.Number, v protofield.Value) error {
-				if num != 2 {
-					return nil
-				}
-				dim := int64(0)
-				err := v.Walk(func(num protowire.Number, v protofield.Value) error {
-					if num == 1 {
-						dim = int64(v.Number)
-					}
-					return nil
-				})
-				e.shape = append(e.shape, dim)
-				return err
-			})
-		case 3:
-			e.shard = int64(v.Number)
-		case 4:
-			e.offset = int64(v.Number)
-		case 5:
-			e.size = int64(v.Number)
-		case 7:
-			e.sliced = true
-		}
-		return nil
-	})
+	err := protofield.Message(value).Read(protofield.Fields{1: &e.kind, 2: protofield.Dims(&e.shape), 3: &e.shard, 4: &e.offset, 5: &e.size, 7: &e.sliced})
 	return e, err
 }
 
@@ -317,30 +281,14 @@ func fullNames(r io.Reader, size int64) map[string]string {
 		return names
 	}
 	// The graph: nodes (1), whose attributes (2) have the program's name (2) and the key (3).
-	bad := protofield.Walk(b[n+4:][:length], func(num protowire.Number, v protofield.Value) error {
-		if num != 1 {
-			return nil
+	bad := protofield.Message(b[n+4:][:length]).Read(protofield.Fields{1: protofield.Fields{2: func(v protofield.Value) error {
+		full, key := "", ""
+		err := v.Read(protofield.Fields{2: &full, 3: &key})
+		if full != "" {
+			names[key] = full
 		}
-		return v.Walk(func(num protowire.Number, v protofield.Value) error {
-			if num != 2 {
-				return nil
-			}
-			full, key := "", ""
-			err := v.Walk(func(num protowire.Number, v protofield.Value) error {
-				switch num {
-				case 2:
-					full = string(v.Bytes)
-				case 3:
-					key = string(v.Bytes)
-				}
-				return nil
-			})
-			if full != "" {
-				names[key] = full
-			}
-			return err
-		})
-	})
+		return err
+	}}})
 	if bad != nil {
 		return map[string]string{}
 	}

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"precision/internal/plainfile"
 	"precision/internal/protofield"
 )
@@ -70,40 +68,27 @@ const mostConstant = 1 << 16
 // 5 constants.
 func protoNodes(data []byte) *nodes {
 	g := &nodes{named: map[string]*node{}, constants: map[string]int{}}
-	err := protofield.Walk(data, func(num protowire.Number, graph protofield.Value) error {
-		if num != 4 {
-			return nil
-		}
-		return graph.Walk(func(num protowire.Number, f protofield.Value) error {
-			switch num {
-			case 1:
-				n := &node{}
-				if err := f.Walk(n.field); err != nil {
-					return err
-				}
+	err := protofield.Message(data).Read(protofield.Fields{4: protofield.Fields{
+		1: func(v protofield.Value) error {
+			n := &node{}
+			err := v.Read(protofield.Fields{1: protofield.Fields{1: &n.inputs}, 2: &n.name, 3: &n.typ, 8: &n.full})
+			if err == nil {
 				g.add(n)
-			case 5:
-				name, value := "", -1
-				err := f.Walk(func(num protowire.Number, f protofield.Value) error {
-					switch num {
-					case 1:
-						name = string(f.Bytes)
-					case 2:
-						return f.Walk(func(num protowire.Number, f protofield.Value) error {
-							if num == 3 && f.Number < mostConstant {
-								value = int(f.Number)
-							}
-							return nil
-						})
-					}
-					return nil
-				})
-				g.constants[name] = value
-				return err
 			}
-			return nil
-		})
-	})
+			return err
+		},
+		5: func(v protofield.Value) error {
+			name, value := "", -1
+			err := v.Read(protofield.Fields{1: &name, 2: protofield.Fields{3: func(v protofield.Value) error {
+				if v.Number < mostConstant {
+					value = int(v.Number)
+				}
+				return nil
+			}}})
+			g.constants[name] = value
+			return err
+		},
+	}})
 	if err != nil {
 		return nil
 	}
@@ -260,25 +245,6 @@ const (
 
 // kernelName is what files call the kernel of a node.
 func kernelName(full string) string { return strings.ReplaceAll(full, "/", "_") }
-
-func (n *node) field(num protowire.Number, f protofield.Value) error {
-	switch num {
-	case 1:
-		return f.Walk(func(num protowire.Number, f protofield.Value) error {
-			if num == 1 {
-				n.inputs = append(n.inputs, string(f.Bytes))
-			}
-			return nil
-		})
-	case 2:
-		n.name = string(f.Bytes)
-	case 3:
-		n.typ = string(f.Bytes)
-	case 8:
-		n.full = string(f.Bytes)
-	}
-	return nil
-}
 
 // Fed is what feeds an input of a kernel by a graph; false if that is not known.
 func Fed(feeds map[string][]Port, kernel, path string) (Port, bool) {

@@ -146,12 +146,7 @@ func Read(dir string, files []string) (*Recording, error) {
 				case wallTime:
 					last = max(last+1, uint64(max(math.Float64frombits(v.Number), 0)*1e6))
 				case metadata:
-					return v.Walk(func(num protowire.Number, v protofield.Value) error {
-						if num == 1 {
-							r.Version = string(v.Bytes)
-						}
-						return nil
-					})
+					return v.Read(protofield.Fields{1: &r.Version})
 				case sourceFile:
 					return r.source(v)
 				case stackFrame:
@@ -200,41 +195,20 @@ func (r *Recording) walk(path string, take func(tfrecord.Record) error) error {
 
 func (r *Recording) source(v protofield.Value) error {
 	var s source
-	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
-		switch num {
-		case 1:
-			s.path = string(v.Bytes)
-		case 3:
-			if !library(s.path) {
-				s.lines = append(s.lines, string(v.Bytes))
-			}
+	err := v.Read(protofield.Fields{1: &s.path, 3: func(v protofield.Value) error {
+		if !library(s.path) {
+			s.lines = append(s.lines, string(v.Bytes))
 		}
 		return nil
-	})
+	}})
 	r.sources = append(r.sources, s)
 	return err
 }
 
 func (r *Recording) frame(v protofield.Value) error {
-	id, f := "", frame{}
-	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
-		switch num {
-		case 1:
-			id = string(v.Bytes)
-		case 2:
-			return v.Walk(func(num protowire.Number, v protofield.Value) error {
-				switch num {
-				case 1:
-					f.file = r.first + int64(v.Number)
-				case 2:
-					f.line = int64(v.Number)
-				}
-				return nil
-			})
-		}
-		return nil
-	})
-	r.frames[id] = f
+	id, file, line := "", int64(0), int64(0)
+	err := v.Read(protofield.Fields{1: &id, 2: protofield.Fields{1: &file, 2: &line}})
+	r.frames[id] = frame{r.first + file, line}
 	return err
 }
 
@@ -242,28 +216,7 @@ func (r *Recording) frame(v protofield.Value) error {
 func (r *Recording) op(v protofield.Value) error {
 	var n node
 	c := &created{at: len(r.created)}
-	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
-		switch num {
-		case 1:
-			c.typ = string(v.Bytes)
-		case 2:
-			n.name = string(v.Bytes)
-		case 4:
-			n.graph = string(v.Bytes)
-		case 6:
-			c.inputs = append(c.inputs, string(v.Bytes))
-		case 7:
-			c.outputs = v.Number
-		case 8:
-			return v.Walk(func(num protowire.Number, v protofield.Value) error {
-				if num == 2 {
-					c.frames = append(c.frames, string(v.Bytes))
-				}
-				return nil
-			})
-		}
-		return nil
-	})
+	err := v.Read(protofield.Fields{1: &c.typ, 2: &n.name, 4: &n.graph, 6: &c.inputs, 7: &c.outputs, 8: protofield.Fields{2: &c.frames}})
 	if _, twice := r.created[n]; twice || err != nil {
 		return err
 	}
@@ -279,15 +232,7 @@ func (r *Recording) op(v protofield.Value) error {
 // graph reads a DebuggedGraph.
 func (r *Recording) graph(v protofield.Value) error {
 	id, outer := "", ""
-	err := v.Walk(func(num protowire.Number, v protofield.Value) error {
-		switch num {
-		case 1:
-			id = string(v.Bytes)
-		case 6:
-			outer = string(v.Bytes)
-		}
-		return nil
-	})
+	err := v.Read(protofield.Fields{1: &id, 6: &outer})
 	r.outer[id] = outer
 	return err
 }
@@ -389,20 +334,7 @@ func (r *Recording) tensor(t *Trace, v protofield.Value, rec tfrecord.Record) (d
 		case 1:
 			t.Type, _ = dtype.FromTensorFlow(v.Number)
 		case 2:
-			return v.Walk(func(num protowire.Number, v protofield.Value) error {
-				if num != 2 {
-					return nil
-				}
-				size := int64(0)
-				err := v.Walk(func(num protowire.Number, v protofield.Value) error {
-					if num == 1 {
-						size = int64(v.Number)
-					}
-					return nil
-				})
-				t.Shape = append(t.Shape, size)
-				return err
-			})
+			return v.Read(protofield.Dims(&t.Shape))
 		case 4:
 			// The bytes are part of the record's: how far in, their place in memory tells.
 			t.Offset, t.Size, data = rec.Offset+int64(cap(rec.Head)-cap(v.Bytes)), v.Size, v.Bytes

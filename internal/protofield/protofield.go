@@ -17,12 +17,11 @@ type Value struct {
 // Err is of bytes that are no message.
 var Err = errors.New("found no message of protobuf")
 
-// Walk gives the fields of a message in the order they stand in, until take fails.
-func Walk(b []byte, take func(protowire.Number, Value) error) error {
-	return Value{Bytes: b, Size: int64(len(b))}.Walk(take)
-}
+// Message is the value that a message would be.
+func Message(b []byte) Value { return Value{Bytes: b, Size: int64(len(b))} }
 
-// Walk gives the fields of a message that is the value of a field, as far as its bytes are at hand.
+// Walk gives the fields of a message that is the value of a field in the order they stand in, as far as its bytes are at hand,
+// until take fails.
 func (m Value) Walk(take func(protowire.Number, Value) error) error {
 	b, size := m.Bytes, m.Size
 	for len(b) > 0 {
@@ -66,4 +65,41 @@ func (m Value) Walk(take func(protowire.Number, Value) error) error {
 		b, size = b[n:], size-int64(n)
 	}
 	return nil
+}
+
+// Fields are the fields of a message that are wanted, with where they go: a *string, *[]string, *int64 or *uint64, a *bool that
+// becomes true, a function, or the fields of the message that the value is. Of what comes twice the last counts.
+type Fields map[protowire.Number]any
+
+// Read reads the fields of a message that is the value of a field.
+func (m Value) Read(fields Fields) error {
+	return m.Walk(func(num protowire.Number, v Value) error {
+		switch to := fields[num].(type) {
+		case *string:
+			*to = string(v.Bytes)
+		case *[]string:
+			*to = append(*to, string(v.Bytes))
+		case *int64:
+			*to = int64(v.Number)
+		case *uint64:
+			*to = v.Number
+		case *bool:
+			*to = true
+		case func(Value) error:
+			return to(v)
+		case Fields:
+			return v.Read(to)
+		}
+		return nil
+	})
+}
+
+// Dims are the fields of TensorFlow's TensorShapeProto.
+func Dims(shape *[]int64) Fields {
+	return Fields{2: func(v Value) error {
+		dim := int64(0)
+		err := v.Read(Fields{1: &dim})
+		*shape = append(*shape, dim)
+		return err
+	}}
 }

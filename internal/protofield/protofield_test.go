@@ -29,16 +29,36 @@ func TestWalk(t *testing.T) {
 		}
 		return nil
 	}
-	if err := Walk(b, take); err != nil || seen != 6 {
+	if err := Message(b).Walk(take); err != nil || seen != 6 {
 		t.Errorf("%d fields, %v", seen, err)
 	}
-	if err := Walk(b[:len(b)-1], func(protowire.Number, Value) error { return nil }); !errors.Is(err, Err) {
+	if err := Message(b[:len(b)-1]).Walk(func(protowire.Number, Value) error { return nil }); !errors.Is(err, Err) {
 		t.Errorf("a message that is cut: %v", err)
 	}
 	last := Value{}
 	cut := Value{Bytes: b[:len(b)-2], Size: int64(len(b))}
 	if err := cut.Walk(func(_ protowire.Number, v Value) error { last = v; return nil }); err != nil || last.Size != int64(len(inner)) || len(last.Bytes) != len(inner)-2 {
 		t.Errorf("the beginning of a message: %v, %+v", err, last)
+	}
+}
+
+// TestRead: each kind of destination gets what its field holds, and what a function returns ends the reading.
+func TestRead(t *testing.T) {
+	inner := protowire.AppendString(protowire.AppendTag(nil, 7, protowire.BytesType), "inside")
+	b := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 300)
+	b = protowire.AppendVarint(protowire.AppendTag(b, 2, protowire.VarintType), 1<<63)
+	b = protowire.AppendString(protowire.AppendTag(b, 3, protowire.BytesType), "first")
+	b = protowire.AppendString(protowire.AppendTag(b, 3, protowire.BytesType), "second")
+	b = protowire.AppendBytes(protowire.AppendTag(b, 5, protowire.BytesType), inner)
+	b = protowire.AppendVarint(protowire.AppendTag(b, 6, protowire.VarintType), 0)
+	number, unsigned, last, text, seen, absent := int64(0), uint64(0), "", "", false, false
+	var list []string
+	if err := Message(b).Read(Fields{1: &number, 2: &unsigned, 3: &last, 5: Fields{7: &text}, 6: &seen, 8: &absent}); err != nil ||
+		number != 300 || unsigned != 1<<63 || last != "second" || text != "inside" || !seen || absent {
+		t.Errorf("%d %d %q %q %v %v, %v", number, unsigned, last, text, seen, absent, err)
+	}
+	if err := Message(b).Read(Fields{3: &list, 6: func(Value) error { return Err }}); len(list) != 2 || err != Err {
+		t.Errorf("%q, %v", list, err)
 	}
 }
 

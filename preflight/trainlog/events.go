@@ -170,7 +170,7 @@ var errEvent = errors.New("a record is no event of TensorBoard")
 // event takes the scalars of an Event message.
 func (e *events) event(b []byte, size int64, version *string) error {
 	step, summary := int64(0), []byte(nil)
-	err := protofield.Walk(b, func(num protowire.Number, v protofield.Value) error {
+	err := protofield.Message(b).Walk(func(num protowire.Number, v protofield.Value) error {
 		switch num {
 		case 2:
 			step = int64(v.Number)
@@ -190,7 +190,7 @@ func (e *events) event(b []byte, size int64, version *string) error {
 		return err
 	}
 	stepped := false // once a record
-	return protofield.Walk(summary, func(num protowire.Number, f protofield.Value) error {
+	return protofield.Message(summary).Walk(func(num protowire.Number, f protofield.Value) error {
 		if num != 1 {
 			return nil
 		}
