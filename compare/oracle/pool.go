@@ -64,60 +64,56 @@ func (k *invocation) pooled(d int, largest bool) (p poolArgs, v *pool) {
 func pooling(d int, largest bool) func(k *invocation) []Reading {
 	return formulaFor(func(k *invocation) Values {
 		p, v := k.pooled(d, largest)
-		return p.shaped(v)
+		return p.shaped(v.values(k.Call))
 	})
 }
 
-// poolingGradient gives the gradient of a maximum to the place it was taken from,
-// of equal ones to any, and that of a mean to all evenly.
-func poolingGradient(d int, largest bool) func(k *invocation, g []Values) gradients {
+// maximumGradient gives the gradient of a maximum to the place it was taken from, of equal ones to any.
+func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
-			p, windows := k.pooled(d, largest)
+			p, windows := k.pooled(d, true)
 			gs, _ := batched(gradient(g, 0), d)
-			planes := count(p.v.Shape()[:2])
-			refuseIf(!slices.Equal(gs.Shape()[2:], p.out) || count(gs.Shape()[:2]) != planes, ShapesDiffer, gs.Shape(), p.out)
-			grads := must(held(gs))
+			refuseIf(!slices.Equal(gs.Shape(), windows.shape), ShapesDiffer, gs.Shape(), p.out)
 			x := must(held(p.v))
-			in, out := count(p.v.Shape()[2:]), count(p.out)
 			sum := newSpreader(int64(len(x.y)))
-			at := make([]int64, d)
 			var cells []int64
-			for plane := range planes {
-				for o := range out {
-					unravel(o, p.out, at)
-					cells = cells[:0]
-					n := windows.cells(at, func(place int64) { cells = append(cells, plane*in+place) })
-					t := grads.y[plane*out+o]
-					if !largest {
-						for _, c := range cells {
-							sum.add(c, t, 1/n, 0)
-						}
-						continue
+			for o, t := range must(held(gs)).y {
+				cells = cells[:0]
+				windows.cells(int64(o), func(place int64) { cells = append(cells, place) })
+				best, ties := int64(-1), 0
+				for _, c := range cells {
+					switch {
+					case best < 0 || x.y[c] > x.y[best] || math.IsNaN(x.y[c]):
+						best, ties = c, 1
+					case x.y[c] == x.y[best]:
+						ties++
 					}
-					best, ties := int64(-1), 0
-					for _, c := range cells {
-						switch {
-						case best < 0 || x.y[c] > x.y[best] || math.IsNaN(x.y[c]):
-							best, ties = c, 1
-						case x.y[c] == x.y[best]:
-							ties++
-						}
-					}
-					if best < 0 {
-						continue
-					}
-					sum.add(best, t, 1, 0)
-					for _, c := range cells {
-						if ties > 1 && x.y[c] == x.y[best] { // of equal ones any
-							sum.add(c, t, 0, 1)
-						}
+				}
+				if best < 0 {
+					continue
+				}
+				sum.add(best, t, 1, 0)
+				for _, c := range cells {
+					if ties > 1 && x.y[c] == x.y[best] { // of equal ones any
+						sum.add(c, t, 0, 1)
 					}
 				}
 			}
 			return sum.values(p.x.shape, true, k.sumUnit())
 		}}
 	}
+}
+
+// meanGradient gives the gradient of the mean of windows to all that it is of, evenly.
+func meanGradient(windows func(k *invocation, x *operand, out []int64) func(i int64, f func(place int64)) float64) func(k *invocation, g []Values) gradients {
+	return weighed(func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
+		cells := windows(k, x, out)
+		return func(i int64, add func(place int64, weight, off float64)) {
+			n := cells(i, func(int64) {})
+			cells(i, func(place int64) { add(place, 1/n, 0) })
+		}
+	})
 }
 
 // adaptiveWindows divides each axis into windows from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉; cells
@@ -152,40 +148,22 @@ func adaptive(d int, largest bool) func(k *invocation) []Reading {
 		x := k.tensor("input")
 		shape := k.shape()
 		cells := adaptiveWindows(x.shape, shape, d)
-		held := must(held(x))
-		u := k.sumUnit()
-		return &formula{shape: shape, exact: largest, f: func(i int64, _ []int64) (float64, float64) {
-			sum, size, best := 0.0, 0.0, math.Inf(-1)
-			n := cells(i, func(place int64) {
-				v := held.y[place]
-				sum += v
-				size += abs(v)
-				best = math.Max(best, v)
-			})
-			if largest {
-				return best, 0
-			}
-			return sum / n, gamma(n+4, u) * size / n
-		}}
-	})
-}
-
-// adaptiveGradient gives the gradient of a mean to all that it is of, evenly.
-func adaptiveGradient(d int) func(k *invocation, g []Values) gradients {
-	return weighed(func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
-		cells := adaptiveWindows(x.shape, out, d)
-		return func(i int64, add func(place int64, weight, off float64)) {
-			n := cells(i, func(int64) {})
-			cells(i, func(place int64) { add(place, 1/n, 0) })
-		}
+		return k.windowed(shape, x, cells, largest, 0)
 	})
 }
 
 func poolForms() {
 	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
-		define("max_pool"+name, function{forward: pooling(d, true), backward: poolingGradient(d, true)})
-		define("avg_pool"+name, function{forward: pooling(d, false), backward: poolingGradient(d, false)})
-		define("adaptive_avg_pool"+name, function{forward: adaptive(d, false), backward: adaptiveGradient(d), nodes: [][]string{{"grad"}}})
+		define("max_pool"+name, function{forward: pooling(d, true), backward: maximumGradient(d)})
+		define("avg_pool"+name, function{forward: pooling(d, false), backward: meanGradient(func(k *invocation, _ *operand, out []int64) func(i int64, f func(place int64)) float64 {
+			_, windows := k.pooled(d, false)
+			refuseIf(count(out) != count(windows.shape), ShapesDiffer, out, windows.shape)
+			return windows.cells
+		})})
+		define("adaptive_avg_pool"+name, function{forward: adaptive(d, false), nodes: [][]string{{"grad"}},
+			backward: meanGradient(func(_ *invocation, x *operand, out []int64) func(i int64, f func(place int64)) float64 {
+				return adaptiveWindows(x.shape, out, d)
+			})})
 		define("adaptive_max_pool"+name, function{forward: adaptive(d, true)})
 	}
 	define("interpolate", function{forward: formulaFor(resized), backward: weighed(resizedFrom)})
@@ -193,7 +171,7 @@ func poolForms() {
 
 // pool is the maximum or mean of windows of the last axes of x (N, C, spatial).
 // Windows may hang over the border; what lies outside takes no part, unless
-// the mean counts it. Max: exact. Mean: B = g(n+2)·mean|x|, n the cells of a window.
+// the mean counts it.
 type pool struct {
 	shape []int64
 	x     Values
@@ -202,68 +180,43 @@ type pool struct {
 	largest         bool
 	outside         bool // the mean counts cells of the padding
 	after           []int64
-	unit            float64
-
-	held *dense
-	p, k []int64
+	p, k            []int64
 }
 
-func (v *pool) Shape() []int64 { return v.shape }
-func (v *pool) Exact() bool    { return v.largest && isExact(v.x) }
-func (v *pool) Cost() float64  { return float64(count(v.window)) }
-
-func (v *pool) Range(lo int64, y, b []float64) error {
-	return v.each(len(y), func(i int) int64 { return lo + int64(i) }, y, b)
+func (v *pool) values(c *Call) Values {
+	return c.windowed(v.shape, v.x, v.cells, v.largest, float64(count(v.window)))
 }
 
-func (v *pool) At(idx []int64, y, b []float64) error {
-	return v.each(len(idx), func(i int) int64 { return idx[i] }, y, b)
-}
-
-func (v *pool) each(n int, id func(i int) int64, y, b []float64) error {
-	if v.held == nil {
-		d, err := held(v.x)
-		if err != nil {
-			return err
-		}
-		v.held = d
-	}
-	plane, from := count(v.out), count(v.in)
-	for i := range n {
-		k := id(i)
-		unravel(k%plane, v.out, v.p)
-		value, bound := v.window1(v.held, k/plane*from)
-		y[i] = value
-		if b != nil {
-			b[i] = bound
-		}
-	}
-	return nil
-}
-
-// window1 computes the window at v.p of the plane that begins at base.
-func (v *pool) window1(x *dense, base int64) (y, b float64) {
-	sum, size, off, best := 0.0, 0.0, 0.0, math.Inf(-1)
-	n := v.cells(v.p, func(place int64) {
-		f := x.y[base+place]
-		sum += f
-		size += abs(f)
-		best = math.Max(best, f)
-		if x.b != nil {
-			off = max(off, x.b[base+place])
-		}
-	})
-	if v.largest {
-		if math.IsNaN(best) {
+// windowed is the maximum or mean of the places of x that cells calls for, which says how many a mean divides by. Max: exact.
+// Mean: B = g(n+4)·mean|x| of n numbers, which takes n roundings.
+func (c *Call) windowed(shape []int64, in Values, cells func(i int64, f func(place int64)) float64, largest bool, cost float64) Values {
+	x, unit := must(held(in)), c.sumUnit()
+	return &formula{shape: shape, exact: largest && isExact(in), cost: cost, f: func(i int64, _ []int64) (y, b float64) {
+		sum, size, off, best := 0.0, 0.0, 0.0, math.Inf(-1)
+		n := cells(i, func(place int64) {
+			v := x.y[place]
+			sum += v
+			size += abs(v)
+			best = math.Max(best, v)
+			if x.b != nil {
+				off = max(off, x.b[place])
+			}
+		})
+		switch {
+		case !largest:
+			return sum / n, gamma(n+4, unit)*size/n + off
+		case math.IsNaN(best):
 			off = math.Inf(1)
 		}
 		return best, off
-	}
-	return sum / n, gamma(float64(count(v.window))+2, v.unit)*size/n + off
+	}}
 }
 
-// cells calls f for the places of a plane of x that the window at p covers, and says how many a mean divides by.
-func (v *pool) cells(p []int64, f func(place int64)) (n float64) {
+// cells calls f for the places of x that window i covers, and says how many a mean divides by.
+func (v *pool) cells(i int64, f func(place int64)) (n float64) {
+	p, plane := v.p, count(v.out)
+	unravel(i%plane, v.out, p)
+	base := i / plane * count(v.in)
 	clear(v.k)
 	for range count(v.window) {
 		at, inside, counted := int64(0), true, v.outside
@@ -274,7 +227,7 @@ func (v *pool) cells(p []int64, f func(place int64)) (n float64) {
 			at = at*v.in[a] + i
 		}
 		if inside {
-			f(at)
+			f(base + at)
 		}
 		if inside || counted {
 			n++
@@ -318,7 +271,7 @@ func (c *Call) newPool(v Values, out, window, stride, before, after, dilation []
 		}
 	}
 	return &pool{shape: append(slices.Clone(v.Shape()[:2]), out...), x: v, in: in, out: out, window: window, after: after,
-		geometry: geometry{stride: stride, before: before, dilation: dilation, spread: ones(len(in))}, largest: largest, unit: c.sumUnit(), p: make([]int64, len(in)), k: make([]int64, len(in))}
+		geometry: geometry{stride: stride, before: before, dilation: dilation, spread: ones(len(in))}, largest: largest, p: make([]int64, len(in)), k: make([]int64, len(in))}
 }
 
 // buildPooling: mode 0 is the maximum, 1 the mean; ceil_mode 0 rounds the
@@ -356,7 +309,7 @@ func buildPooling(c *Call) Values {
 		}
 	}
 	p := c.newPool(v, out, window, stride, []int64{pad[0], pad[2]}, []int64{pad[1], pad[3]}, dilation, mode == 0)
-	return transpose(p, back)
+	return transpose(p.values(c), back)
 }
 
 // buildPool: ksize and strides count the axes of x's layout; padding is SAME or
@@ -394,7 +347,7 @@ func buildPool(c *Call, largest bool) Values {
 	exclusive := c.attrBool("exclusive", true)
 	include := c.attrBool("count_include_pad", false)
 	p.outside = !largest && (!exclusive || include)
-	return transpose(p, back)
+	return transpose(p.values(c), back)
 }
 
 // buildGlobal takes each plane together.
@@ -404,7 +357,7 @@ func buildGlobal(c *Call) Values {
 	in := v.Shape()[2:]
 	zero := make([]int64, len(in))
 	p := c.newPool(v, out, in, ones(len(in)), zero, zero, ones(len(in)), c.Type == "GlobalMaxPool")
-	return transpose(p, back)
+	return transpose(p.values(c), back)
 }
 
 // taps are what one place of an axis is made of: places of the input and their
