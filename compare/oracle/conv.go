@@ -170,8 +170,9 @@ func (v *product) moved(block, row, c int64) error {
 	for i := range v.factors {
 		v.factors[i] = grow(v.factors[i], len(m.xs))
 	}
+	left, right := v.factors[0], v.factors[1]
 	if !v.held {
-		if err := v.left.At(m.ws, v.factors[0], nil); err != nil {
+		if err := v.left.At(m.ws, left, nil); err != nil {
 			return err
 		}
 		some := slices.DeleteFunc(slices.Clone(m.xs), func(at int64) bool { return at < 0 })
@@ -180,16 +181,16 @@ func (v *product) moved(block, row, c int64) error {
 			return err
 		}
 		for l, at := range m.xs {
-			if v.factors[1][l] = float64(m.pad); at >= 0 {
-				v.factors[1][l], inside = inside[0], inside[1:]
+			if right[l] = float64(m.pad); at >= 0 {
+				right[l], inside = inside[0], inside[1:]
 			}
 		}
 		return nil
 	}
 	for l, at := range m.xs {
-		v.factors[0][l], v.factors[1][l] = float64(v.l32[m.ws[l]]), float64(m.pad)
+		left[l], right[l] = float64(v.l32[m.ws[l]]), float64(m.pad)
 		if at >= 0 {
-			v.factors[1][l] = float64(v.r32[at])
+			right[l] = float64(v.r32[at])
 		}
 	}
 	return nil
@@ -329,7 +330,7 @@ func depthwise(w *operand, channels int64) (Values, int64) {
 
 // choice is one way a kernel may move.
 type choice struct {
-	geometry
+	kernelArgs
 	name string
 	args []string
 }
@@ -341,8 +342,7 @@ func (c *Call) geometries(axes string, in, kernel, out []int64) []choice {
 	if strides == nil {
 		return solved(in, kernel, out)
 	}
-	g := c.attributes(axes, strides, in, kernel, out)
-	return []choice{{geometry: g}}
+	return []choice{{kernelArgs: kernelArgs{geometry: c.attributes(axes, strides, in, kernel, out)}}}
 }
 
 // spatial takes the entries of H, W (and D) out of a list in the order of axes;
@@ -435,7 +435,7 @@ func solved(in, kernel, out []int64) []choice {
 		if slices.ContainsFunc(choices, func(c choice) bool { return slices.Equal(c.before, before) }) {
 			continue
 		}
-		choices = append(choices, choice{geometry: geometry{stride: stride, before: before, dilation: ones(d), spread: ones(d)},
+		choices = append(choices, choice{kernelArgs: kernelArgs{geometry: geometry{stride: stride, before: before, dilation: ones(d), spread: ones(d)}},
 			name: "geometry", args: []string{shapeText(stride), shapeText(before)}})
 	}
 	return choices
@@ -586,20 +586,26 @@ func (a *kernelArgs) windows(in, kernel []int64) []int64 {
 	return out
 }
 
-// moves are the ways in which a kernel may move, as the arguments say, or where a
-// module keeps these to itself, all that give the recorded shape.
-func (k *invocation) moves(x, w []int64) (choices []choice, groups int64, out []int64) {
+// moves are the ways in which a kernel may move to places, as the arguments say, or where a module keeps these to itself, all
+// that fit the shapes. Without places they are what the arguments give, or those of the recorded output.
+func (k *invocation) moves(x, w, places []int64) (choices []choice, out []int64) {
 	d := len(x) - 2
 	if !k.solve {
 		a := k.kernelArgs(d, w[2:])
 		out = a.windows(x[2:], w[2:])
-		return []choice{{geometry: a.geometry}}, a.groups, out
+		return []choice{{kernelArgs: a}}, out
 	}
-	shape := k.shape()
-	refuseIf(len(shape) < d || w[1] == 0, ShapesDiffer, x, w)
-	out = shape[len(shape)-d:]
+	if out = places; out == nil {
+		shape := k.shape()
+		refuseIf(len(shape) < d, ShapesDiffer, x, w)
+		out = shape[len(shape)-d:]
+	}
+	refuseIf(w[1] == 0, ShapesDiffer, x, w)
 	choices = solved(x[2:], w[2:], out)
-	return choices, max(x[1]/w[1], 1), out
+	for i := range choices {
+		choices[i].groups = max(x[1]/w[1], 1)
+	}
+	return choices, out
 }
 
 // convolution is that of d axes.
@@ -609,16 +615,16 @@ func convolution(d int) func(k *invocation) []Reading {
 		w, bias := k.weights()
 		xs, alone := batched(x, d)
 		refuseIf(len(xs.Shape()) != d+2 || len(w.shape) != d+2, ShapesDiffer, x.shape, w.shape)
-		choices, groups, sizes := k.moves(xs.Shape(), w.shape)
+		choices, sizes := k.moves(xs.Shape(), w.shape, nil)
 		var out []Reading
 		for _, c := range choices {
-			v := k.newConv(xs, w, valuesOf(bias), groups, c.geometry, sizes)
+			v := k.newConv(xs, w, valuesOf(bias), c.groups, c.geometry, sizes)
 			var y Values = v
 			if alone {
 				y = reshape(v, v.Shape()[1:])
 			}
 			if bias != nil && precisionFor(k.outType()).v > u32 {
-				plain := k.newConv(xs, w, nil, groups, c.geometry, sizes)
+				plain := k.newConv(xs, w, nil, c.groups, c.geometry, sizes)
 				late := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(plain), reshape(bias, append([]int64{w.shape[0]}, ones(d)...))})
 				out = append(out, Reading{Name: c.name, Args: c.args, Out: []Values{y}},
 					Reading{Name: "rounded-before-bias", Out: []Values{reshape(late, y.Shape())}})
@@ -668,7 +674,10 @@ func convolutionGradients(d int) func(k *invocation, g []Values) gradients {
 		gs, _ := batched(dy, d)
 		refuseIf(len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2, ShapesDiffer, x.shape, w.shape, dy.Shape())
 		all := gradients{"bias": func() Values { return k.channelSum(gs) }}
-		for n, a := range k.backwardMoves(d, xs.Shape(), w.shape, gs.Shape()) {
+		choices, out := k.moves(xs.Shape(), w.shape, gs.Shape()[2:])
+		refuseIf(!slices.Equal(out, gs.Shape()[2:]), ShapesDiffer, xs.Shape(), w.shape, gs.Shape())
+		for n, c := range choices {
+			a := c.kernelArgs
 			refuseIf(gs.Shape()[1] != w.shape[0] || gs.Shape()[0] != xs.Shape()[0] || xs.Shape()[1] != w.shape[1]*a.groups, ShapesDiffer, x.shape, w.shape, dy.Shape())
 			all["input"+other(n)] = func() Values {
 				v := k.backOf(gs, w, nil, a, xs.Shape()[2:])
@@ -686,23 +695,6 @@ func other(n int) string {
 		return ""
 	}
 	return "~" + itoa(n)
-}
-
-// backwardMoves are the ways in which the kernel of a convolution may have moved, by the gradient of its result: as the
-// arguments say, or where these are not recorded, all that fit the shapes.
-func (k *invocation) backwardMoves(d int, x, w, g []int64) (list []kernelArgs) {
-	if !k.solve {
-		a := k.kernelArgs(d, w[2:])
-		if out := a.windows(x[2:], w[2:]); !slices.Equal(out, g[2:]) {
-			panic(refuse(ShapesDiffer, shapeText(x, w, g)))
-		}
-		return []kernelArgs{a}
-	}
-	refuseIf(w[1] == 0, ShapesDiffer, x, w)
-	for _, c := range solved(x[2:], w[2:], g[2:]) {
-		list = append(list, kernelArgs{geometry: c.geometry, after: c.before, groups: max(x[1]/w[1], 1)})
-	}
-	return list
 }
 
 // channelSum sums over all axes but the second.

@@ -230,9 +230,9 @@ func (v *product) At(idx []int64, y, b []float64) error {
 		if err := v.take(block, row, c); err != nil {
 			return err
 		}
-		sum, size := 0.0, 0.0
+		sum, size, right := 0.0, 0.0, v.factors[1]
 		for l, x := range v.factors[0] {
-			t := x * v.factors[1][l]
+			t := x * right[l]
 			sum += t
 			size += abs(t)
 		}
@@ -255,17 +255,18 @@ func (v *product) take(block, row, c int64) error {
 	for i := range v.factors {
 		v.factors[i] = grow(v.factors[i], int(v.k))
 	}
-	at := v.rights[block]*v.k*v.cols + c
+	at, left, right := v.rights[block]*v.k*v.cols+c, v.factors[0], v.factors[1]
 	if v.held {
+		column := v.r32[at:]
 		for l, x := range v.l32[row*v.k:][:v.k] {
-			v.factors[0][l], v.factors[1][l] = float64(x), float64(v.r32[at+int64(l)*v.cols])
+			left[l], right[l] = float64(x), float64(column[int64(l)*v.cols])
 		}
 		return nil
 	}
-	if err := v.left.Range(row*v.k, v.factors[0], nil); err != nil {
+	if err := v.left.Range(row*v.k, left, nil); err != nil {
 		return err
 	}
-	return newStrided(v.right, []int64{v.k}, []int64{v.cols}, at).Range(0, v.factors[1], nil)
+	return newStrided(v.right, []int64{v.k}, []int64{v.cols}, at).Range(0, right, nil)
 }
 
 // bound is that of a sum of absolute products, bias included: g(K+2)·S in any

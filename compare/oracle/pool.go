@@ -51,20 +51,19 @@ func (p *poolArgs) shaped(v Values) Values {
 	return v
 }
 
-// pooled is the pool of a call.
-func (k *invocation) pooled(d int, largest bool) (p poolArgs, v *pool) {
+// pooled are the windows of a call.
+func (k *invocation) pooled(d int, largest bool) (p poolArgs, w *windows) {
 	p = k.poolArgs(d)
 	k.unsupported("divisor_override")
 	refuseIf(discrete(k.outType()) && !largest && k.Op == nil, BadType, "output 0", k.outType().String())
-	v = k.newPool(p.v, p.out, p.window, p.stride, p.before, p.after, p.dilation, largest)
-	v.outside = k.bool("count_include_pad", true) && !largest
-	return p, v
+	outside := k.bool("count_include_pad", true) && !largest
+	return p, newWindows(p.v, p.out, p.window, p.geometry, p.after, outside)
 }
 
 func pooling(d int, largest bool) func(k *invocation) []Reading {
 	return formulaFor(func(k *invocation) Values {
-		p, v := k.pooled(d, largest)
-		return p.shaped(v.values(k.Call))
+		p, w := k.pooled(d, largest)
+		return p.shaped(w.values(k.Call, p.v, largest))
 	})
 }
 
@@ -72,15 +71,15 @@ func pooling(d int, largest bool) func(k *invocation) []Reading {
 func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
-			p, windows := k.pooled(d, true)
+			p, w := k.pooled(d, true)
 			gs, _ := batched(gradient(g, 0), d)
-			refuseIf(!slices.Equal(gs.Shape(), windows.shape), ShapesDiffer, gs.Shape(), p.out)
+			refuseIf(!slices.Equal(gs.Shape(), append(slices.Clone(p.v.Shape()[:2]), p.out...)), ShapesDiffer, gs.Shape(), p.out)
 			x := must(held(p.v))
 			sum := newSpreader(int64(len(x.y)))
 			var cells []int64
 			for o, t := range must(held(gs)).y {
 				cells = cells[:0]
-				windows.cells(int64(o), func(place int64) { cells = append(cells, place) })
+				w.each(int64(o), func(place int64, _ float64) { cells = append(cells, place) })
 				best, ties := int64(-1), 0
 				for _, c := range cells {
 					switch {
@@ -105,141 +104,189 @@ func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 	}
 }
 
-// meanGradient gives the gradient of the mean of windows to all that it is of, evenly.
-func meanGradient(windows func(k *invocation, x *operand, out []int64) func(i int64, f func(place int64)) float64) func(k *invocation, g []Values) gradients {
-	return weighed(func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
-		cells := windows(k, x, out)
-		return func(i int64, add func(place int64, weight, off float64)) {
-			n := cells(i, func(int64) {})
-			cells(i, func(place int64) { add(place, 1/n, 0) })
-		}
-	})
-}
-
-// adaptiveWindows divides each axis into windows from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉; cells
-// calls f for the places that element i of the result takes, and says how many they are.
-func adaptiveWindows(x, shape []int64, d int) (cells func(i int64, f func(place int64)) float64) {
-	lead := len(x) - d
-	refuseIf(lead < 1 || len(shape) != len(x) || !slices.Equal(shape[:lead], x[:lead]) || slices.Contains(shape, 0), ShapesDiffer, x, shape)
-	in, out := x[lead:], shape[lead:]
-	plane, planes := count(in), count(out)
-	at, begin, window, c := make([]int64, d), make([]int64, d), make([]int64, d), make([]int64, d)
-	return func(i int64, f func(place int64)) float64 {
-		unravel(i%planes, out, at)
-		for a, p := range at {
-			begin[a] = p * in[a] / out[a]
-			window[a] = ((p+1)*in[a]+out[a]-1)/out[a] - begin[a]
-		}
-		n := count(window)
-		for j := range n {
-			unravel(j, window, c)
-			place := int64(0)
-			for a := range c {
-				place = place*in[a] + begin[a] + c[a]
-			}
-			f(i/planes*plane + place)
-		}
-		return float64(n)
-	}
-}
-
 func adaptive(d int, largest bool) func(k *invocation) []Reading {
 	return formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
-		shape := k.shape()
-		cells := adaptiveWindows(x.shape, shape, d)
-		return k.windowed(shape, x, cells, largest, 0)
+		return adaptiveWindows(x.shape, k.shape(), d).values(k.Call, x, largest)
 	})
 }
 
 func poolForms() {
 	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
 		define("max_pool"+name, function{forward: pooling(d, true), backward: maximumGradient(d)})
-		define("avg_pool"+name, function{forward: pooling(d, false), backward: meanGradient(func(k *invocation, _ *operand, out []int64) func(i int64, f func(place int64)) float64 {
-			_, windows := k.pooled(d, false)
-			refuseIf(count(out) != count(windows.shape), ShapesDiffer, out, windows.shape)
-			return windows.cells
+		define("avg_pool"+name, function{forward: pooling(d, false), backward: spread(func(k *invocation, _, out []int64) *windows {
+			p, w := k.pooled(d, false)
+			refuseIf(count(out) != count(p.v.Shape()[:2])*count(p.out), ShapesDiffer, out, p.out)
+			return w
 		})})
 		define("adaptive_avg_pool"+name, function{forward: adaptive(d, false), nodes: [][]string{{"grad"}},
-			backward: meanGradient(func(_ *invocation, x *operand, out []int64) func(i int64, f func(place int64)) float64 {
-				return adaptiveWindows(x.shape, out, d)
-			})})
+			backward: spread(func(_ *invocation, x, out []int64) *windows { return adaptiveWindows(x, out, d) })})
 		define("adaptive_max_pool"+name, function{forward: adaptive(d, true)})
 	}
-	define("interpolate", function{forward: formulaFor(resized), backward: weighed(resizedFrom)})
+	define("interpolate", function{forward: formulaFor(resized), backward: spread((*invocation).resizing)})
 }
 
-// pool is the maximum or mean of windows of the last axes of x (N, C, spatial).
-// Windows may hang over the border; what lies outside takes no part, unless
-// the mean counts it.
-type pool struct {
-	shape []int64
-	x     Values
-	geometry
-	in, out, window []int64
-	largest         bool
-	outside         bool // the mean counts cells of the padding
-	after           []int64
-	p, k            []int64
+// windows are the places of the last axes of a tensor that each element of a result is made of: every axis by itself.
+type windows struct {
+	shape, in, out []int64              // in and out are spatial
+	axes           []func(p int64) taps // what place p of the result takes; valid until the next call
+	cost           float64
+	at             []int64
+	taps           []taps
 }
 
-func (v *pool) values(c *Call) Values {
-	return c.windowed(v.shape, v.x, v.cells, v.largest, float64(count(v.window)))
+// taps are what one place of an axis is made of: places of the input and their weights, which may be off by off, as places are
+// computed in float32, and are divided by over.
+type taps struct {
+	at     []int64
+	weight []float64
+	over   float64
+	off    float64
 }
 
-// windowed is the maximum or mean of the places of x that cells calls for, which says how many a mean divides by. Max: exact.
-// Mean: B = g(n+4)·mean|x| of n numbers, which takes n roundings.
-func (c *Call) windowed(shape []int64, in Values, cells func(i int64, f func(place int64)) float64, largest bool, cost float64) Values {
-	x, unit := must(held(in)), c.sumUnit()
-	return &formula{shape: shape, exact: largest && isExact(in), cost: cost, f: func(i int64, _ []int64) (y, b float64) {
-		sum, size, off, best := 0.0, 0.0, 0.0, math.Inf(-1)
-		n := cells(i, func(place int64) {
-			v := x.y[place]
-			sum += v
-			size += abs(v)
-			best = math.Max(best, v)
-			if x.b != nil {
-				off = max(off, x.b[place])
-			}
-		})
-		switch {
-		case !largest:
-			return sum / n, gamma(n+4, unit)*size/n + off
-		case math.IsNaN(best):
-			off = math.Inf(1)
-		}
-		return best, off
-	}}
+func windowsOf(x, shape []int64, d int, axis func(a int, in, out int64) func(p int64) taps) *windows {
+	lead := len(x) - d
+	refuseIf(lead < 1 || len(shape) != len(x) || !slices.Equal(shape[:lead], x[:lead]), ShapesDiffer, x, shape)
+	w := &windows{shape: shape, in: x[lead:], out: shape[lead:], at: make([]int64, d), taps: make([]taps, d)}
+	for a := range d {
+		w.axes = append(w.axes, axis(a, w.in[a], w.out[a]))
+	}
+	return w
 }
 
-// cells calls f for the places of x that window i covers, and says how many a mean divides by.
-func (v *pool) cells(i int64, f func(place int64)) (n float64) {
-	p, plane := v.p, count(v.out)
-	unravel(i%plane, v.out, p)
-	base := i / plane * count(v.in)
-	clear(v.k)
-	for range count(v.window) {
-		at, inside, counted := int64(0), true, v.outside
-		for a := range v.in {
-			i := p[a]*v.stride[a] - v.before[a] + v.k[a]*v.dilation[a]
-			inside = inside && i >= 0 && i < v.in[a]
-			counted = counted && i < v.in[a]+v.after[a]
-			at = at*v.in[a] + i
-		}
-		if inside {
-			f(base + at)
-		}
-		if inside || counted {
-			n++
-		}
-		for a := len(v.k) - 1; a >= 0; a-- {
-			if v.k[a]++; v.k[a] < v.window[a] {
-				break
-			}
-			v.k[a] = 0
+// even are taps of the same weight: of n places from one on, a step apart, those that are inside.
+func (t *taps) even(in, from, n, step int64) taps {
+	t.at, t.weight = t.at[:0], t.weight[:0]
+	for p := from; p < from+n*step; p += step {
+		if p >= 0 && p < in {
+			t.at, t.weight = append(t.at, p), append(t.weight, 1)
 		}
 	}
-	return n
+	t.over = float64(len(t.at))
+	return *t
+}
+
+// newWindows are windows that move over x (N, C, spatial) as a kernel does. They may hang over the border; what lies outside takes
+// no part, unless a mean counts it.
+func newWindows(x Values, out, window []int64, g geometry, after []int64, outside bool) *windows {
+	in := x.Shape()[2:]
+	for i := range in {
+		if !within(window[i], 1, 1<<16) || !within(g.stride[i], 1, 1<<16) || !within(g.before[i], 0, 1<<16) || !within(g.dilation[i], 1, 1<<16) ||
+			count(window) > 1<<20 || g.before[i] >= window[i]*g.dilation[i] || (out[i]-1)*g.stride[i]-g.before[i] >= in[i] {
+			panic(refuse(BadAttribute, "window, stride, pad", shapeText(window, g.stride, g.before), "what fits "+shapeText(in, out)))
+		}
+	}
+	w := windowsOf(x.Shape(), append(slices.Clone(x.Shape()[:2]), out...), len(in), func(a int, in, _ int64) func(p int64) taps {
+		var t taps
+		return func(p int64) taps {
+			from, step := p*g.stride[a]-g.before[a], g.dilation[a]
+			if t.even(in, from, window[a], step); outside {
+				t.over = float64(min(window[a], (in+after[a]-from+step-1)/step))
+			}
+			return t
+		}
+	})
+	w.cost = float64(count(window))
+	return w
+}
+
+// adaptiveWindows divide each axis into windows from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉.
+func adaptiveWindows(x, shape []int64, d int) *windows {
+	refuseIf(slices.Contains(shape, 0), ShapesDiffer, x, shape)
+	return windowsOf(x, shape, d, func(_ int, in, out int64) func(p int64) taps {
+		var t taps
+		return func(p int64) taps {
+			from := p * in / out
+			return t.even(in, from, ((p+1)*in+out-1)/out-from, 1)
+		}
+	})
+}
+
+// move goes to an element of the result, and says what the weights of what it is made of are divided by and how far they may be off.
+func (w *windows) move(i int64) (over, off float64) {
+	over = 1
+	unravel(i%count(w.out), w.out, w.at)
+	for a, p := range w.at {
+		w.taps[a] = w.axes[a](p)
+		over *= w.taps[a].over
+		off += w.taps[a].off
+	}
+	return over, off
+}
+
+// walk calls f for the places of x that the element is made of: from axis a on, in the plane or row that begins at place.
+func (w *windows) walk(a int, place int64, weight float64, f func(place int64, weight float64)) {
+	t, last := &w.taps[a], a == len(w.taps)-1
+	for j, p := range t.at {
+		if at, weight := place*w.in[a]+p, weight*t.weight[j]; last {
+			f(at, weight)
+		} else {
+			w.walk(a+1, at, weight, f)
+		}
+	}
+}
+
+func (w *windows) each(i int64, f func(place int64, weight float64)) (over, off float64) {
+	over, off = w.move(i)
+	w.walk(0, i/count(w.out), 1, f)
+	return over, off
+}
+
+// values are the sums of what x has at the places, or the largest of it, which is exact. With weights off by δ,
+// B = Σ|x|·δ + g(n+4)·Σ|w·x| of n numbers; a mean divides, which is one rounding more.
+func (w *windows) values(c *Call, in Values, largest bool) Values {
+	x, unit := must(held(in)), c.sumUnit()
+	var best, sum, size, reach, own, n float64
+	v := &formula{shape: w.shape, exact: largest && isExact(in), cost: w.cost}
+	if largest {
+		take := func(place int64, _ float64) {
+			if best = math.Max(best, x.y[place]); x.b != nil {
+				own = max(own, x.b[place])
+			}
+		}
+		v.f = func(i int64, _ []int64) (y, b float64) {
+			best, own = math.Inf(-1), 0
+			if w.each(i, take); math.IsNaN(best) {
+				own = math.Inf(1)
+			}
+			return best, own
+		}
+		return v
+	}
+	take := func(place int64, weight float64) {
+		y := x.y[place]
+		if n, reach = n+1, reach+abs(y); weight != 0 {
+			y *= weight
+			sum += y
+			size += abs(y)
+		}
+		if x.b != nil {
+			own = max(own, x.b[place])
+		}
+	}
+	v.f = func(i int64, _ []int64) (y, b float64) {
+		sum, size, reach, own, n = 0, 0, 0, 0, 0
+		over, off := w.each(i, take)
+		if b = gamma(max(n, over)+4, unit)*size/over + own; off > 0 {
+			b += off * reach
+		}
+		if math.IsInf(off, 1) {
+			b = off
+		}
+		return sum / over, b
+	}
+	return v
+}
+
+// spread gives the gradient of a result to what it was made of.
+func spread(of func(k *invocation, x, out []int64) *windows) func(k *invocation, g []Values) gradients {
+	return weighed(func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
+		w := of(k, x.shape, out)
+		return func(i int64, add func(place int64, weight, off float64)) {
+			over, off := w.move(i)
+			w.walk(0, i/count(w.out), 1/over, func(place int64, weight float64) { add(place, weight, off) })
+		}
+	})
 }
 
 func poolKernels() {
@@ -262,18 +309,6 @@ func (c *Call) poolInput() (x *operand, v Values, out []int64, back []int) {
 	return x, v, sorted.Shape()[2:], inverse(perm)
 }
 
-func (c *Call) newPool(v Values, out, window, stride, before, after, dilation []int64, largest bool) *pool {
-	in := v.Shape()[2:]
-	for i := range in {
-		if !within(window[i], 1, 1<<16) || !within(stride[i], 1, 1<<16) || !within(before[i], 0, 1<<16) || !within(dilation[i], 1, 1<<16) ||
-			count(window) > 1<<20 || before[i] >= window[i]*dilation[i] || (out[i]-1)*stride[i]-before[i] >= in[i] {
-			panic(refuse(BadAttribute, "window, stride, pad", shapeText(window, stride, before), "what fits "+shapeText(in, out)))
-		}
-	}
-	return &pool{shape: append(slices.Clone(v.Shape()[:2]), out...), x: v, in: in, out: out, window: window, after: after,
-		geometry: geometry{stride: stride, before: before, dilation: dilation, spread: ones(len(in))}, largest: largest, p: make([]int64, len(in)), k: make([]int64, len(in))}
-}
-
 // buildPooling: mode 0 is the maximum, 1 the mean; ceil_mode 0 rounds the
 // number of windows up, 1 down. Prototype: nn_pooling_ops.h.
 func buildPooling(c *Call) Values {
@@ -283,7 +318,7 @@ func buildPooling(c *Call) Values {
 	up := c.attrInt("ceil_mode", 0)
 	refuseIf(mode != 0 && mode != 1 || len(x.shape) != 4, BadAttribute, "mode", mode, "0 or 1")
 	in := v.Shape()[2:]
-	window, stride, pad, dilation := in, ones(2), make([]int64, 4), ones(2)
+	window, stride, pad := in, ones(2), make([]int64, 4)
 	if !global {
 		for _, a := range []struct {
 			key string
@@ -308,8 +343,8 @@ func buildPooling(c *Call) Values {
 			panic(refuse(ShapeComputed, itoa(int(span/stride[i]+1)), shapeText(out)))
 		}
 	}
-	p := c.newPool(v, out, window, stride, []int64{pad[0], pad[2]}, []int64{pad[1], pad[3]}, dilation, mode == 0)
-	return transpose(p.values(c), back)
+	w := newWindows(v, out, window, geometry{stride: stride, before: []int64{pad[0], pad[2]}, dilation: ones(2)}, []int64{pad[1], pad[3]}, false)
+	return transpose(w.values(c, v, mode == 0), back)
 }
 
 // buildPool: ksize and strides count the axes of x's layout; padding is SAME or
@@ -343,11 +378,10 @@ func buildPool(c *Call, largest bool) Values {
 	} else if !strings.Contains(mode, "VALID") {
 		panic(refuse(BadAttribute, "padding", mode, "SAME or VALID"))
 	}
-	p := c.newPool(v, out, window, stride, before, after, ones(len(in)), largest)
 	exclusive := c.attrBool("exclusive", true)
 	include := c.attrBool("count_include_pad", false)
-	p.outside = !largest && (!exclusive || include)
-	return transpose(p.values(c), back)
+	w := newWindows(v, out, window, geometry{stride: stride, before: before, dilation: ones(len(in))}, after, !largest && (!exclusive || include))
+	return transpose(w.values(c, v, largest), back)
 }
 
 // buildGlobal takes each plane together.
@@ -355,17 +389,8 @@ func buildGlobal(c *Call) Values {
 	_, v, out, back := c.poolInput()
 	refuseIf(count(out) != 1, ShapeComputed, "1", out)
 	in := v.Shape()[2:]
-	zero := make([]int64, len(in))
-	p := c.newPool(v, out, in, ones(len(in)), zero, zero, ones(len(in)), c.Type == "GlobalMaxPool")
-	return transpose(p.values(c), back)
-}
-
-// taps are what one place of an axis is made of: places of the input and their
-// weights, which may be off by off as places are computed in float32.
-type taps struct {
-	at     []int64
-	weight []float64
-	off    float64
+	w := newWindows(v, out, in, geometry{stride: ones(len(in)), before: make([]int64, len(in)), dilation: ones(len(in))}, nil, false)
+	return transpose(w.values(c, v, c.Type == "GlobalMaxPool"), back)
 }
 
 // resized is torch.nn.functional.interpolate: every axis by itself, in the modes
@@ -378,40 +403,23 @@ func resized(k *invocation) Values {
 		r := adaptive(len(x.shape)-2, false)(k)
 		return r[0].Out[0]
 	}
-	axes := k.resizing(x.shape, shape)
-	held := must(held(x))
-	return &formula{shape: shape, exact: mode == "nearest" || mode == "nearest-exact", f: blend(held, x.shape[2:], axes, k.sumUnit())}
+	v := k.resizing(x.shape, shape).values(k.Call, x, false).(*formula)
+	v.exact = mode == "nearest" || mode == "nearest-exact"
+	return v
 }
 
-// resizedFrom says which places of x an element of the result is made of.
-func resizedFrom(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
-	axes := k.resizing(x.shape, out)
-	in := x.shape[2:]
-	plane, planes, at := count(in), count(out[2:]), make([]int64, len(in))
-	return func(i int64, add func(place int64, weight, off float64)) {
-		unravel(i%planes, out[2:], at)
-		off := 0.0
-		for a, p := range at {
-			off += axes[a][p].off
-		}
-		eachTap(axes, in, at, func(place int64, w float64) { add(i/planes*plane+place, w, off) })
-	}
-}
-
-// resizing are the taps of every axis of a call that makes shape of x.
-func (k *invocation) resizing(x, shape []int64) [][]taps {
+// resizing is how a call makes shape of x.
+func (k *invocation) resizing(x, shape []int64) *windows {
 	mode := k.string("mode", "nearest")
 	corners := k.bool("align_corners", false)
 	if smooth := k.bool("antialias", false); smooth {
 		panic(refuse(Unsupported, "antialias"))
 	}
 	d := len(x) - 2
-	refuseIf(d < 1 || d > 3 || len(shape) != d+2 || !slices.Equal(shape[:2], x[:2]), ShapesDiffer, x, shape)
+	refuseIf(d < 1 || d > 3, ShapesDiffer, x, shape)
 	scale := k.scales(d)
 	size := k.ints("size")
-	axes := make([][]taps, d)
-	for i := range axes {
-		in, out := x[2+i], shape[2+i]
+	return windowsOf(x, shape, d, func(i int, in, out int64) func(p int64) taps {
 		want := out
 		switch {
 		case len(size) == 1:
@@ -429,9 +437,9 @@ func (k *invocation) resizing(x, shape []int64) [][]taps {
 		if scale != nil && !fresh {
 			ratio = 1 / scale[i]
 		}
-		axes[i] = tapsOf(mode, in, out, ratio, corners)
-	}
-	return axes
+		list := tapsOf(mode, in, out, ratio, corners)
+		return func(p int64) taps { return list[p] }
+	})
 }
 
 // scales are the arguments scale_factor; nil if there are none.
@@ -465,6 +473,7 @@ func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 		}
 	}
 	for i := range list {
+		list[i].over = 1
 		p := float64(i)
 		source := (p+0.5)*ratio - 0.5
 		if corners {
@@ -480,7 +489,7 @@ func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 				s = (p + 0.5) * ratio
 			}
 			lo, hi := clip(int64(math.Floor(s-off))), clip(int64(math.Floor(s+off)))
-			list[i] = taps{at: []int64{clip(int64(math.Floor(s)))}, weight: []float64{1}}
+			list[i].at, list[i].weight = []int64{clip(int64(math.Floor(s)))}, []float64{1}
 			if lo != hi { // which of the two is a matter of rounding
 				list[i].off = math.Inf(1)
 			}
@@ -488,7 +497,7 @@ func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 			s := max(source, 0)
 			lo := clip(int64(math.Floor(s)))
 			w := s - float64(lo)
-			list[i] = taps{at: []int64{lo, clip(lo + 1)}, weight: []float64{1 - w, w}, off: off}
+			list[i].at, list[i].weight, list[i].off = []int64{lo, clip(lo + 1)}, []float64{1 - w, w}, off
 			if w > 1 {
 				list[i].weight = []float64{0, 1}
 			}
@@ -513,50 +522,4 @@ func cubic(t float64) [4]float64 {
 	near := func(x float64) float64 { return ((a+2)*x-(a+3))*x*x + 1 }
 	far := func(x float64) float64 { return ((a*x-5*a)*x+8*a)*x - 4*a }
 	return [4]float64{far(t + 1), near(t), near(1 - t), far(2 - t)}
-}
-
-// blend sums the taps of all axes: with weights off by δ, B = Σ|x|·δ + g(n+4)·Σ|w·x|.
-func blend(x *dense, in []int64, axes [][]taps, unit float64) func(i int64, at []int64) (float64, float64) {
-	plane := count(in)
-	planes := int64(1)
-	for _, a := range axes {
-		planes *= int64(len(a))
-	}
-	return func(i int64, at []int64) (float64, float64) {
-		base := i / planes * plane
-		sum, size, reach, n := 0.0, 0.0, 0.0, 1.0
-		off := 0.0
-		for a, p := range at[2:] {
-			off += axes[a][p].off
-			n *= float64(len(axes[a][p].at))
-		}
-		eachTap(axes, in, at[2:], func(place int64, w float64) {
-			v := x.y[base+place]
-			if w != 0 {
-				sum += w * v
-				size += abs(w * v)
-			}
-			reach += abs(v)
-		})
-		if math.IsInf(off, 1) {
-			return sum, off
-		}
-		return sum, off*reach + gamma(n+4, unit)*size
-	}
-}
-
-// eachTap calls f for what the element at some place of the result is made of.
-func eachTap(axes [][]taps, in, at []int64, f func(place int64, weight float64)) {
-	var walk func(a int, place int64, w float64)
-	walk = func(a int, place int64, w float64) {
-		if a == len(axes) {
-			f(place, w)
-			return
-		}
-		t := &axes[a][at[a]]
-		for j, p := range t.at {
-			walk(a+1, place*in[a]+p, w*t.weight[j])
-		}
-	}
-	walk(0, 0, 1)
 }
