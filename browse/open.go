@@ -28,7 +28,7 @@ func openBook(ctx context.Context, lang msg.Lang, path string) (*book, error) {
 		}
 		path = found
 	}
-	switch run.SchemaOf(path) {
+	switch job.SchemaOf(path) {
 	case job.Schema:
 		return openJob(ctx, lang, filepath.Dir(path))
 	case oracle.Schema:
@@ -58,7 +58,7 @@ func newest(dir string) string {
 		if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(when) || info.ModTime().Equal(when) && table {
 			return nil
 		}
-		if beside := strings.TrimSuffix(path, ".csv") + ".json"; table && run.Begins(beside) == '{' || !table && !strings.HasPrefix(run.SchemaOf(path), "precision/") {
+		if beside := strings.TrimSuffix(path, ".csv") + ".json"; table && run.Begins(beside) == '{' || !table && !strings.HasPrefix(job.SchemaOf(path), "precision/") {
 			return nil
 		}
 		best, when = path, info.ModTime()

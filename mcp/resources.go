@@ -171,7 +171,7 @@ func resourceOf(path string, e fs.DirEntry) (base, kind string) {
 	case strings.HasPrefix(name, "result_") && strings.HasSuffix(name, ".csv"):
 		return tableURI, "application/json"
 	case strings.HasSuffix(name, ".json"):
-		if schema := schemaOf(path); strings.HasPrefix(schema, strings.TrimRight(report.Schema, "0123456789")) || schema == job.Schema {
+		if schema := job.SchemaOf(path); strings.HasPrefix(schema, strings.TrimRight(report.Schema, "0123456789")) || schema == job.Schema {
 			return tableURI, "application/json"
 		}
 	}

@@ -2,10 +2,8 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -177,33 +175,9 @@ func (t *tables) find(state string) *table {
 	return nil
 }
 
-// schemaOf is the schema that a file of JSON names at its beginning, empty if none.
-func schemaOf(path string) string {
-	file, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	dec := json.NewDecoder(io.LimitReader(file, 4096))
-	var tokens [3]json.Token // {, schema and its value
-	for i := range tokens {
-		if tokens[i], err = dec.Token(); err != nil {
-			return ""
-		}
-	}
-	if value, ok := tokens[2].(string); ok && tokens[1] == "schema" {
-		return value
-	}
-	return ""
-}
-
 // read reads what a file holds.
 func read(ctx context.Context, path string) (*table, error) {
-	schema := ""
-	if run.Begins(path) == '{' {
-		schema = schemaOf(path)
-	}
-	switch {
+	switch schema := job.SchemaOf(path); {
 	case strings.HasPrefix(schema, strings.TrimRight(job.Schema, "0123456789")): // which says if it is another version
 		saved, err := job.OpenJSON(path)
 		if err != nil {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -18,30 +17,6 @@ import (
 	"precision/internal/plainfile"
 	"precision/run/explain"
 )
-
-// SchemaOf is the schema that a file of JSON names first, "" if there is none.
-func SchemaOf(path string) string {
-	if Begins(path) != '{' {
-		return ""
-	}
-	file, _, err := plainfile.Open(path, "a result")
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	from := json.NewDecoder(io.LimitReader(file, 4096))
-	var words [3]json.Token // {, "schema" and its value
-	for i := range words {
-		if words[i], err = from.Token(); err != nil {
-			return ""
-		}
-	}
-	schema, _ := words[2].(string)
-	if words[1] != "schema" {
-		return ""
-	}
-	return schema
-}
 
 // IsPage tells whether a file is a report: other pages may lie beside it.
 func IsPage(path string) bool {
@@ -75,7 +50,7 @@ func PageOf(ctx context.Context, lang msg.Lang, path string) (string, error) {
 	if plainfile.IsFolder(path) {
 		path = filepath.Join(path, job.ResultFile)
 	}
-	schema := SchemaOf(path)
+	schema := job.SchemaOf(path)
 	beside := strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
 	if schema == job.Schema {
 		beside = filepath.Join(filepath.Dir(path), job.PageFile)

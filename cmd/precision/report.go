@@ -58,7 +58,7 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	if plainfile.IsFolder(result) {
 		result = filepath.Join(result, job.ResultFile)
 	}
-	if schema := run.SchemaOf(result); schema == oracle.Schema || schema == job.Schema {
+	if schema := job.SchemaOf(result); schema == oracle.Schema || schema == job.Schema {
 		return exitUsage, explain.Say("err.report.table", files[0], sh.Word(files[0]))
 	}
 	r := run.Report{Path: files[0], Judging: f.judge.judging(e)}

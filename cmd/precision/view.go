@@ -56,8 +56,8 @@ func newestPage(ctx context.Context, lang msg.Lang, path string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if !info.IsDir() || run.Begins(filepath.Join(path, job.PageFile)) == '<' && run.SchemaOf(filepath.Join(path, job.ResultFile)) == job.Schema {
-		if schema := run.SchemaOf(path); run.Begins(path) == '{' && !strings.HasPrefix(schema, "precision/") {
+	if !info.IsDir() || run.Begins(filepath.Join(path, job.PageFile)) == '<' && job.SchemaOf(filepath.Join(path, job.ResultFile)) == job.Schema {
+		if schema := job.SchemaOf(path); run.Begins(path) == '{' && !strings.HasPrefix(schema, "precision/") {
 			return "", explain.Say("err.view.file", path)
 		}
 		return run.PageOf(ctx, lang, path)

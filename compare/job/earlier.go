@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,21 +19,31 @@ import (
 // mostJoined bounds the tables that are read of a job: those of the parts where errors begin.
 const mostJoined = 64
 
+// SchemaOf is the schema that a file of JSON names first, "" if there is none.
+func SchemaOf(path string) string {
+	file, _, err := plainfile.Open(path, "a result")
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	from := json.NewDecoder(io.LimitReader(file, 4096))
+	for _, want := range []json.Token{json.Delim('{'), "schema"} {
+		if got, err := from.Token(); err != nil || got != want {
+			return ""
+		}
+	}
+	schema, _ := from.Token()
+	text, _ := schema.(string)
+	return text
+}
+
 // ResultOf is the job.json that a path names, itself or in a folder of compare -all; empty for other paths.
 func ResultOf(path string) string {
 	if plainfile.IsFolder(path) {
 		path = filepath.Join(path, ResultFile)
 	}
-	f, err := os.Open(path)
-	if err != nil {
+	if SchemaOf(path) != Schema {
 		return ""
-	}
-	defer f.Close()
-	d := json.NewDecoder(f)
-	for _, want := range []json.Token{json.Delim('{'), "schema", Schema} {
-		if got, err := d.Token(); err != nil || got != want {
-			return ""
-		}
 	}
 	return path
 }
