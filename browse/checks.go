@@ -18,7 +18,6 @@ import (
 // checkPages is a check as its pages need it.
 type checkPages struct {
 	lang msg.Lang
-	path string
 	all  []oracle.Finding
 }
 
@@ -31,7 +30,7 @@ func openCheck(ctx context.Context, lang msg.Lang, path string) (*book, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &checkPages{lang, path, findings}
+	s := &checkPages{lang, findings}
 	points := make([]point, len(findings))
 	for i := range findings {
 		points[i] = point{findings[i].Ratio, checkStyles[findings[i].Verdict]}

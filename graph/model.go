@@ -261,7 +261,6 @@ type OMHeader struct {
 	Name       string
 	Ops        uint32
 	Models     int // sub models of a dynamic model, at least 1
-	Platform   string
 	Dynamic    bool
 	Partitions []OMPartition // of all models
 }

@@ -122,7 +122,6 @@ func copyTable(from *whole.Folder, e *entry, t tableFile, to io.Writer) error {
 // journal is the record of finished units in an output folder.
 type journal struct {
 	dir  *whole.Folder
-	head journalHead
 	mu   sync.Mutex
 	out  *frames
 	done map[string]bool // units by name
@@ -208,7 +207,7 @@ func openJournal(dir *whole.Folder, head journalHead, units map[string]unit, fre
 	case damaged:
 		tell(Note{Kind: NoteJournalCut, Args: []string{path, strconv.Itoa(len(x.done))}})
 	}
-	j := &journal{dir: dir, head: head, done: map[string]bool{}}
+	j := &journal{dir: dir, done: map[string]bool{}}
 	changed, other := 0, 0
 	var broken []error
 	for _, name := range slices.Sorted(maps.Keys(x.done)) {

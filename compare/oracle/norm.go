@@ -202,10 +202,7 @@ func (m *normal) statistic(k *invocation, x Values, i int, of func(x, e []float6
 		y := of(x, e, a, su)
 		return y.y, y.b
 	}})
-	if i < len(k.outs) {
-		v = k.asRecorded(v, i)
-	}
-	return v
+	return k.asRecorded(v, i)
 }
 
 // The statistics that functions and kernels give beside the result.
@@ -501,7 +498,7 @@ func buildLayerNormGrad(c *Call) []Values {
 	k := &invocation{Call: c}
 	dx, terms := m.gradients(k, x, dy)
 	out := []Values{dx, k.reducedToShape(reshape(terms, []int64{total / n, n}), []int64{n}), k.reducedToShape(reshape(dy, []int64{total / n, n}), []int64{n})}
-	for i := range min(len(out), len(c.outs)) {
+	for i := range out {
 		out[i] = c.asRecorded(out[i], i)
 	}
 	return out
@@ -588,9 +585,7 @@ func buildBNReduce(c *Call) []Values {
 	}
 	out := []Values{sum(1), sum(2)}
 	for i := range out {
-		if i < len(c.outs) {
-			out[i] = c.asRecorded(out[i], i)
-		}
+		out[i] = c.asRecorded(out[i], i)
 	}
 	return out
 }
@@ -642,11 +637,7 @@ func buildBNUpdate(c *Call) []Values {
 			func(v []num) num { return a.add(a.mul(a.mul(variance(v), unbiased), f), a.mul(v[6], rest)) })
 	}
 	for _, s := range append(stats, mean, variance) {
-		v := formulaOf(s, vectors...)
-		if i := len(out); i < len(c.outs) {
-			v = c.asRecorded(v, i)
-		}
-		out = append(out, v)
+		out = append(out, c.asRecorded(formulaOf(s, vectors...), len(out)))
 	}
 	return out
 }

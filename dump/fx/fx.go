@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"precision/dump"
+	"precision/internal/order"
 )
 
 // Recording is the folder of one token of one rank.
@@ -137,13 +138,7 @@ func Load(r Recording) ([]*Node, error) {
 	}
 	for _, n := range list {
 		slices.SortFunc(n.Tensors, func(a, b Tensor) int {
-			if a.Output != b.Output {
-				if b.Output {
-					return -1
-				}
-				return 1
-			}
-			return cmp.Compare(a.Index, b.Index)
+			return cmp.Or(order.FalseFirst(a.Output, b.Output), cmp.Compare(a.Index, b.Index))
 		})
 	}
 	return list, nil

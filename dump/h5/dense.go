@@ -13,7 +13,6 @@ import (
 // objects, behind a head that counts as space; larger ones are tables themselves. Checksums are not verified: the
 // rest of the format's earliest version has none.
 type linkHeap struct {
-	src              *source
 	addr             uint64
 	offsets, lengths int    // bytes of an offset in the space and of an object's length
 	width, smallest  uint64 // columns, and bytes of the smallest blocks
@@ -67,7 +66,7 @@ func (s *source) linkHeap(addr uint64) (*linkHeap, error) {
 	c.version(0, 0)
 	id, filtered, _, managed := c.u16(), c.u16(), c.u8(), uint64(c.u32())
 	c.skip(12 * 8) // objects outside the blocks, free space, amounts
-	h := &linkHeap{src: s, addr: addr, width: uint64(c.u16()), smallest: c.u64(), largest: c.u64(), seen: s.visits()}
+	h := &linkHeap{addr: addr, width: uint64(c.u16()), smallest: c.u64(), largest: c.u64(), seen: s.visits()}
 	h.offsets = (c.u16() + 7) / 8
 	c.skip(2)
 	root, rows := c.u64(), c.u16()

@@ -78,7 +78,7 @@ func (o *omReader) header() (*graph.OMHeader, error) {
 		return nil, o.fault(4, "header of %d bytes, expected %d", n, omHeaderSize)
 	}
 	h := &graph.OMHeader{Version: le.Uint32(p[8:]), Encrypted: p[80] != 0, ModelType: p[82], Name: cstring(p[84:116]),
-		Ops: le.Uint32(p[116:]), Models: 1, Platform: cstring(p[160:180]), Dynamic: p[193] != 0}
+		Ops: le.Uint32(p[116:]), Models: 1, Dynamic: p[193] != 0}
 	h.Length = int64(le.Uint32(p[76:]))
 	if n := le.Uint64(p[184:]); n != 0 {
 		if n > 1<<62 {
