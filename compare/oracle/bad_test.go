@@ -117,6 +117,11 @@ func TestBadShapes(t *testing.T) {
 			settle(t, c, func(d *dumptest.Dump) { in := at(d); in.Shape, in.Origin = []int64{0, 3}, []int64{0, 3} }, "empty")
 			settle(t, c, func(d *dumptest.Dump) { in := at(d); in.Shape, in.Origin = []int64{1}, []int64{1} }, "one element")
 		}
+		for _, f := range settle(t, c, func(d *dumptest.Dump) { o := &d.Outputs[0]; o.Data = o.Data[:len(o.Data)/2] }, "short output") {
+			if f.Index == 0 && f.Damage == nil {
+				t.Errorf("%v: %v, and output 0 is not damaged though half of it is gone: %v", c, f.Verdict, f.Reasons)
+			}
+		}
 		settle(t, c, func(d *dumptest.Dump) { o := &d.Outputs[0]; o.Shape, o.Origin = []int64{0}, []int64{0} }, "empty output")
 		settle(t, c, func(d *dumptest.Dump) { o := &d.Outputs[0]; o.Shape, o.Origin = []int64{2}, []int64{2} }, "two elements")
 	}

@@ -53,7 +53,7 @@ func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
 	}
 	call, bad, err := newCall(op, r, s.Env)
 	if err != nil {
-		return failed(findings, err, r.Path)
+		return failed(findings, err, bad, r.Path)
 	}
 	defer call.release()
 	defer func() {
@@ -66,7 +66,7 @@ func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
 	}()
 	readings, err := call.readings()
 	if err != nil {
-		return failed(findings, err, r.Path)
+		return failed(findings, err, bad, r.Path)
 	}
 	for i := range findings {
 		f := &findings[i]
@@ -131,11 +131,15 @@ func (c *Call) readings() ([]Reading, error) {
 	})
 }
 
-// failed is [refused] for an error.
-func failed(f []Finding, err error, file string) []Finding {
+// failed is [refused] for an error. An output that is bad itself cannot be read, which is why nothing is known of it.
+func failed(f []Finding, err error, bad []error, file string) []Finding {
 	for i := range f {
+		why := err
+		if i < len(bad) && bad[i] != nil {
+			why = bad[i]
+		}
 		f[i].Verdict = Unknown
-		f[i].fail(err, file)
+		f[i].fail(why, file)
 	}
 	return f
 }

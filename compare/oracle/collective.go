@@ -42,7 +42,7 @@ func (j Job) collective(ctx context.Context, t task, r *dump.Reader) []Finding {
 	o := met.(func() occasion)()
 	m := o.found
 	if o.err != nil {
-		return failed(findings, o.err, "")
+		return failed(findings, o.err, nil, "")
 	}
 	var ranks []int
 	for _, d := range o.devices {

@@ -462,7 +462,7 @@ func (c *recordedCall) check(full bool) (out []Finding) {
 	}
 	b := &bound{recordedCall: c, r: r, files: files}
 	if err := b.prepare(); err != nil {
-		return failed(out, err, "")
+		return failed(out, err, nil, "")
 	}
 	defer b.call.release()
 	passed := c.passed()

@@ -170,7 +170,7 @@ func (j Job) check(ctx context.Context, t task, s Settings, b *budget) (out []Fi
 				list = append(list, next)
 			}
 		}
-		return place(failed(list, refuse(BadDump, err), t.entry.Path))
+		return place(failed(list, refuse(BadDump, err), nil, t.entry.Path))
 	}
 	if t.op == nil {
 		lone.Reasons = append(lone.Reasons, because(NotInGraph))
