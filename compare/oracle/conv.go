@@ -96,7 +96,7 @@ func (v *moving) columns(x []float32, block, p0 int64) (m matrix, from, to int64
 		v.cols = v.call.take32(size)
 	}
 	v.cols = v.cols[:v.cg*v.places*width]
-	d := len(v.in)
+	d, pad := len(v.in), v.pad
 	k, p := make([]int64, d), make([]int64, d)
 	src := grow(v.scratch, int(width)) // place in a plane of x for every position, -1 for none
 	v.scratch = src
@@ -116,10 +116,10 @@ func (v *moving) columns(x []float32, block, p0 int64) (m matrix, from, to int64
 			dst := v.cols[(c*v.places+place)*width:][:width]
 			from := x[c*v.inPlane:][:v.inPlane]
 			for i, s := range src {
-				if s < 0 {
-					dst[i] = v.pad
-				} else {
+				if s >= 0 {
 					dst[i] = from[s]
+				} else {
+					dst[i] = pad
 				}
 			}
 		}
@@ -148,52 +148,57 @@ func unravel(i int64, dims, at []int64) {
 	}
 }
 
-// moved takes the factors of an element of a convolution.
-func (v *product) moved(block, row, c int64) error {
+// moved is take of a convolution.
+func (v *product) moved(block, row, c int64) (sum, size float64, err error) {
 	m := v.conv
 	k, p := m.place[0], m.place[1]
 	unravel(c, m.out, p)
 	m.xs, m.ws = m.xs[:0], m.ws[:0]
+	left, right := v.factors[0][:0], v.factors[1][:0]
 	for place := range m.places {
 		unravel(place, m.kernel, k)
 		s := m.source(p, k)
 		if s < 0 && m.pad == 0 {
 			continue
 		}
+		x, w := block*m.cg*m.inPlane+s, row*v.k+place
 		for c := range m.cg {
-			m.ws = append(m.ws, row*v.k+place+c*m.places)
-			if m.xs = append(m.xs, -1); s >= 0 {
-				m.xs[len(m.xs)-1] = (block*m.cg+c)*m.inPlane + s
+			if !v.held {
+				m.ws = append(m.ws, w+c*m.places)
+				if m.xs = append(m.xs, -1); s >= 0 {
+					m.xs[len(m.xs)-1] = x + c*m.inPlane
+				}
+				continue
 			}
+			a, b := float64(v.l32[w+c*m.places]), float64(m.pad)
+			if s >= 0 {
+				b = float64(v.r32[x+c*m.inPlane])
+			}
+			left, right = append(left, a), append(right, b)
+			sum += a * b
+			size += abs(a * b)
 		}
 	}
-	for i := range v.factors {
-		v.factors[i] = grow(v.factors[i], len(m.xs))
-	}
-	left, right := v.factors[0], v.factors[1]
 	if !v.held {
+		left, right = grow(left, len(m.ws)), grow(right, len(m.ws))
 		if err := v.left.At(m.ws, left, nil); err != nil {
-			return err
+			return 0, 0, err
 		}
 		some := slices.DeleteFunc(slices.Clone(m.xs), func(at int64) bool { return at < 0 })
 		inside := make([]float64, len(some))
 		if err := v.right.At(some, inside, nil); err != nil {
-			return err
+			return 0, 0, err
 		}
 		for l, at := range m.xs {
 			if right[l] = float64(m.pad); at >= 0 {
 				right[l], inside = inside[0], inside[1:]
 			}
 		}
-		return nil
 	}
-	for l, at := range m.xs {
-		left[l], right[l] = float64(v.l32[m.ws[l]]), float64(m.pad)
-		if at >= 0 {
-			right[l] = float64(v.r32[at])
-		}
+	if v.factors = [2][]float64{left, right}; !v.held {
+		sum, size = v.summed()
 	}
-	return nil
+	return sum, size, nil
 }
 
 func convKernels() {

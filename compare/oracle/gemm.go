@@ -193,8 +193,11 @@ func (v *product) Range(lo int64, y, b []float64) error {
 			multiply64(int(rows), int(n), int(v.k), left, matrix{m.data[c-from:], m.ld}, y[at+c-c0:], size, int(cols))
 			c += n
 		}
-		for i := range rows * cols {
-			v.finish(row+i/cols, c0+i%cols, &y[at+i], b, at+i)
+		for r := range rows {
+			for c := range cols {
+				i := at + r*cols + c
+				v.finish(row+r, c0+c, &y[i], b, i)
+			}
 		}
 		return nil
 	})
@@ -227,14 +230,9 @@ func (v *product) At(idx []int64, y, b []float64) error {
 	for i, id := range idx {
 		block, c := id/(v.rows*v.cols), id%v.cols
 		row := v.row(block, id/v.cols%v.rows)
-		if err := v.take(block, row, c); err != nil {
+		sum, size, err := v.take(block, row, c)
+		if err != nil {
 			return err
-		}
-		sum, size, right := 0.0, 0.0, v.factors[1]
-		for l, x := range v.factors[0] {
-			t := x * right[l]
-			sum += t
-			size += abs(t)
 		}
 		y[i] = sum
 		if b != nil {
@@ -247,8 +245,8 @@ func (v *product) At(idx []int64, y, b []float64) error {
 	return nil
 }
 
-// take takes the factors of an element.
-func (v *product) take(block, row, c int64) error {
+// take takes the factors of an element, and sums their products and the sizes of these.
+func (v *product) take(block, row, c int64) (sum, size float64, err error) {
 	if v.conv != nil {
 		return v.moved(block, row, c)
 	}
@@ -259,14 +257,29 @@ func (v *product) take(block, row, c int64) error {
 	if v.held {
 		column := v.r32[at:]
 		for l, x := range v.l32[row*v.k:][:v.k] {
-			left[l], right[l] = float64(x), float64(column[int64(l)*v.cols])
+			a, b := float64(x), float64(column[int64(l)*v.cols])
+			left[l], right[l] = a, b
+			sum += a * b
+			size += abs(a * b)
 		}
-		return nil
+		return sum, size, nil
 	}
-	if err := v.left.Range(row*v.k, left, nil); err != nil {
-		return err
+	if err = v.left.Range(row*v.k, left, nil); err == nil {
+		err = newStrided(v.right, []int64{v.k}, []int64{v.cols}, at).Range(0, right, nil)
 	}
-	return newStrided(v.right, []int64{v.k}, []int64{v.cols}, at).Range(0, right, nil)
+	sum, size = v.summed()
+	return sum, size, err
+}
+
+// summed are the sums of the factors that were taken.
+func (v *product) summed() (sum, size float64) {
+	right := v.factors[1]
+	for l, a := range v.factors[0] {
+		t := a * right[l]
+		sum += t
+		size += abs(t)
+	}
+	return sum, size
 }
 
 // bound is that of a sum of absolute products, bias included: g(K+2)·S in any

@@ -156,11 +156,14 @@ func windowsOf(x, shape []int64, d int, axis func(a int, in, out int64) func(p i
 
 // even are taps of the same weight: of n places from one on, a step apart, those that are inside.
 func (t *taps) even(in, from, n, step int64) taps {
-	t.at, t.weight = t.at[:0], t.weight[:0]
-	for p := from; p < from+n*step; p += step {
-		if p >= 0 && p < in {
-			t.at, t.weight = append(t.at, p), append(t.weight, 1)
+	t.at = t.at[:0]
+	for p := from; p < min(from+n*step, in); p += step {
+		if p >= 0 {
+			t.at = append(t.at, p)
 		}
+	}
+	for len(t.weight) < len(t.at) {
+		t.weight = append(t.weight, 1)
 	}
 	t.over = float64(len(t.at))
 	return *t
@@ -216,13 +219,15 @@ func (w *windows) move(i int64) (over, off float64) {
 
 // walk calls f for the places of x that the element is made of: from axis a on, in the plane or row that begins at place.
 func (w *windows) walk(a int, place int64, weight float64, f func(place int64, weight float64)) {
-	t, last := &w.taps[a], a == len(w.taps)-1
-	for j, p := range t.at {
-		if at, weight := place*w.in[a]+p, weight*t.weight[j]; last {
-			f(at, weight)
-		} else {
-			w.walk(a+1, at, weight, f)
+	t, place := &w.taps[a], place*w.in[a]
+	if a == len(w.taps)-1 {
+		for j, p := range t.at {
+			f(place+p, weight*t.weight[j])
 		}
+		return
+	}
+	for j, p := range t.at {
+		w.walk(a+1, place+p, weight*t.weight[j], f)
 	}
 }
 
@@ -240,7 +245,7 @@ func (w *windows) values(c *Call, in Values, largest bool) Values {
 	v := &formula{shape: w.shape, exact: largest && isExact(in), cost: w.cost}
 	if largest {
 		take := func(place int64, _ float64) {
-			if best = math.Max(best, x.y[place]); x.b != nil {
+			if best = max(best, x.y[place]); x.b != nil {
 				own = max(own, x.b[place])
 			}
 		}
