@@ -35,7 +35,7 @@ var broken = jobtest.Job{Ranks: 4, Steps: 2, Size: 64, All: true, Break: func(st
 }}
 
 // asked is a job of a shape, and what is asked of it.
-func asked(t *testing.T, j jobtest.Job) config {
+func asked(t testing.TB, j jobtest.Job) config {
 	t.Helper()
 	dir := t.TempDir()
 	if err := j.Write(dir); err != nil {
