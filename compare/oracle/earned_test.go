@@ -62,7 +62,6 @@ func TestEarned(t *testing.T) {
 		{"check-not-read", cached + ") = None", cached + ") = None" + read},
 		{"check-read-by", cached + ") = None" + read, cached + ") = None"},
 
-		{"check-no-output", "op BiasAddGrad no-output", "op BiasAddGrad"},
 		{"check-no-output", "Torch.zeros(2) = 3, float32[2]{0 0}", "Torch.zeros(2) = float32[2]{0 0}"},
 		{"check-no-bound", "op SoftmaxCrossEntropyWithLogits no-columns", "op SoftmaxCrossEntropyWithLogits"},
 		{"check-not-judged", "op Maximum nan", "op Maximum"},

@@ -104,7 +104,6 @@ func Made(t *testing.T, text string) []Finding {
 						d.Inputs[0].Data[i] = 0x7f
 					}
 				},
-				"no-output": func(d *dumptest.Dump) { d.Outputs[0].Data = nil },
 				"empty": func(d *dumptest.Dump) {
 					d.Outputs[0].Shape, d.Outputs[0].Origin, d.Outputs[0].Data = []int64{0}, []int64{0}, nil
 				},
