@@ -228,7 +228,8 @@ func earned() map[string][][2]string {
 		"report.root.begin-other":   {{"calls a 4.05/4 #1/#1\nb #1/#1:a 9/4", "calls a 4/4 #1/#1\nb #1/#1:a 9/4"}},
 		"report.root.begin":         {{"calls a 4.05/4 9/4", "calls a 4/4 9/4"}, {"calls a 4.05/4 9/4", "calls a 4/4 9/4\nb 9/4:a 9/4"}},
 		"report.likely.alone":       {{"calls a 4/4 4/4\nb 4.004/4", "calls a 4/4 4/4\nb 4/4:a 4.004/4"}, {"calls a 4.004/4", "calls a 4/4 4.004/4"}},
-		"report.root.begin-fed":     {{"calls a 4/4 4/4\nb 9/4:a 9/4", "calls a 4/4 9/4\nb 9/4:a 9/4"}},
+		"report.root.begin-fed":     {{"calls a 4/4 4/4\nb 9/4:a 9/4", "calls a 4/4 9/4\nb 9/4:a 9/4"}, {"calls a 4/4 4/4\nb 9/4:a 9/4", "calls a 4/4 ~/~\nb 9/4:a 9/4"}},
+		"report.root.begin-unseen":  {{"calls a 4/4 ~/~\nb 9/4:a 9/4", "calls a 4/4 4/4\nb 9/4:a 9/4"}},
 	}
 }
 

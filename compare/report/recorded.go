@@ -146,6 +146,12 @@ func callers(j *verdict.Judged, op *verdict.Operator) []string {
 	return append([]string{source}, stack[1:]...)
 }
 
+// agreed tells of a call that each of its outputs was compared and is good.
+func agreed(j *verdict.Judged, name string) bool {
+	op := j.Find(name)
+	return op != nil && len(op.Outputs) > 0 && !slices.ContainsFunc(op.Outputs, func(t verdict.Tensor) bool { return t.Verdict != verdict.Good })
+}
+
 // begins says what a root of recordings begins with.
 func (s speaker) begins(j *verdict.Judged, op *verdict.Operator, r *verdict.Root) (lines []Line) {
 	if r.Begin != nil {
@@ -171,6 +177,8 @@ func (s speaker) begins(j *verdict.Judged, op *verdict.Operator, r *verdict.Root
 			lines = append(lines, plainLine(s.say("root.begin-other", placeOf(rec), row.Op, left, right)))
 		case rec.Argument:
 			lines = append(lines, plainLine(s.say("root.begin-argument", placeOf(rec), left, right)))
+		case len(r.Begin.From) > 0 && slices.ContainsFunc(r.Begin.From, func(name string) bool { return !agreed(j, name) }):
+			lines = append(lines, plainLine(s.say("root.begin-unseen", placeOf(rec), s.list(r.Begin.From, 3))))
 		case len(r.Begin.From) > 0:
 			lines = append(lines, plainLine(s.say("root.begin-fed", placeOf(rec), s.list(r.Begin.From, 3))))
 		default:
