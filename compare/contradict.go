@@ -50,31 +50,37 @@ func contradicts(op *fusion.Op, path string, t *dump.Tensor) error {
 	return t.Contradicts(path, typ, desc.Layout, desc.Shape)
 }
 
-// headersHold looks at the outputs of some operators.
-func (e *engine) headersHold() bool {
+// mostHold holds dumps of some operators against what is known of them: held says of a dump in how many places it could be,
+// and in how many of these it is wrong.
+func (e *engine) mostHold(of func(op *fusion.Op) bool, held func(op *fusion.Op, f *dumpFile) (places, wrong int)) bool {
 	looked, wrong := 0, 0
 	for _, op := range e.opt.Rules.Ops {
 		files := e.leftFiles(op.Name)
-		if files == nil || files.Slicing != dump.Whole {
+		if files == nil || files.Slicing != dump.Whole || !of(op) {
 			continue
 		}
 		f, err := e.openDump(files)
 		if err != nil {
 			continue
 		}
-		bad := false
-		for _, t := range f.tensors(false, true) {
-			bad = bad || contradicts(op, f.Path, t) != nil
-		}
+		n, bad := held(op, f)
 		f.Close()
-		if bad {
-			wrong++
-		}
-		if looked++; looked >= heldAgainst {
+		wrong += bad
+		if looked += n; looked >= heldAgainst {
 			break
 		}
 	}
 	return looked < fewHeaders || 2*wrong <= looked
+}
+
+// headersHold looks at the outputs of some operators, each of which is right or wrong.
+func (e *engine) headersHold() bool {
+	return e.mostHold(func(*fusion.Op) bool { return true }, func(op *fusion.Op, f *dumpFile) (places, wrong int) {
+		if slices.ContainsFunc(f.tensors(false, true), func(t *dump.Tensor) bool { return contradicts(op, f.Path, t) != nil }) {
+			wrong = 1
+		}
+		return 1, wrong
+	})
 }
 
 // damaged are rows about an operator that is not compared, and whose dump cannot be believed
@@ -132,10 +138,13 @@ func (e *engine) heldAgainstProducer(op *fusion.Op, f *dumpFile, t *dump.Tensor)
 		return false, nil
 	}
 	by, err := e.openDump(files)
-	if err != nil || from.Index >= len(by.Outputs) {
+	if err != nil {
 		return false, nil // which is told where the producer is compared
 	}
 	defer by.Close()
+	if from.Index >= len(by.Outputs) {
+		return false, nil
+	}
 	o := &by.Outputs[from.Index]
 	if o.Err != nil || o.Type != t.Type || o.Format != t.Format || o.Size != t.Size || !slices.Equal(o.Shape, t.Shape) {
 		return false, nil
@@ -172,30 +181,18 @@ func firstUnlike(a, b io.Reader) (int64, error) {
 
 // inputsHold looks at some inputs that have no golden tensors.
 func (e *engine) inputsHold() bool {
-	looked, wrong := 0, 0
-	for _, op := range e.opt.Rules.Ops {
-		if !dequantiser(op) && !op.Inner() || e.leftFiles(op.Name) == nil {
-			continue
-		}
-		f, err := e.openDump(e.leftFiles(op.Name))
-		if err != nil {
-			continue
-		}
+	return e.mostHold(func(op *fusion.Op) bool { return dequantiser(op) || op.Inner() }, func(op *fusion.Op, f *dumpFile) (places, wrong int) {
 		for _, t := range f.tensors(true, false) {
 			held, err := e.heldAgainstProducer(op, f, t)
 			if held {
-				looked++
+				places++
 			}
 			if err != nil {
 				wrong++
 			}
 		}
-		f.Close()
-		if looked >= heldAgainst {
-			break
-		}
-	}
-	return looked < fewHeaders || 2*wrong <= looked
+		return places, wrong
+	})
 }
 
 // perOutput makes of a row about an operator whose dump cannot be believed one for each
