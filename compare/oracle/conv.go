@@ -174,7 +174,9 @@ func (v *product) moved(block, row, c int64) (sum, size float64, err error) {
 			if s >= 0 {
 				b = float64(v.r32[x+c*m.inPlane])
 			}
-			left, right = append(left, a), append(right, b)
+			if v.likely {
+				left, right = append(left, a), append(right, b)
+			}
 			sum += a * b
 			size += abs(a * b)
 		}

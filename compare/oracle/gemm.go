@@ -258,7 +258,9 @@ func (v *product) take(block, row, c int64) (sum, size float64, err error) {
 		column := v.r32[at:]
 		for l, x := range v.l32[row*v.k:][:v.k] {
 			a, b := float64(x), float64(column[int64(l)*v.cols])
-			left[l], right[l] = a, b
+			if v.likely { // else nobody asks for them
+				left[l], right[l] = a, b
+			}
 			sum += a * b
 			size += abs(a * b)
 		}
