@@ -73,20 +73,25 @@ func said(v float64) string {
 	return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [8, 8], "Max": %.9g, "Min": %.9g, "Mean": %.9g, "Norm": %.9g, "requires_grad": false}`, v, -v/2, v/16, 3*v)
 }
 
+// recorded writes the calls of a rank in a step below a folder.
+func recorded(t *testing.T, top string, step, rank int, calls ...string) {
+	t.Helper()
+	dir := filepath.Join(top, fmt.Sprintf("step%d", step), fmt.Sprintf("rank%d", rank))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(calls, ", ") + `}}`
+	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // steps writes recordings of two steps, of a linear call each: what it gets, its weight and what it gives.
 func steps(t *testing.T, values [2][3]float64) string {
 	t.Helper()
 	top := t.TempDir()
 	for step, v := range values {
-		dir := filepath.Join(top, fmt.Sprintf("step%d", step), "rank0")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		text := fmt.Sprintf(`{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {"Functional.linear.0.forward": {"input_args": [%s, %s], "input_kwargs": {}, "output": [%s]}}}`,
-			said(v[0]), said(v[1]), said(v[2]))
-		if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		recorded(t, top, step, 0, fmt.Sprintf(`"Functional.linear.0.forward": {"input_args": [%s, %s], "input_kwargs": {}, "output": [%s]}`, said(v[0]), said(v[1]), said(v[2])))
 	}
 	return top
 }
@@ -128,29 +133,16 @@ func TestCallLeftOut(t *testing.T) {
 		top := t.TempDir()
 		for step := range 2 {
 			in := 1 + float64(step)/2
-			text := fmt.Sprintf(`"Functional.linear.0.forward": {"input_args": [%s, %s], "input_kwargs": {}, "output": [%s]}`, said(in), said(weight), said(4*weight))
+			calls := []string{fmt.Sprintf(`"Functional.linear.0.forward": {"input_args": [%s, %s], "input_kwargs": {}, "output": [%s]}`, said(in), said(weight), said(4*weight))}
 			if updates {
-				text += fmt.Sprintf(`, "Torch._fused_adamw_.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, said(weight), said(weight/2))
+				calls = append(calls, fmt.Sprintf(`"Torch._fused_adamw_.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, said(weight), said(weight/2)))
 				weight /= 2
 			}
-			dir := filepath.Join(top, fmt.Sprintf("step%d", step), "rank0")
-			if err := os.MkdirAll(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(`{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {`+text+`}}`), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			recorded(t, top, step, 0, calls...)
 		}
 		return top
 	}
-	p, err := (Request{Left: record(false), Right: record(true)}).Plan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := p.Run(t.Context(), Settings{Out: filepath.Join(t.TempDir(), "out")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := ran(t, Request{Left: record(false), Right: record(true)}, Settings{Out: filepath.Join(t.TempDir(), "out")})
 	want := Origin{Op: "Torch._fused_adamw_.0.forward", Type: "_fused_adamw_", First: 0, Ranks: "0"}
 	if len(r.Origins) != 1 || r.Origins[0].Op != want.Op || r.Origins[0].Type != want.Type || r.Origins[0].First != 0 || r.Origins[0].Ranks != want.Ranks ||
 		!slices.Equal(r.Origins[0].Reached, []Reach{{1, 0, "Functional.linear.0.forward"}}) {
@@ -161,27 +153,14 @@ func TestCallLeftOut(t *testing.T) {
 // TestArgumentOfAJob: an argument that differs in several calls is one root, with its values and the other calls.
 func TestArgumentOfAJob(t *testing.T) {
 	record := func(eps float64) string {
-		dir := filepath.Join(t.TempDir(), "step0", "rank0")
-		var calls []string
+		top, calls := t.TempDir(), []string(nil)
 		for n := range 3 {
 			calls = append(calls, fmt.Sprintf(`"Functional.layer_norm.%d.forward": {"input_args": [%s, {"type": "float", "value": %g}], "input_kwargs": {}, "output": [%s]}`, n, said(float64(n+2)), eps, said((float64(n)+2)*(1+eps))))
 		}
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(`{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {`+strings.Join(calls, ", ")+`}}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return filepath.Dir(filepath.Dir(dir))
+		recorded(t, top, 0, 0, calls...)
+		return top
 	}
-	p, err := (Request{Left: record(0.5), Right: record(0.01)}).Plan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := p.Run(t.Context(), Settings{Out: filepath.Join(t.TempDir(), "out")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := ran(t, Request{Left: record(0.5), Right: record(0.01)}, Settings{Out: filepath.Join(t.TempDir(), "out")})
 	if len(r.Origins) != 1 || r.Origins[0].Argument == nil || *r.Origins[0].Argument != (Argument{"input.1", "0.5", "0.01"}) ||
 		!slices.Equal(r.Origins[0].Places, []string{"Functional.layer_norm.1.forward", "Functional.layer_norm.2.forward"}) {
 		t.Errorf("%s, %+v", r.Verdict, r.Origins)
@@ -191,28 +170,15 @@ func TestArgumentOfAJob(t *testing.T) {
 // TestDTypesOfAJob: a job tells of tensors whose dtypes differ, and names the first.
 func TestDTypesOfAJob(t *testing.T) {
 	record := func(dtype string) string {
-		dir := filepath.Join(t.TempDir(), "step0", "rank0")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		text := fmt.Sprintf(`"Functional.relu.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, said(2), strings.Replace(said(2), "torch.float32", dtype, 1))
-		if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(`{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {`+text+`}}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return filepath.Dir(filepath.Dir(dir))
+		top := t.TempDir()
+		recorded(t, top, 0, 0, fmt.Sprintf(`"Functional.relu.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, said(2), strings.Replace(said(2), "torch.float32", dtype, 1)))
+		return top
 	}
 	for dtype, want := range map[string][]result.Reason{
 		"torch.float32": nil,
 		"torch.float64": {result.Because(result.DTypesMixed, "1", "torch.float32", "torch.float64", "Functional.relu.0.forward output.0")},
 	} {
-		p, err := (Request{Left: record("torch.float32"), Right: record(dtype)}).Plan(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := p.Run(t.Context(), Settings{Out: filepath.Join(t.TempDir(), "out")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := ran(t, Request{Left: record("torch.float32"), Right: record(dtype)}, Settings{Out: filepath.Join(t.TempDir(), "out")})
 		if got := r.Digests[0].Together; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, expected %v", dtype, got, want)
 		}

@@ -3,7 +3,6 @@ package job
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,14 +17,7 @@ func TestExchangedJob(t *testing.T) {
 		dir := t.TempDir()
 		for s, list := range steps {
 			for r, calls := range list {
-				path := filepath.Join(dir, fmt.Sprintf("step%d", s), fmt.Sprintf("rank%d", r))
-				text := `{"task": "statistics", "level": "L1", "framework": "pytorch", "dump_data_dir": null, "data": {` + strings.Join(calls, ",\n") + "}}"
-				if err := os.MkdirAll(path, 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(path, "dump.json"), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				recorded(t, dir, s, r, calls...)
 			}
 		}
 		return dir
