@@ -177,7 +177,7 @@ func (s speaker) begins(j *verdict.Judged, op *verdict.Operator, r *verdict.Root
 			lines = append(lines, plainLine(s.say("root.begin-other", placeOf(rec), row.Op, left, right)))
 		case rec.Argument:
 			lines = append(lines, plainLine(s.say("root.begin-argument", placeOf(rec), left, right)))
-		case len(r.Begin.From) > 0 && slices.ContainsFunc(r.Begin.From, func(name string) bool { return !agreed(j, name) }):
+		case slices.ContainsFunc(r.Begin.From, func(name string) bool { return !agreed(j, name) }):
 			lines = append(lines, plainLine(s.say("root.begin-unseen", placeOf(rec), s.list(r.Begin.From, 3))))
 		case len(r.Begin.From) > 0:
 			lines = append(lines, plainLine(s.say("root.begin-fed", placeOf(rec), s.list(r.Begin.From, 3))))
