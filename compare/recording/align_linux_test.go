@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"precision/internal/gc"
 )
 
 func cpuTime() time.Duration {
@@ -41,6 +43,7 @@ func BenchmarkAlign(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 7))
+			gc.Relax() // as in the program
 			left, right := c.make(r)
 			used := time.Duration(0)
 			for b.Loop() {

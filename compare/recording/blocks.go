@@ -23,7 +23,7 @@ import (
 
 // blocks pairs what is left between tensors that both sides have.
 func blocks(left, right *side) {
-	b := &blocking{sides: [2]*side{left, right}, traced: make([]traced, 1), readers: make([]reader, 1), block: map[*call]*block{}}
+	b := &blocking{sides: [2]*side{left, right}, readers: make([]reader, 1), block: map[*call]*block{}}
 	for i, s := range b.sides {
 		b.lone[i] = alone(s.calls)
 		b.lone[i] = slices.DeleteFunc(b.lone[i], func(c *call) bool { return c.Parsed.Form != msprobe.API || c.again })
@@ -31,13 +31,17 @@ func blocks(left, right *side) {
 	if len(b.lone[0]) == 0 || len(b.lone[1]) == 0 {
 		return
 	}
+	most := 1
 	for _, s := range b.sides {
 		for _, c := range s.calls {
 			for k := range c.leaves {
-				c.leaves[k].number = 0
+				if c.leaves[k].number = 0; c.leaves[k].cuts() {
+					most++
+				}
 			}
 		}
 	}
+	b.traced = make([]traced, 1, most)
 	for i := range b.sides {
 		b.follow(i)
 		b.survey(i)
