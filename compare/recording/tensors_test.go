@@ -310,6 +310,30 @@ func TestSunkMasks(t *testing.T) {
 	}
 }
 
+// TestSunkElements: elements that are numbers of masks, each side's of its own type, are no finding; one beside them that differs is.
+func TestSunkElements(t *testing.T) {
+	side := func(low, beside float32) string {
+		row := []float32{low, low, beside, 0}
+		named := func(text, file string) string {
+			return strings.Replace(text, `"type"`, `"data_name": "`+file+`.npy", "type"`, 1)
+		}
+		shape := func(text string) string { return strings.Replace(text, "[8, 8]", "[4]", 1) }
+		in, out := "Tensor.__mul__.0.forward.input.0", "Tensor.__mul__.0.forward.output.0"
+		dir := written(t, entry("Tensor.__mul__", 0, []string{named(shape(statistics("float32", "1.0", "0.0", "0.5", "1.4142135")), in), fmt.Sprintf(`{"type": "float", "value": %g}`, float64(low))},
+			named(shape(statistics("float32", fmt.Sprint(beside), fmt.Sprint(low), "-Infinity", "Infinity")), out)))
+		if err := os.Rename(arrays(t, map[string][]float32{in: {1, 1, 0, 0}, out: row}), filepath.Join(dir, "dump_tensor_data")); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	const coarse, fine = -3.3895313892515355e+38, -3.4028234663852886e+38
+	for beside, roots := range map[float32]int{0: 0, 0.25: 1} {
+		if j := judged(t, side(coarse, beside), side(fine, 0)); len(j.Roots) != roots || len(j.Damaged) > 0 {
+			t.Errorf("%g beside masks: %s, roots %v, damaged %v, expected %d roots", beside, j.Verdict, rootNames(j), j.Damaged, roots)
+		}
+	}
+}
+
 // TestOverflowIsNoMask: -inf beside numbers that stand for themselves is an overflow, and so is -inf that a call makes of
 // what has no masks.
 func TestOverflowIsNoMask(t *testing.T) {

@@ -47,7 +47,7 @@ func sunk(r *result.Row) bool {
 		return !nan && s.Has(result.KnownMin|result.KnownMax) && math.Abs(s.Stats.Max) <= math.MaxFloat64 && s.Stats.Min <= -mostMask && swamps(s.Stats.Min, s.Stats.Max)
 	}
 	a, b := r.Recorded.Left, r.Recorded.Right
-	return a.Stats.Min != b.Stats.Min && masks(a) && masks(b)
+	return a != nil && b != nil && a.Stats.Min != b.Stats.Min && masks(a) && masks(b)
 }
 
 // masked tells of an output with [sunk] statistics that its call did not make the masks: they came in with an input or

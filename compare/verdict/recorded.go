@@ -54,16 +54,16 @@ func agreementOf(r *result.Row) agreement {
 			return unknown
 		}
 		return different
-	case r.Compared && r.Result().Facts.Known:
-		return of(r.Result().Facts.BitEqual)
 	}
-	if equal, known := rec.Agrees(); known {
-		if !equal && sunk(r) && rec.Left.Stats.Max == rec.Right.Stats.Max {
-			return unknown // the masks hide the others
-		}
-		return of(equal)
+	equal, known := rec.Agrees()
+	if f := &r.Result().Facts; r.Compared && f.Known {
+		equal, known = f.BitEqual, true
 	}
-	return unknown
+	switch {
+	case !known, !equal && sunk(r) && rec.Left.Stats.Max == rec.Right.Stats.Max:
+		return unknown // also where masks hide the others
+	}
+	return of(equal)
 }
 
 // silent tells that what was recorded is no evidence of anything.
