@@ -125,6 +125,11 @@ func (c *Check) monitors(done *Checked) error {
 	}
 	c.again = func(func(string) bool) ([]oracle.Finding, error) { return nil, nil }
 	done.Coverage = oracle.CoverageOf(done.Findings, bad, nil)
+	var places []oracle.Place
+	for _, s := range data.Series {
+		places = append(places, oracle.Place{Step: -1, Rank: s.Rank})
+	}
+	done.Coverage.Gaps = oracle.GapsIn(places)
 	return nil
 }
 

@@ -91,6 +91,9 @@ func CheckMonitors(d *monitor.Data) []Finding {
 	for i, s := range list {
 		f := &findings[i]
 		*f = Finding{Op: seriesName(s), Type: s.Metric, ID: int64(i), Rank: -1, Index: int(s.Micro), Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan}
+		if s.Again > 0 {
+			f.Reasons = append(f.Reasons, because(StepsAgain, s.Again))
+		}
 		for k := range s.Points {
 			f.History = append(f.History, Past{s.Points[k].Step, s.Points[k].Size()})
 		}

@@ -180,9 +180,13 @@ func TestMonitorsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	data.Series[0].Again = 2
 	got := map[string]string{}
 	for _, f := range CheckMonitors(data) {
 		got[f.Op] = fmt.Sprint(f.Verdict, " ", f.Reasons[len(f.Reasons)-1])
+		if f.Op == "rank0/actv/short" && len(f.Reasons) != 2 {
+			t.Errorf("%s: %v does not say what was left out", f.Op, f.Reasons)
+		}
 	}
 	for op, want := range map[string]string{
 		"rank0/actv/short":           fmt.Sprint("unknown ", because(FewSteps, 2)),

@@ -80,6 +80,7 @@ const (
 	GivenAs      result.Kind = "check-given"         // NaN, argument that it was given as
 	CameFrom     result.Kind = "check-came"          // NaN or Inf, argument, call that left it
 	CameRank     result.Kind = "check-came-rank"     // NaN or Inf, rank that brought it in, its call
+	StepsAgain   result.Kind = "check-again"         // records of an earlier run, of steps that a later run went over once more
 	Steady       result.Kind = "check-steady"        // steps at which it was finite and within its own history
 	FewSteps     result.Kind = "check-few-steps"     // steps: too few for a history
 	SpikeAt      result.Kind = "check-spike"         // step, size, the same over the median of the steps before, how many these are

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"precision/dump/sqlite"
 	"precision/internal/plainfile"
@@ -47,6 +48,8 @@ type Series struct {
 	// Order is its place among those of its metric, in the order in which a step goes through them.
 	Order  int
 	Points []Point
+	// Again is how many points of earlier runs are left out, because a later run went over their steps once more.
+	Again int
 }
 
 // Phase is when in a step a metric is taken, the earlier the less: parameters as they are, forward, backward, what is left of
@@ -169,16 +172,74 @@ func Read(path string) (*Data, error) {
 	case len(folders) == 0:
 		return nil, fmt.Errorf("%s: found no folders <time>-rank<n>-<id> or rank_<n> with csv files and no .trend.db, expected those of a monitor", path)
 	}
-	for i, f := range folders {
-		if i > 0 && folders[i-1].rank == f.rank {
-			return nil, fmt.Errorf("%s: found two runs of rank %d (%s, %s), expected one: move the other away", path, f.rank, filepath.Base(folders[i-1].path), filepath.Base(f.path))
+	byTime(folders)
+	for _, f := range folders {
+		before := map[*Series]int{}
+		for _, s := range b.Series {
+			if s.Rank == f.rank && len(s.Points) > 0 {
+				before[s] = len(s.Points)
+			}
 		}
 		if err := b.folder(f); err != nil {
 			return nil, err
 		}
+		b.resume(f.rank, before)
 	}
 	b.finish()
 	return &b.Data, nil
+}
+
+// byTime puts folders in the order in which their runs began, as their names say, which leave out the year: where they are more than
+// half a year apart, the first months of a year are behind its last ones.
+func byTime(folders []folder) {
+	began := func(f folder) time.Time {
+		name, _, _ := strings.Cut(filepath.Base(f.path), "-rank")
+		at, _ := time.Parse("Jan02_15-04-05", name) // of version 2, which has one folder of a rank, the zero time
+		return at
+	}
+	const half = 183 * 24 * time.Hour
+	var latest time.Time
+	for _, f := range folders {
+		if at := began(f); at.After(latest) {
+			latest = at
+		}
+	}
+	order := func(f folder) time.Time {
+		at := began(f)
+		if latest.Sub(at) > half {
+			at = at.AddDate(1, 0, 0)
+		}
+		return at
+	}
+	slices.SortStableFunc(folders, func(a, b folder) int { return cmp.Or(a.rank-b.rank, order(a).Compare(order(b))) })
+}
+
+// resume takes out what runs of a rank before the last one that was read recorded of its steps and later ones: a training that was
+// begun again from a checkpoint goes over some of them once more. before is how many points of each series were there until then.
+func (b *builder) resume(rank int, before map[*Series]int) {
+	if len(before) == 0 {
+		return
+	}
+	first := [2]int64{math.MaxInt64, math.MaxInt64} // moments count their own steps
+	of := func(s *Series) *int64 {
+		if s.Phase() == 6 {
+			return &first[1]
+		}
+		return &first[0]
+	}
+	for _, s := range b.Series {
+		if s.Rank != rank {
+			continue
+		}
+		for _, p := range s.Points[before[s]:] {
+			*of(s) = min(*of(s), p.Step)
+		}
+	}
+	for s, n := range before {
+		kept := slices.DeleteFunc(slices.Clone(s.Points[:n]), func(p Point) bool { return p.Step >= *of(s) })
+		s.Again += n - len(kept)
+		s.Points = append(kept, s.Points[n:]...)
+	}
 }
 
 type key struct {
@@ -213,6 +274,7 @@ func (b *builder) at(k key) *Series {
 
 // finish puts points in order, and moments, which count from 1 what others count from 0, to the steps of these.
 func (b *builder) finish() {
+	b.Series = slices.DeleteFunc(b.Series, func(s *Series) bool { return len(s.Points) == 0 }) // a run that was begun again has none of them
 	first, moments := int64(math.MaxInt64), int64(math.MaxInt64)
 	for _, s := range b.Series {
 		slices.SortStableFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.Step, b.Step) })

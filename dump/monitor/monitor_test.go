@@ -1,8 +1,10 @@
 package monitor
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -27,6 +29,52 @@ func TestLines(t *testing.T) {
 	}
 	if d, err := read(t, []byte("step,norm\n0,1\n")); err == nil && (len(d.Series) > 0 || len(d.Bad) == 0) {
 		t.Errorf("without names, read %+v", d)
+	}
+}
+
+// TestRuns: of a training that was begun again each step is taken from the run that went over it last, whatever the month; a run
+// that began no later than another takes its place.
+func TestRuns(t *testing.T) {
+	const moments = "exp_avg"
+	run := func(dir, began, metric string, first int, norms ...string) {
+		folder := filepath.Join(dir, began+"-rank0-64d73062")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := "name,step,norm\n"
+		for i, n := range norms {
+			text += fmt.Sprintf("a,%d,%s\n", first+i, n)
+		}
+		if err := os.WriteFile(filepath.Join(folder, metric+"_0-9.csv"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	run(dir, "Dec31_23-10-00", "actv", 0, "1", "2", "3", "4")
+	run(dir, "Dec31_23-10-00", moments, 1, "11", "12", "13", "14")
+	run(dir, "Jan01_04-00-00", "actv", 2, "30", "40", "50")
+	run(dir, "Jan01_04-00-00", moments, 3, "130", "140", "150")
+	run(dir, "Jan02_04-00-00", "actv", 4, "500", "600")
+	want := map[string]string{"actv": "0:1 1:2 2:30 3:40 4:500 5:600", moments: "0:11 1:12 2:130 3:140 4:150"}
+	for range 2 {
+		d, err := Read(dir)
+		if err != nil || len(d.Series) != len(want) || len(d.Bad) > 0 {
+			t.Fatalf("%+v, %v, expected %d series", d, err, len(want))
+		}
+		for _, s := range d.Series {
+			var got []string
+			for _, p := range s.Points {
+				got = append(got, fmt.Sprintf("%d:%g", p.Step, p.Norm))
+			}
+			if s.Metric == moments && s.Again != 2 {
+				t.Errorf("%s: %d left out, expected 2", s.Metric, s.Again)
+			}
+			if got := strings.Join(got, " "); got != want[s.Metric] {
+				t.Errorf("%s: %s, expected %s", s.Metric, got, want[s.Metric])
+			}
+		}
+		run(dir, "Jan03_04-00-00", "actv", 0, "7")
+		want = map[string]string{"actv": "0:7", moments: want[moments]}
 	}
 }
 
