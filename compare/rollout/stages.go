@@ -161,9 +161,6 @@ func (r *Result) adapters(shown float64) {
 	}
 }
 
-// otherLogits is how far log-probs may be off what the recorded logits give before they are not of these at all.
-const otherLogits = 0.05
-
 // findings makes a cause of each finding of a stage, for all its layers.
 func (r *Result) findings(s *stage.Report) {
 	known := map[stage.Finding]Kind{stage.Cache: Cache, stage.Precision: Precision, stage.Formula: Formula, stage.Weights: Weights, stage.Harmless: Harmless}
@@ -183,7 +180,7 @@ func (r *Result) findings(s *stage.Report) {
 		if g.Finding == stage.Weights && named {
 			continue // said by name already
 		}
-		if off := max(g.Train, g.Rollout); g.Name == "logp" && g.Finding == stage.Formula && g.Variant == "" && off > otherLogits {
+		if off := max(g.Train, g.Rollout); g.Name == "logp" && g.Finding == stage.Formula && g.Variant == "" && off > stage.OtherLogits {
 			r.cause(Cause{Kind: Arrays, Stage: g.Name, Name: g.Side, Side: g.Side, Share: g.Share, Lines: g.Lines, Key: "logits", Args: []any{g.Side, 100 * off}})
 			continue
 		}

@@ -149,7 +149,8 @@ def no_attention_cap(m, g):
 def window(n):
     def change(m, g):
         m.config.sliding_window = n
-        m.config.layer_types = None
+        if "sliding_attention" not in (getattr(m.config, "layer_types", None) or []):
+            m.config.layer_types = None   # whose layers all have the window
         for x in modules(m, "sliding_window"):
             x.sliding_window = n
     return change

@@ -3,6 +3,7 @@ package stage
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
@@ -166,6 +167,47 @@ func (n *net) variants(c *cut, s *side, base options) (list []options) {
 		}
 	}
 	return list
+}
+
+// explained is what a function of another number leaves of an error that this number is the cause of.
+const explained = 1.0 / 8
+
+// temperatures are what a side divided its logits by ahead of the log-probs, where these are off so far that no rounding is why: samplers do so outside of the model, where
+// nothing is recorded. One is sought that explains the error, to three digits; there is none for stages that are no log-probs.
+func (j *judge) temperatures(side, k int, base options) []options {
+	if j.cuts[j.cutAt[k]].stage != "logp" || k == 0 || j.cutAt[k-1] != j.cutAt[k]-1 {
+		return nil
+	}
+	off := func(t float64) float64 {
+		o := base
+		o.temp = t
+		if st := j.function(side, k, &o); st != nil {
+			return j.away(side, k, st)
+		}
+		return math.NaN()
+	}
+	was := off(base.temp)
+	if !(was > OtherLogits) {
+		return nil
+	}
+	best, least := base.temp, was
+	for middle, step := 1.0, 1.4; step > 1.0005; step = math.Pow(step, 1.0/8) { // 1/15 to 15, then around the best so far
+		for i := -8; i <= 8; i++ {
+			t := middle * math.Pow(step, float64(i))
+			if x := off(t); x < least {
+				best, least = t, x
+			}
+		}
+		if best > 0 {
+			middle = best
+		}
+	}
+	o := base
+	o.temp, _ = strconv.ParseFloat(strconv.FormatFloat(best, 'g', 3, 64), 64)
+	if o.name, o.args = "temperature", []any{o.temp}; !(off(o.temp) < explained*was) {
+		return nil
+	}
+	return []options{o}
 }
 
 // windows are those that masks, or the arguments of attention, tell.

@@ -141,6 +141,9 @@ const (
 	borrowed = 0.1
 )
 
+// OtherLogits is how far log-probs may be off what the recorded logits give before they are not of these at all.
+const OtherLogits = 0.05
+
 // mostWork bounds how many products the exact shares may take; tests have less.
 var mostWork = 4e10
 
@@ -664,7 +667,7 @@ func (j *judge) fit() {
 		// Options may have to change together, as scale and window do.
 		for range 2 {
 			was := at
-			for _, o := range j.variants(c, j.sides[0], best) {
+			for _, o := range append(j.variants(c, j.sides[0], best), j.temperatures(0, mates[0], best)...) {
 				if x := score(&o); x < 0.9*at {
 					best, at = o, x
 				}
@@ -955,6 +958,9 @@ func (j *judge) explain(side, k int, s *Stage) {
 	for i := from; i <= j.cutAt[k]; i++ {
 		x := j.cuts[i]
 		list := j.variants(x, j.sides[side], x.opt)
+		if i == j.cutAt[k] {
+			list = append(list, j.temperatures(side, k, x.opt)...)
+		}
 		if x.stage == "attn" && side == 1 {
 			for _, t := range []dtype.Type{dtype.Float8E4M3FN, dtype.Float8E5M2, dtype.Int8} {
 				o := x.opt
@@ -981,7 +987,7 @@ func (j *judge) explain(side, k int, s *Stage) {
 			best, s.Variant, s.Args = e, "lost", []any{rank, tp}
 		}
 	}
-	if best > limit*max(other, roundings*u) && best > here/8 {
+	if best > limit*max(other, roundings*u) && best > explained*here {
 		s.Variant, s.Args = "", nil
 		return
 	}

@@ -776,6 +776,9 @@ func faults() []fault {
 		{"a soft cap", madePair{numbers: []float64{2}, change: at("logp", func(o *options) { o.softcap = 2 })}, Formula, "logp", "softcap"},
 		{"no soft cap", madePair{numbers: []float64{2}, base: at("logp", func(o *options) { o.softcap = 2 }), change: at("logp", func(o *options) { o.softcap = 0 })}, Formula, "logp", "nosoftcap"},
 		{"a temperature", madePair{numbers: []float64{0.7}, change: at("logp", func(o *options) { o.temp = 0.7 })}, Formula, "logp", "temperature"},
+		{"a temperature that no call shows", madePair{change: at("logp", func(o *options) { o.temp = 0.7 })}, Formula, "logp", "temperature"},
+		{"no temperature, that no call shows", madePair{base: at("logp", func(o *options) { o.temp = 1.3 }), change: at("logp", func(o *options) { o.temp = 0 })}, Formula, "logp", "notemperature"},
+		{"nothing, a temperature that no call shows", madePair{base: at("logp", func(o *options) { o.temp = 0.7 })}, "", "", ""},
 		{"no temperature", madePair{numbers: []float64{0.7}, base: at("logp", func(o *options) { o.temp = 0.7 }), change: at("logp", func(o *options) { o.temp = 0 })}, Formula, "logp", "notemperature"},
 	}
 }
