@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"precision/console"
+	"precision/testdata/workshop/scratch"
 	"precision/testdata/workshop/tmux"
 )
 
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 			}})
 		os.Exit(Run(context.Background(), Config{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lang: os.Getenv("REPL_TEST_LANG"), Commands: os.Getenv("REPL_TEST_COMMANDS"), ConfigDir: dir}))
 	}
-	os.Exit(m.Run())
+	os.Exit(scratch.Main(m))
 }
 
 // hook is a command of the tests.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"precision/testdata/workshop/scratch"
 	"precision/testdata/workshop/soak"
 )
 
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	os.Exit(scratch.Main(m))
 }
 
 // TestMutants damages one input at a time of all recorded command lines, kills

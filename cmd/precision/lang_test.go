@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"precision/testdata/workshop/scratch"
 )
 
 // TestMain speaks English, whatever the environment is. Campaigns start the test
@@ -21,7 +23,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Setenv("XDG_STATE_HOME", state)
-	code := m.Run()
+	code := scratch.Main(m)
 	os.RemoveAll(state)
 	os.Exit(code)
 }

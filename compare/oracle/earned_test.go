@@ -124,7 +124,7 @@ func TestEarned(t *testing.T) {
 		{"statistics_test.go", "TestSources"}:                    {"check-given": "check-given", "check-came-rank": "check-came-rank", "check-found": "check-found"},
 		{"monitors_test.go", "TestMonitors"}: {"check-spike": "check-spike", "check-nan-at": "check-nan-at", "check-zero-at": "check-zero-at", "check-peers-part": "check-peers-part", "check-on-ranks": "check-on-ranks",
 			"check-nothing-at": "check-nothing-at", "check-inf-at": "check-inf-at"},
-		{"monitors_test.go", "TestMonitorsUnknown"}: {"check-few-steps": "FewSteps", "check-steady": "Steady", "check-behind": "Behind", "check-no-statistics": "NoStatistics"},
+		{"monitors_test.go", "TestMonitorsUnknown"}: {"check-few-steps": "FewSteps", "check-steady": "Steady", "check-again": "StepsAgain", "check-behind": "Behind", "check-no-statistics": "NoStatistics"},
 		{"judge_test.go", "TestOneSided"}:           {"check-one-sided": "oneSided"},
 		{"sums_test.go", "TestUnlikely"}:            {"check-unlikely": "Unlikely"},
 		{"checksum_test.go", "TestRowSums"}:         {"check-sum": "sumsBeyond"},

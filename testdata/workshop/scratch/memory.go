@@ -1,0 +1,5 @@
+//go:build !linux
+
+package scratch
+
+func inMemory() string { return "" }
