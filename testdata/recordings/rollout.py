@@ -245,12 +245,16 @@ case("llama-eagersdpa", "rounding", "rounding", "attn", engine=lambda m, g: m.se
 case("gemma2-gelu", "rounding", "rounding", "act", engine=act(torch.nn.GELU()))
 
 VLLM = dict(vllm=True)
-for a in ("llama", "qwen3", "qwen3moe", "gemma3"):
+for a in ("llama", "qwen2", "qwen3", "qwen3moe", "mixtral", "gemma3"):
     case("vllm-" + a, **VLLM)
 case("vllm-llama-chunked", llm=dict(enable_chunked_prefill=True, max_num_batched_tokens=16), **VLLM)
 case("vllm-llama-prefix", llm=dict(enable_prefix_caching=True), warm=True, **VLLM)
 case("vllm-qwen3-stale", "harmful", "weights", QKVO[3], engine=stale(QKVO[3]), **VLLM)
-case("vllm-llama-act", "harmful", "formula", "act", conf=dict(hidden_act="gelu"), **VLLM)
+case("vllm-llama-swapped", "harmful", "weights", f"{L}1.mlp.gate_proj.weight", f"{L}1.mlp.up_proj.weight", engine=swapped, **VLLM)
+case("vllm-qwen2-notloaded", "harmful", "weights", "model.norm.weight", engine=ones("model.norm.weight"), **VLLM)
+case("vllm-llama-int8", "harmful", "weights", "*", engine=int8, **VLLM)
+case("vllm-gemma3-scale", "harmful", "formula", "attn", conf=dict(query_pre_attn_scalar=128), **VLLM)
+case("vllm-gemma3-window", "harmful", "formula", "attn", conf=dict(sliding_window=4), **VLLM)
 case("vllm-llama-eps", "harmful", "formula", "norm", conf=dict(rms_norm_eps=1e-2), **VLLM)
 case("vllm-qwen3-theta", "harmful", "formula", "rope", conf=dict(rope_parameters=dict(rope_type="default", rope_theta=1e6)), **VLLM)
 case("vllm-qwen3moe-norenorm", "harmful", "formula", "gate_weights", "experts", conf=dict(norm_topk_prob=False), **VLLM)

@@ -854,7 +854,9 @@ func (j *judge) find(k int, s *Stage) {
 	s.Side = "rollout"
 	switch {
 	case s.Rollout <= limit*roundings*ur && ur > ut:
-		s.Finding = Precision
+		if s.Finding = Precision; !c.product && ur <= j.reads(j.cutAt[k]) {
+			s.Finding, s.Side = Rounding, "" // what the trainer keeps more finely is no better known than what it reads
+		}
 		return
 	}
 	if !j.own {
@@ -877,6 +879,19 @@ func (j *judge) find(k int, s *Stage) {
 	if s.Finding == Formula && s.Variant == "" {
 		j.unseen(k, s)
 	}
+}
+
+// reads is the error of one rounding in the coarsest type that the trainer reads at a cut.
+func (j *judge) reads(i int) (u float64) {
+	for _, name := range j.cuts[i].in {
+		for k := i - 1; k >= 0; k-- {
+			if f, ok := j.rec[0][k][name]; ok {
+				u = max(u, unit(f.t))
+				break
+			}
+		}
+	}
+	return u
 }
 
 // unseen makes weights of an error in a product that no other function explains: a product has nothing else, and whether the weights are the
@@ -1034,16 +1049,16 @@ func (j *judge) lost(side, k int) (tp, rank int, best float64) {
 	return tp, rank, best
 }
 
-// reads are the parts of the state that a row of a stage depends on; of seen, all rows of its sequence so far.
+// needs are the parts of the state that a row of a stage depends on; of seen, all rows of its sequence so far.
 var (
-	reads = map[string][]string{"norm": {"h"}, "post_norm": nil, "qkv": {"n"}, "qk_norm": {"q", "k"}, "rope": {"q", "k"}, "attn": {"q"}, "o_proj": {"a"}, "gate_up": {"n"}, "act": {"g", "u"}, "down": {"m"}, "router": {"n"}, "gate_weights": {"r", "i"}, "experts": {"n", "i", "p"}, "lm_head": {"n"}}
+	needs = map[string][]string{"norm": {"h"}, "post_norm": nil, "qkv": {"n"}, "qk_norm": {"q", "k"}, "rope": {"q", "k"}, "attn": {"q"}, "o_proj": {"a"}, "gate_up": {"n"}, "act": {"g", "u"}, "down": {"m"}, "router": {"n"}, "gate_weights": {"r", "i"}, "experts": {"n", "i", "p"}, "lm_head": {"n"}}
 	seen  = map[string][]string{"attn": {"k", "v"}}
 )
 
 // equal counts rows with equal inputs and with equal outputs.
 func (j *judge) equal(k int, s *Stage) {
 	c := j.cuts[j.cutAt[k]]
-	in := reads[c.stage]
+	in := needs[c.stage]
 	if in == nil || j.name(k) != c.stage {
 		return
 	}

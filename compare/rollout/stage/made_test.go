@@ -768,6 +768,14 @@ func faults() []fault {
 		}}, Formula, "o_proj", "lost"},
 		{"no bias of the router", madePair{moe: true, change: at("router", func(o *options) { o.noBias = true })}, Formula, "router", "nobias"},
 		{"router in bfloat16", madePair{moe: true, types: map[string]dtype.Type{"router": dtype.BFloat16}}, Precision, "router", ""},
+		{"weights of experts in bfloat16", madePair{moe: true, types: map[string]dtype.Type{"gate_weights": dtype.BFloat16}}, Precision, "gate_weights", ""},
+		{"nothing, weights of experts in bfloat16 as their scores are", madePair{moe: true, types: map[string]dtype.Type{"gate_weights": dtype.BFloat16}, before: func(c *cut, st state) {
+			if c.stage == "router" {
+				for i, x := range st["r"].v {
+					st["r"].v[i] = dtype.BFloat16.Rounding().Round(x)
+				}
+			}
+		}}, "", "", ""},
 		{"not divided by the sum", madePair{moe: true, change: at("gate_weights", func(o *options) { o.renorm = false })}, Formula, "gate_weights", "weights.plain"},
 		{"a factor of the embedding", madePair{change: at("embed", func(o *options) { o.factor = 4 })}, Formula, "embed", "factor"},
 		{"base, interleaved", madePair{change: at("rope", func(o *options) { o.theta, o.interleaved = 1e6, true })}, Formula, "rope", "theta.interleaved"},
