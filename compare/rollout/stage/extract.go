@@ -315,7 +315,7 @@ func (n *net) routed(p *pass, c *cut, f string) piece {
 		switch {
 		case f == "i" && (api == "topk" || strings.Contains(api, "top_k")) && len(outs) >= 2 && size(outs[1]) == tokens*n.topk:
 			return piece{v: outs[1], call: call.Name}
-		case f == "p" && (api == "topk" || strings.Contains(api, "top_k") || api == "softmax" || api == "__truediv__" || api == "div") && len(outs) >= 1 && size(outs[0]) == tokens*n.topk:
+		case f == "p" && (api == "topk" || strings.Contains(api, "top_k") || api == "softmax" || api == "exp" || api == "__truediv__" || api == "div") && len(outs) >= 1 && size(outs[0]) == tokens*n.topk:
 			got = outs[0] // the softmax of the chosen scores is that of all, divided by their sum
 		case strings.Contains(api, "experts") && call.Parsed.Form != msprobe.Module:
 			for _, v := range tensors(call, msprobe.Input, msprobe.Kwargs) {

@@ -257,6 +257,8 @@ type madePair struct {
 	spoil func(list []state)
 	// silent has the trainer keep its choice of experts, and the parts of what it adds, to itself.
 	silent bool
+	// late has the rollout choose among scores, and make weights of those chosen.
+	late bool
 	// turned has the rollout record the cosines and sines that it rotates by.
 	turned bool
 	// kept is the type in which both sides keep what they compute, bfloat16 if 0.
@@ -586,7 +588,17 @@ func (p *madePair) routing(r *recorder, c *cut, before, st state, tensor func(m 
 		if p.silent && strings.Contains(r.dir, "train") {
 			return
 		}
-		r.call(fmt.Sprintf("Torch.topk.%d.forward", c.layer), []any{tensor(before["r"], dtype.Float32)}, []any{tensor(st["p"], dtype.Float32), tensor(st["i"], dtype.Int64)})
+		chosen := st["p"]
+		if p.late && !strings.Contains(r.dir, "train") {
+			chosen = newMatrix(chosen.n, chosen.w)
+			for k, e := range st["i"].v {
+				chosen.v[k] = before["r"].row(k / chosen.w)[int(e)]
+			}
+		}
+		r.call(fmt.Sprintf("Torch.topk.%d.forward", c.layer), []any{tensor(before["r"], dtype.Float32)}, []any{tensor(chosen, dtype.Float32), tensor(st["i"], dtype.Int64)})
+		if chosen != st["p"] {
+			r.call(fmt.Sprintf("Tensor.exp.%d.forward", c.layer), []any{tensor(chosen, dtype.Float32)}, []any{tensor(st["p"], dtype.Float32)})
+		}
 	case "experts":
 		r.call(pre[:len(pre)-1]+".MoE.forward.0", []any{tensor(before["n"], p.typ())}, []any{tensor(st["d"], p.typ())})
 	}
@@ -777,6 +789,7 @@ func faults() []fault {
 			}
 		}}, "", "", ""},
 		{"not divided by the sum", madePair{moe: true, change: at("gate_weights", func(o *options) { o.renorm = false })}, Formula, "gate_weights", "weights.plain"},
+		{"not divided by the sum, made behind the choice", madePair{moe: true, late: true, change: at("gate_weights", func(o *options) { o.renorm = false })}, Formula, "gate_weights", "weights.plain"},
 		{"a factor of the embedding", madePair{change: at("embed", func(o *options) { o.factor = 4 })}, Formula, "embed", "factor"},
 		{"base, interleaved", madePair{change: at("rope", func(o *options) { o.theta, o.interleaved = 1e6, true })}, Formula, "rope", "theta.interleaved"},
 		{"no window", madePair{base: at("attn", func(o *options) { o.window = 4 }), change: at("attn", func(o *options) { o.window = 0 })}, Formula, "attn", "nowindow"},
