@@ -43,6 +43,16 @@ func TestRollout(t *testing.T) {
 	if err := os.WriteFile(at("cut.safetensors"), []byte{200, 0, 0, 0, 0, 0, 0, 0, '{'}, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	whole, err := os.ReadFile(at("w.npy"))
+	if err == nil {
+		err = os.WriteFile(at("cut.npy"), whole[:len(whole)-3], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	floats(t, at("routed.npy"), []int64{1, 2, 2, 2}, 0, 10, 20, 30, 0, 10, 20, 30)
+	floats(t, at("others.npy"), []int64{1, 2, 2, 2}, 0, 10, 20, 30, 0, 10, 20, 10)
+	floats(t, at("longer.npy"), []int64{1, 4, 1, 2}, 0, 10, 20, 30, 0, 10, 20, 30)
 	out := at("out.json")
 	weights := func(a, b string) string { return at(a) + "," + at(b) }
 	for _, c := range []struct {
@@ -67,6 +77,14 @@ func TestRollout(t *testing.T) {
 		{"-logp " + weights("old_log_probs_step_1.npy", "w.npy") + " -weights " + weights("w.npy", "w.npy") + " -gate", 3, "not looked at: " + at("w.npy")},
 		{"-logp " + dir + " -weights " + weights("w.npy", "cut.safetensors"), 0, "inconclusive"},
 		{"-logp " + dir + " -weights " + weights("w.npy", "cut.safetensors"), 0, "not looked at: " + at("cut.safetensors")},
+		{"-logp " + weights("cut.npy", "w.npy"), 1, "cut.npy"},
+		{"-logp " + weights("cut.npy", "w.npy") + " -weights " + weights("w.npy", "w.npy"), 0, "not looked at: " + at("cut.npy")},
+		{"-logp " + dir + " -mask " + at("cut.npy") + " -weights " + weights("w.npy", "w.npy") + " -gate", 3, "not looked at: " + at("cut.npy")},
+		{"-router-train " + at("routed.npy") + " -router-rollout " + at("routed.npy") + " -logp " + dir, 0, "good"},
+		{"-router-train " + at("routed.npy") + " -router-rollout " + at("others.npy") + " -logp " + dir, 0, "50 %"},
+		{"-router-train " + at("routed.npy") + " -router-rollout " + at("longer.npy"), 1, "longer.npy: found experts of shape [1 4 1 2], expected [1 2 2 2]"},
+		{"-router-train " + at("w.npy") + " -router-rollout " + at("w.npy"), 1, "found experts of shape [2 4], expected [sequence, position, layer, choice]"},
+		{"-router-train " + at("routed.npy") + " -router-rollout " + at("longer.npy") + " -logp " + dir + " -gate", 3, "not looked at: " + at("longer.npy")},
 		{"", 1, "needs -logp"},
 		{"-html " + at("out.html"), 1, "or -train with -rollout"},
 		{"-html - -logp " + dir, 1, "-html takes the name of a file"},

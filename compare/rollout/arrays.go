@@ -71,7 +71,7 @@ func ReadLogProbs(dir string, step int, mask string) (*LogProbs, error) {
 				files[d.what] = map[int]string{}
 			}
 			if old := files[d.what][n]; old != "" {
-				return nil, fmt.Errorf("%s: %s and %s are both %s log-probs of step %d", dir, filepath.Base(old), e.Name(), d.what, n)
+				return nil, fmt.Errorf("%s: found %s and %s, expected one file of step %d", dir, filepath.Base(old), e.Name(), n)
 			}
 			files[d.what][n] = filepath.Join(dir, e.Name())
 			if d.what == "train" || d.what == "rollout" {

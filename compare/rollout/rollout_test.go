@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"precision/compare/verdict"
@@ -129,6 +130,18 @@ func TestReadLogProbs(t *testing.T) {
 	write(t, dir, "response_mask_step_4.npy", []int64{3, 2}, v)
 	if _, err := ReadLogProbs(dir, -1, ""); err == nil {
 		t.Error("a mask of another shape was taken")
+	}
+	// NeMo-RL's names; of two files for one thing none is the right one.
+	dir = t.TempDir()
+	write(t, dir, "prev_logprobs.npy", []int64{6}, v)
+	write(t, dir, "generation_logprobs.npy", []int64{6}, v)
+	write(t, dir, "token_mask.npy", []int64{6}, []float64{0, 1, 1, 1, 1, 0})
+	if l, err := ReadLogProbs(dir, -1, ""); err != nil || l.Rows != 1 || l.Columns != 6 || l.Figures().Tokens != 4 {
+		t.Fatalf("read %+v: %v", l, err)
+	}
+	write(t, dir, "loss_mask.npy", []int64{6}, v)
+	if _, err := ReadLogProbs(dir, -1, ""); err == nil || !strings.Contains(err.Error(), "loss_mask.npy and token_mask.npy") {
+		t.Errorf("two masks: %v", err)
 	}
 }
 
