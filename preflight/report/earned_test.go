@@ -47,6 +47,9 @@ func training(t *testing.T, words string) string {
 		if x, ok := has["times"]; ok && late {
 			v *= x
 		}
+		if x, ok := has["after"]; ok && i > 1 {
+			v *= x
+		}
 		if x, ok := has["scaled"]; ok {
 			v *= x
 		}
@@ -209,6 +212,9 @@ func TestEarned(t *testing.T) {
 		{"log.nofall log.falls", "log falls=0|falls=1", "log falls=0|falls=0"},
 		{"log.short", "log |steps=20", "log |steps=39"},
 		{"log.short.epoch", "log epoch|epoch steps=20", "log |steps=20"},
+		{"log.few log.undecided", "log steps=6 after=1.2|steps=6", "log steps=6 after=1.01|steps=6"},
+		{"log.few.epoch log.undecided.epoch", "log steps=6 after=1.2 epoch|steps=6 epoch", "log steps=6 after=1.2|steps=6"},
+		{"log.few log.undecided", "log steps=6 after=1.2|steps=6", "log after=1.2|"},
 		{"log.lacks", "log norms|asked", "log norms|norms"},
 		{"log.alone", "log norms|", "log norms|norms"},
 		{"log.blank log.says-nothing", "log zero|zero", "log |"},

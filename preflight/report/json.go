@@ -126,6 +126,7 @@ type jsonQuantity struct {
 	Drift     number  `json:"drift"`
 	Last      number  `json:"last_relative_difference"`
 	Blank     bool    `json:"blank,omitempty"`
+	Few       bool    `json:"few,omitempty"`
 }
 
 // jsonSetting is a setting that two logs tell differently, with no value for the one that does not tell it.
@@ -148,7 +149,7 @@ func LogJSON(to io.Writer, d *trainlog.Difference) error {
 	for i := range d.Quantities {
 		q := &d.Quantities[i]
 		quantities[i] = jsonQuantity{Name: q.Name, Common: q.Common, FirstStep: q.FirstStep, FirstA: number(q.FirstA), FirstB: number(q.FirstB),
-			Parts: q.Parts, Why: string(q.Why), Noise: number(q.Noise), Drift: number(q.Drift), Last: number(q.Last), Blank: q.Blank}
+			Parts: q.Parts, Why: string(q.Why), Noise: number(q.Noise), Drift: number(q.Drift), Last: number(q.Last), Blank: q.Blank, Few: q.Few}
 		if q.Parts {
 			a, b := number(q.PartA), number(q.PartB)
 			quantities[i].PartStep, quantities[i].PartA, quantities[i].PartB = &q.PartStep, &a, &b

@@ -40,6 +40,9 @@ func (t *Text) log(d *trainlog.Difference) {
 		t.verdict(true, t.say("log.lacks", name(d.Lacks())))
 	case d.Blank():
 		t.verdict(true, t.say("log.blank"))
+	case d.Few() != nil:
+		q := d.Few()
+		t.verdict(true, t.say("log.few", name(q.Name), percent(abs(q.Drift)), q.Common))
 	case d.Inconclusive():
 		q, common, of, _ := d.Short()
 		t.verdict(true, t.say("log.short", q.Name, int(common), int(of)))
@@ -146,6 +149,8 @@ func (t *Text) quantity(q *trainlog.Quantity) {
 	switch {
 	case q.Blank && !q.Parts:
 		text = t.paint(Bad, t.say("log.says-nothing", q.Common))
+	case q.Few:
+		text = t.paint(Bad, t.say("log.undecided", percent(abs(q.Drift)), q.Common))
 	case !q.Parts:
 		text = t.paint(Good, t.say("log.together")) + t.say("log.steps", q.Common)
 	case q.Why == trainlog.Noisier:

@@ -115,7 +115,7 @@ func interval(s *Series) int64 {
 // common for that to show anything.
 func (d *Difference) Inconclusive() bool {
 	_, _, _, short := d.Short()
-	return !d.Differs() && (len(d.Quantities) == 0 || short || d.Lacks() != "" || d.Blank())
+	return !d.Differs() && (len(d.Quantities) == 0 || short || d.Lacks() != "" || d.Blank() || d.Few() != nil)
 }
 
 // Lacks is a quantity without which two logs cannot be told to be together, and which one of them lacks: the loss, or
@@ -127,6 +127,16 @@ func (d *Difference) Lacks() string {
 		}
 	}
 	return ""
+}
+
+// Few is the first quantity that common steps are too few to judge, or nil.
+func (d *Difference) Few() *Quantity {
+	for i := range d.Quantities {
+		if q := &d.Quantities[i]; q.Few {
+			return q
+		}
+	}
+	return nil
 }
 
 // Blank tells that no quantity that is computed says anything, or that the loss is no number at any step.
@@ -167,6 +177,9 @@ type Quantity struct {
 	Last float64
 	// Blank: in both logs it is the same number at every step, 0, or none: that they agree shows nothing.
 	Blank bool
+	// Few: there are too few common steps to tell noise, and in their second half the two are further apart on average, by
+	// Drift, than what parts: neither that they part nor that they do not is shown.
+	Few bool
 }
 
 // set tells of a quantity that the program sets, and does not compute: it is the same, or it is not.
@@ -306,7 +319,7 @@ func compare(s, t *Series, o Options) Quantity {
 	}
 	q.Blank = !q.set() && c.blank()
 	if at >= 0 {
-		q.Parts, q.Why = true, why
+		q.Parts, q.Why, q.Few = true, why, false
 		q.PartStep, q.PartA, q.PartB = c.steps[at], c.a[at], c.b[at]
 	}
 	return q
@@ -330,6 +343,9 @@ func relative(a, b float64) float64 {
 	}
 	return math.Abs(a-b) / max(math.Abs(a), math.Abs(b))
 }
+
+// windowsOfNoise is how many windows tell noise.
+const windowsOfNoise = 4
 
 // part finds where two series of computed values part.
 //
@@ -360,10 +376,13 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 	}
 	width := min(max(n/50, 5), 200)
 	windows := n / width
-	if windows < 4 {
-		// Too short for noise: the first values are all there is.
+	if windows < windowsOfNoise {
+		// Too short for noise: the first values are all that tells.
 		if relative(c.a[0], c.b[0]) > o.Start && c.tell(c.a[0], c.b[0]) {
 			return 0, Start
+		}
+		if by := mean(d[n/2:]); math.Abs(by) > o.Floor && c.tell(c.a[n-1], c.b[n-1]) {
+			q.Few, q.Drift = true, by
 		}
 		return -1, ""
 	}
@@ -401,6 +420,16 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 			return at, Noisier
 		}
 		return -1, ""
+	}
+	// What hangs together behind the parting, where most windows may lie, is no noise: where there was little before, that says how
+	// early it begins.
+	if from >= windowsOfNoise {
+		if noise := spread(d[:from*width]); 3.5*max(noise/math.Sqrt(float64(width)), spread(means[:from])) <= o.Floor {
+			q.Noise = noise
+			for from > 0 && means[from-1]*means[from] > 0 && math.Abs(means[from-1]) > o.Floor {
+				from--
+			}
+		}
 	}
 	q.Drift = mean(means[from:])
 	if from == 0 && relative(c.a[0], c.b[0]) > max(o.Start, 3*q.Noise) {

@@ -131,3 +131,48 @@ func TestEpochs(t *testing.T) {
 		}
 	}
 }
+
+// TestFew: of two trainings of Keras whose learning rates differ from batch 30 of 60 on, progress bars have but the first and the last
+// batch of each epoch in common: these show neither that the losses are together nor where they part.
+func TestFew(t *testing.T) {
+	log := func(list ...float64) *Log {
+		s := &Series{Name: Loss}
+		for i, v := range list {
+			s.Points = append(s.Points, Point{int64(i), v})
+		}
+		return &Log{Series: []*Series{s}}
+	}
+	right := []float64{2.0178, 1.6395, 1.7413, 1.6204, 1.7294, 1.6158}
+	for _, c := range []struct {
+		wrong []float64
+		few   bool
+	}{
+		{[]float64{2.0178, 1.9587, 2.4709, 2.1509, 2.4296, 2.1509}, true},
+		{[]float64{2.0178, 1.6399, 1.7420, 1.6188, 1.7299, 1.6161}, false},
+	} {
+		d := Diff(log(right...), log(c.wrong...), DefaultOptions)
+		if d.Differs() || d.Inconclusive() != c.few || (d.Few() != nil) != c.few {
+			t.Errorf("%v: %+v", c.wrong, d.Quantities)
+		}
+	}
+}
+
+// TestBegins: what is apart behind a place tells nothing of how noisy logs were before it: these are of Keras, equal to the last digit
+// until the learning rate is another one, drift from there with jumps at every epoch, and part where it was changed.
+func TestBegins(t *testing.T) {
+	a, b := &Series{Name: Loss}, &Series{Name: Loss}
+	for i := range 180 {
+		v := 1.6 + 0.4*math.Exp(-float64(i%60)/5) + 0.002*math.Sin(float64(i*i))
+		w := v
+		switch {
+		case i >= 60:
+			w *= 1.2 + 0.3*math.Exp(-float64(i%60)/6) + 0.05*math.Sin(float64(i)/4)
+		case i > 31:
+			w *= 1 + 0.01*float64(i-31)
+		}
+		a.Points, b.Points = append(a.Points, Point{int64(i), v}), append(b.Points, Point{int64(i), w})
+	}
+	if q := Diff(&Log{Series: []*Series{a}}, &Log{Series: []*Series{b}}, DefaultOptions).Quantities[0]; q.Why != Apart || q.PartStep < 31 || q.PartStep > 34 {
+		t.Errorf("%s at %d", q.Why, q.PartStep)
+	}
+}
