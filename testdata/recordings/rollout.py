@@ -189,6 +189,41 @@ def dropout(m, g):
     m.train()
 
 
+def embed_scale(m, g):
+    m.model.embed_tokens.embed_scale.fill_(1.0)
+
+
+def no_bias(m, g):
+    for x in modules(m, "q_proj"):
+        with torch.no_grad():
+            for p in (x.q_proj, x.k_proj, x.v_proj):
+                p.bias.zero_()
+
+
+def exchanged(a, b):
+    def change(m, g):
+        x, y = (dict(m.named_parameters())[n] for n in (a, b))
+        with torch.no_grad():
+            c = x.clone()
+            x.copy_(y)
+            y.copy_(c)
+    return change
+
+
+def untied(m, g):
+    m.lm_head.weight = torch.nn.Parameter(m.lm_head.weight.detach().clone())
+    stale("lm_head.weight", 0.05)(m, g)
+
+
+def part_lost(m, g):
+    f = m.model.layers[1].mlp.down_proj
+    f.forward = lambda x: torch.nn.functional.linear(x[..., :x.shape[-1] // 2], f.weight[:, :x.shape[-1] // 2])
+
+
+def weights_rolled(m, g):
+    weight(m, f"{L}1.self_attn.o_proj.weight", lambda p: p.t().contiguous())
+
+
 QKVO = [f"{L}1.self_attn.{n}_proj.weight" for n in "qkvo"]
 for a in MODELS:
     case(a + "-clean")
@@ -243,6 +278,36 @@ case("mixtral-norm", "rounding", "rounding", "norm", engine=norm_order)
 case("llama-head32", "rounding", "rounding", "lm_head", engine=head32)
 case("llama-eagersdpa", "rounding", "rounding", "attn", engine=lambda m, g: m.set_attn_implementation("eager"))
 case("gemma2-gelu", "rounding", "rounding", "act", engine=act(torch.nn.GELU()))
+
+for a in ("qwen3moe", "deepseek", "gemma3", "mixtral"):
+    case(a + "-packed", packed=True)
+for a in ("deepseek", "qwen3moe", "mixtral"):
+    case(a + "-prefix", prefix=4)
+for a in ("gemma2", "deepseek", "mixtral"):
+    case(a + "-float32", dtype="float32")
+for a in ("deepseek", "qwen3moe", "gemma3"):
+    case(a + "-generate", generate=True)
+case("gemma3-chunked", chunks=4); case("mixtral-lora", lora="merged"); case("qwen3-trainer32", master=True); case("qwen3moe-checkpointing", checkpointing=True)
+case("qwen3-both", temperature=1.0, packed=True, chunks=3)
+case("gemma3-embedscale", "harmful", "formula", "embed", engine=embed_scale)
+case("qwen2-nobias", "harmful", "weights", "*", *[f"{L}{i}.self_attn.{n}_proj.bias" for i in range(3) for n in "qkv"], engine=no_bias)
+case("qwen3-kvswapped", "harmful", "weights", QKVO[1], QKVO[2], engine=exchanged(QKVO[1], QKVO[2]))
+case("llama-untied", "harmful", "weights", "lm_head.weight", tied=True, engine=untied)
+case("llama-lost", "harmful", "formula", "down", engine=part_lost)
+case("deepseek-stale", "harmful", "weights", f"{L}1.self_attn.kv_b_proj.weight", engine=stale(f"{L}1.self_attn.kv_b_proj.weight", 0.05))
+case("gemma3-norm1", "harmful", "weights", f"{L}2.post_attention_layernorm.weight", engine=ones(f"{L}2.post_attention_layernorm.weight"))
+case("mixtral-router", "harmful", "weights", f"{L}0.mlp.gate.weight", engine=stale(f"{L}0.mlp.gate.weight", 0.1))
+case("qwen3moe-act", "harmful", "formula", "experts", engine=act(torch.nn.GELU()))
+case("gemma3-act", "harmful", "formula", "act", engine=act(torch.nn.SiLU()))
+case("qwen3-interleaved", "harmful", "formula", "rope", engine=interleaved)
+case("gemma3-window", "harmful", "formula", "attn", engine=window(4))
+case("deepseek-fp8cache", "harmful", "precision", "cache", "attn", "latent_kv", cache="fp8")
+case("llama-transposed", "harmful", "weights", QKVO[3], engine=weights_rolled)
+case("qwen2-int8", "harmful", "weights", "*", engine=int8)
+case("deepseek-step", "harmful", "weights", "*", engine=step_before)
+case("qwen3moe-prompt", "harmful", "tokens", "row 2", other=True)
+case("deepseek-shifted", "harmful", "arrays", "row 1", shifted=True)
+case("gemma2-temperature", "harmful", "formula", "logp", temperature=0.7)
 
 VLLM = dict(vllm=True)
 for a in ("llama", "qwen2", "qwen3", "qwen3moe", "mixtral", "gemma3"):

@@ -142,7 +142,8 @@ func (n *net) find(p *pass, c *cut, f string) piece {
 	case "latent_norm":
 		return one(out(p.sites[c.weight[slices.Index(c.out, f)]], 0))
 	case "qk_norm":
-		return piece{v: out(p.sites[pre+"self_attn."+f+"_norm"], 0), heads: map[string]int{"q": n.heads, "k": n.kvHeads}[f], either: true}
+		name, heads := pre+"self_attn."+f+"_norm", map[string]int{"q": n.heads, "k": n.kvHeads}[f]
+		return piece{v: out(p.sites[name], 0), heads: heads, either: !p.tape.ahead(name, heads)}
 	case "rope":
 		if n.latent {
 			for _, call := range n.around(p, c.layer) {
@@ -282,6 +283,14 @@ func (n *net) rotated(p *pass, calls []*msprobe.Call, f string) piece {
 		return piece{v: v, call: name}
 	}
 	return piece{v: pick(added), heads: heads}
+}
+
+// ahead reports whether heads stand ahead of tokens in what a site gives, by a pass that has not as many tokens as heads: the others have the same order.
+func (t *tape) ahead(name string, heads int) bool {
+	return slices.ContainsFunc(t.passes, func(p *pass) bool {
+		v := out(p.sites[name], 0)
+		return v != nil && len(v.Shape) == 4 && int(v.Shape[1]) == heads && int(v.Shape[2]) != heads
+	})
 }
 
 // routed finds scores, choices and weights of a router.

@@ -178,36 +178,39 @@ func (j *judge) temperatures(side, k int, base options) []options {
 	if j.cuts[j.cutAt[k]].stage != "logp" || k == 0 || j.cutAt[k-1] != j.cutAt[k]-1 {
 		return nil
 	}
-	off := func(t float64) float64 {
-		o := base
+	off := func(o options, t float64) float64 {
 		o.temp = t
 		if st := j.function(side, k, &o); st != nil {
 			return j.away(side, k, st)
 		}
 		return math.NaN()
 	}
-	was := off(base.temp)
+	was := off(base, base.temp)
 	if !(was > OtherLogits) {
 		return nil
 	}
-	best, least := base.temp, was
-	for middle, step := 1.0, 1.4; step > 1.0005; step = math.Pow(step, 1.0/8) { // 1/15 to 15, then around the best so far
-		for i := -8; i <= 8; i++ {
-			t := middle * math.Pow(step, float64(i))
-			if x := off(t); x < least {
-				best, least = t, x
+	best, least := base, math.Inf(1)
+	for _, c := range unique([]float64{base.softcap}, j.sides[side].caps()...) { // a cap that is fitted without the temperature is another one
+		o := base
+		o.softcap = c
+		for middle, step := 1.0, 1.4; step > 1.0005; step = math.Pow(step, 1.0/8) { // 1/15 to 15, then around the best so far
+			at, low := middle, math.Inf(1)
+			for i := -8; i <= 8; i++ {
+				t := middle * math.Pow(step, float64(i))
+				if x := off(o, t); x < low {
+					at, low = t, x
+				}
+			}
+			if middle = at; low < least {
+				best, least = o, low
+				best.temp, _ = strconv.ParseFloat(strconv.FormatFloat(at, 'g', 3, 64), 64)
 			}
 		}
-		if best > 0 {
-			middle = best
-		}
 	}
-	o := base
-	o.temp, _ = strconv.ParseFloat(strconv.FormatFloat(best, 'g', 3, 64), 64)
-	if o.name, o.args = "temperature", []any{o.temp}; !(off(o.temp) < explained*was) {
+	if best.name, best.args = "temperature", []any{best.temp}; !(off(best, best.temp) < explained*was) {
 		return nil
 	}
-	return []options{o}
+	return []options{best}
 }
 
 // windows are those that masks, or the arguments of attention, tell.

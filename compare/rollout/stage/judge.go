@@ -976,7 +976,7 @@ func (j *judge) explain(side, k int, s *Stage) {
 		if i == j.cutAt[k] {
 			list = append(list, j.temperatures(side, k, x.opt)...)
 		}
-		if x.stage == "attn" && side == 1 {
+		if (x.stage == "attn" || x.stage == "latent_kv") && side == 1 {
 			for _, t := range []dtype.Type{dtype.Float8E4M3FN, dtype.Float8E5M2, dtype.Int8} {
 				o := x.opt
 				o.kv, o.name, o.args = t, "cache", []any{t.String()}
@@ -1002,7 +1002,12 @@ func (j *judge) explain(side, k int, s *Stage) {
 			best, s.Variant, s.Args = e, "lost", []any{rank, tp}
 		}
 	}
-	if best > limit*max(other, roundings*u) && best > explained*here {
+	enough := max(limit*max(other, roundings*u), explained*here)
+	if s.Variant == "cache" {
+		// Errors that are not those of this rounding would grow by it. A step's own keys are read ahead of the cache in some engines, and these it does not explain.
+		enough = max(enough, here/2)
+	}
+	if best > enough {
 		s.Variant, s.Args = "", nil
 		return
 	}

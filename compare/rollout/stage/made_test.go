@@ -19,6 +19,7 @@ import (
 	"precision/compare/weights"
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
+	"precision/dump/msprobe"
 	"precision/dump/torch"
 	"precision/testdata/workshop/dumptest"
 )
@@ -276,6 +277,8 @@ type madePair struct {
 	tokens int
 	// numbers are what both sides divide their logits by, as a cap and a temperature, in calls of their own.
 	numbers []float64
+	// capped has a tanh follow: they are caps.
+	capped bool
 	// dir is where the recordings go, a new folder if empty.
 	dir string
 }
@@ -571,6 +574,9 @@ func turns(n *net, c *cut) (list [2]*matrix) {
 func (p *madePair) divided(r *recorder, logits any) {
 	for i, x := range p.numbers {
 		r.call(fmt.Sprintf("Tensor.__truediv__.%d.forward", i), []any{logits, map[string]any{"type": "float", "value": x}}, []any{logits})
+		if p.capped {
+			r.call(fmt.Sprintf("Torch.tanh.%d.forward", i), []any{logits}, []any{logits})
+		}
 	}
 }
 
@@ -766,6 +772,17 @@ func faults() []fault {
 		{"window", madePair{change: at("attn", func(o *options) { o.window = 4 })}, Formula, "attn", "window"},
 		{"tiled", madePair{change: at("attn", func(o *options) { o.tiled = true })}, Formula, "attn", "tiled"},
 		{"cache", madePair{change: at("attn", func(o *options) { o.kv = dtype.Float8E4M3FN })}, Precision, "attn", "cache"},
+		{"cache, some tokens read ahead of it", madePair{kept: dtype.Float16, change: func(c *cut) {
+			if whole := c.f; c.stage == "attn" {
+				c.f = func(n *net, c *cut, o *options, st state) state {
+					plain, narrow := whole(n, c, o, st), *o
+					narrow.kv = dtype.Float8E4M3FN
+					out := whole(n, c, &narrow, st)
+					copy(out["a"].row(13), plain["a"].row(13))
+					return out
+				}
+			}
+		}}, Precision, "attn", "cache"},
 		{"activation", madePair{change: at("act", func(o *options) { o.act = "gelu" })}, Formula, "act", "act"},
 		{"lost", madePair{after: func(c *cut, st state) {
 			if c.stage == "o_proj" {
@@ -800,6 +817,7 @@ func faults() []fault {
 		{"a temperature that no call shows", madePair{change: at("logp", func(o *options) { o.temp = 0.7 })}, Formula, "logp", "temperature"},
 		{"no temperature, that no call shows", madePair{base: at("logp", func(o *options) { o.temp = 1.3 }), change: at("logp", func(o *options) { o.temp = 0 })}, Formula, "logp", "notemperature"},
 		{"nothing, a temperature that no call shows", madePair{base: at("logp", func(o *options) { o.temp = 0.7 })}, "", "", ""},
+		{"no temperature, that no call shows, behind a cap", madePair{capped: true, numbers: []float64{8}, base: at("logp", func(o *options) { o.softcap, o.temp = 8, 0.7 }), change: at("logp", func(o *options) { o.temp = 0 })}, Formula, "logp", "notemperature"},
 		{"no temperature", madePair{numbers: []float64{0.7}, base: at("logp", func(o *options) { o.temp = 0.7 }), change: at("logp", func(o *options) { o.temp = 0 })}, Formula, "logp", "notemperature"},
 	}
 }
@@ -1208,6 +1226,40 @@ func TestOtherTokens(t *testing.T) {
 	r := (&madePair{ids: func(texts [][]int64) [][]int64 { texts[1][1] = 2; return texts }}).run(t)
 	if len(r.Mismatch) != 1 || r.Mismatch[0] != [2]int{1, 1} {
 		t.Errorf("found %v", r.Mismatch)
+	}
+}
+
+// TestAhead has heads ahead of tokens and behind them, of which there are as many in one pass.
+func TestAhead(t *testing.T) {
+	for _, x := range []struct {
+		shapes [][]int64
+		want   bool
+	}{
+		{[][]int64{{1, 4, 4, 8}}, false},
+		{[][]int64{{1, 4, 4, 8}, {1, 4, 1, 8}}, true},
+		{[][]int64{{1, 4, 4, 8}, {1, 1, 4, 8}}, false},
+		{[][]int64{{4, 4, 8}, {1, 4, 8}}, false},
+	} {
+		tp := &tape{}
+		for _, s := range x.shapes {
+			tp.passes = append(tp.passes, &pass{sites: map[string]*site{"norm": {outs: []*msprobe.Value{{Shape: s}}}}})
+		}
+		tp.passes = append(tp.passes, &pass{})
+		if got := tp.ahead("norm", 4); got != x.want {
+			t.Errorf("%v: found %v", x.shapes, got)
+		}
+	}
+}
+
+// TestNarrowed has one scale of 8 bits for each head, whatever its width.
+func TestNarrowed(t *testing.T) {
+	x := &matrix{n: 1, w: 6, v: []float64{127, 0.6, 1.27, 0.6, 12.7, 6}}
+	for width, want := range map[int][]float64{2: {127, 1, 1.27, 0.6, 12.7, 6}, 3: {127, 1, 1, 0.6, 12.7, 6}} {
+		for i, v := range narrowed(x, width, dtype.Int8).v {
+			if math.Abs(v-want[i]) > 0.05*want[i] {
+				t.Errorf("%d wide: element %d is %v, want %v", width, i, v, want[i])
+			}
+		}
 	}
 }
 

@@ -396,7 +396,7 @@ func (n *net) attend(q, k, v *matrix, o *options) *matrix {
 	}
 	vd := v.w / kv
 	if o.kv != 0 {
-		k, v = n.narrowed(k, o.kv), n.narrowed(v, o.kv)
+		k, v = narrowed(k, n.dim, o.kv), narrowed(v, vd, o.kv)
 	}
 	out := newMatrix(q.n, heads*vd)
 	var s attended
@@ -451,12 +451,12 @@ func (n *net) weigh(s *attended, q, k *matrix, i, h int, o *options) {
 	}
 }
 
-// narrowed rounds the elements of heads: to int8 with one scale a token and head, to 8-bit floats with and without one.
-func (n *net) narrowed(x *matrix, t dtype.Type) *matrix {
+// narrowed rounds the elements of heads of a width: to int8 with one scale a token and head, to 8-bit floats with and without one.
+func narrowed(x *matrix, width int, t dtype.Type) *matrix {
 	out := newMatrix(x.n, x.w)
 	r := t.Rounding()
-	for at := 0; at < len(x.v); at += n.dim {
-		in := x.v[at:min(at+n.dim, len(x.v))]
+	for at := 0; at < len(x.v); at += width {
+		in := x.v[at:min(at+width, len(x.v))]
 		if t != dtype.Int8 {
 			for j, v := range in {
 				out.v[at+j] = r.Round(v)
@@ -804,11 +804,19 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 		}},
 		// Keys and values as attention reads them.
 		&cut{layer: l, stage: "latent_kv", in: []string{"c", "y"}, out: []string{"k", "v"}, weight: []string{p + "kv_b_proj"}, f: func(n *net, c *cut, o *options, st state) state {
-			kv := linear(st["c"], n.get(p+"kv_b_proj.weight"), nil)
+			made := st["c"]
+			cached := o.kv != 0 && o.kv != dtype.BFloat16 // which is of angles
+			if cached {
+				made = narrowed(made, made.w, o.kv)
+			}
+			kv := linear(made, n.get(p+"kv_b_proj.weight"), nil)
 			if kv == nil || kv.w != n.heads*(n.dim-n.turned+n.valueDim) || st["y"].w < n.turned {
 				return nil
 			}
 			turned := n.rotate(columns(st["y"], st["y"].w-n.turned, st["y"].w), c.layer, o, false)
+			if cached {
+				turned = narrowed(turned, n.turned, o.kv)
+			}
 			plain := n.dim - n.turned
 			k, v := newMatrix(kv.n, n.heads*n.dim), newMatrix(kv.n, n.heads*n.valueDim)
 			each := plain + n.valueDim
