@@ -178,7 +178,7 @@ type Signature struct {
 	Rest   bool
 	// Named are parameters behind the rest, which are given by name.
 	Named []string
-	// Hidden are attributes that are not recorded.
+	// Hidden are attributes that are not recorded; those with a value are in Defaults.
 	Hidden []string
 	// Others are parameters by other names that they are given by.
 	Others map[string]string
@@ -186,7 +186,8 @@ type Signature struct {
 	Defaults map[string]string
 }
 
-// signature reads form(parameter,parameter/other name:default,*rest;hidden,hidden).
+// signature reads form(parameter,parameter/other name:default,*rest;hidden,fixed:value), where form'parameter'parameter are the
+// gradients of parameters of a function.
 func signature(text string) (*Signature, error) {
 	form, list, _ := strings.Cut(text, "(")
 	list, ok := strings.CutSuffix(list, ")")
@@ -195,8 +196,17 @@ func signature(text string) (*Signature, error) {
 	}
 	list, hidden, has := strings.Cut(list, ";")
 	s := &Signature{Form: form, Params: strings.Split(list, ",")}
-	if has {
-		s.Hidden = strings.Split(hidden, ",")
+	for _, word := range strings.Split(hidden, ",") {
+		name, value, fixed := strings.Cut(word, ":")
+		switch {
+		case fixed:
+			if s.Defaults == nil {
+				s.Defaults = map[string]string{}
+			}
+			s.Defaults[name] = value
+		case has:
+			s.Hidden = append(s.Hidden, name)
+		}
 	}
 	if list == "" {
 		s.Params = nil

@@ -762,4 +762,14 @@ func convForms() {
 		define("conv"+name, function{forward: convolution(d), backward: convolutionGradients(d)})
 		define("conv_transpose"+name, function{forward: transposedConvolution(d), backward: transposedGradients(d)})
 	}
+	define("convolution", function{forward: func(k *invocation) []Reading { return k.convolutionForm().forward(k) },
+		backward: func(k *invocation, g []Values) gradients { return k.convolutionForm().backward(k, g) }})
+}
+
+// convolutionForm is what aten's convolution is, by its argument transposed and the axes of its input.
+func (k *invocation) convolutionForm() *function {
+	x := k.tensor("input")
+	f := forms["conv"+map[bool]string{true: "_transpose"}[k.bool("transposed", false)]+itoa(len(x.shape)-2)+"d"]
+	refuseIf(f == nil, ShapesDiffer, x.shape)
+	return f
 }

@@ -540,6 +540,9 @@ func (k *invocation) lossReduction() string {
 	for _, old := range []string{"size_average", "reduce"} {
 		refuseIf(k.has(old), Unsupported, old)
 	}
+	if n, ok := k.args["reduction"].number(); ok && (n == 0 || n == 1 || n == 2) { // as aten has it
+		return []string{"none", "mean", "sum"}[int(n)]
+	}
 	how := k.string("reduction", "mean")
 	refuseIf(!slices.Contains([]string{"mean", "sum", "none", "batchmean"}, how), BadArgument, "reduction", how, "mean, sum or none")
 	return how

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"strings"
 
 	"precision/dump/dtype"
 )
@@ -32,6 +33,14 @@ func logicForms() {
 	bits("bitwise_and", func(a, b int64) int64 { return a & b })
 	bits("bitwise_or", func(a, b int64) int64 { return a | b })
 	bits("bitwise_xor", func(a, b int64) int64 { return a ^ b })
+	bits("bitwise_right_shift", func(a, b int64) int64 { return a >> uint64(min(max(b, 0), 63)) })
+	bits("gcd", func(a, b int64) int64 {
+		for b != 0 {
+			a, b = b, a%b
+		}
+		return max(a, -a)
+	})
+	define("foreach", function{forward: forEach})
 	define("bitwise_not", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		if x.typ == dtype.Bool {
@@ -164,4 +173,27 @@ func buildSelect(c *Call) Values {
 		in[0] = reshape(in[0], shape)
 	}
 	return chosen(in[0], in[1], in[2])
+}
+
+// forEach is a function of each tensor of a list: _foreach_add is add. Arguments that are lists go along.
+func forEach(k *invocation) []Reading {
+	_, name, _ := strings.Cut(k.name, "foreach_")
+	f := functions()[name]
+	list := k.tensors("input")
+	refuseIf(f == nil || len(list) != len(k.outs), ShapesDiffer, len(list), len(k.outs))
+	var r Reading
+	for i := range list {
+		call, one := *k.Call, *k
+		call.outs = k.outs[i : i+1]
+		one.Call, one.name, one.params, one.args = &call, name, f.params, map[string]*argument{}
+		for key, a := range k.args {
+			if a != nil && a.list != nil {
+				refuseIf(len(a.list) != len(list), ShapesDiffer, len(list), len(a.list))
+				a = a.list[i]
+			}
+			one.args[key] = a
+		}
+		r.Out = append(r.Out, f.forward(&one)[0].Out[0])
+	}
+	return []Reading{r}
 }

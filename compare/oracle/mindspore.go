@@ -347,6 +347,9 @@ func gradientKernel(of string, known *function, params, outs []string) *function
 				x.gradients[0] = d
 			}
 		}
+		if row := catalogue.Of(of); x.results == nil && (row.Formula != nil || of == "pad") { // of the result its shape is used alone
+			x.results = []*operand{d}
+		}
 		for i, name := range outs { // of what is not given the shape is that of its gradient
 			if x.args[name] == nil && i < len(k.outs) && k.outs[i] != nil {
 				x.args[name] = &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, op: k.outs[i]}
@@ -357,15 +360,20 @@ func gradientKernel(of string, known *function, params, outs []string) *function
 			for n := 0; all[outs[0]+other(n)] != nil; n++ {
 				var list []Values
 				for i, name := range outs {
-					if i < len(k.outs) && all[name+other(n)] != nil {
-						list = append(list, k.asRecorded(all[name+other(n)](), i))
+					if i >= len(k.outs) || all[name+other(n)] == nil {
+						continue
 					}
+					var v Values
+					if k.outs[i] != nil { // output_mask leaves some out
+						v = k.asRecorded(all[name+other(n)](), i)
+					}
+					list = append(list, v)
 				}
 				readings = append(readings, Reading{Out: list})
 			}
 			return readings
 		}
-		if of == "layer_norm" {
+		if of == "layer_norm" || of == "group_norm" {
 			return x.everyEpsilon(grads)
 		}
 		x.window()

@@ -61,10 +61,41 @@ func (k *invocation) pooled(d int, largest bool) (p poolArgs, w *windows) {
 }
 
 func pooling(d int, largest bool) func(k *invocation) []Reading {
-	return formulaFor(func(k *invocation) Values {
+	return func(k *invocation) []Reading {
 		p, w := k.pooled(d, largest)
-		return p.shaped(w.values(k.Call, p.v, largest))
+		out := []Values{p.shaped(w.values(k.Call, p.v, largest))}
+		if largest && len(k.outs) == 2 {
+			out = append(out, p.shaped(w.places(p.v)))
+		}
+		return []Reading{{Out: out}}
+	}
+}
+
+// best is the place of the largest number of those that an element is made of, and the others that are equal to it.
+func (w *windows) best(x []float64, element int64) (best int64, equal []int64) {
+	best = -1
+	w.each(element, func(c int64, _ float64) {
+		switch {
+		case best < 0 || x[c] > x[best] || math.IsNaN(x[c]):
+			best, equal = c, equal[:0]
+		case x[c] == x[best]:
+			equal = append(equal, c)
+		}
 	})
+	return best, equal
+}
+
+// places are where in its plane each largest number is; of equal ones any.
+func (w *windows) places(v Values) Values {
+	x, plane := must(held(v)).y, count(w.in)
+	shape := append(slices.Clone(v.Shape()[:len(v.Shape())-len(w.in)]), w.out...)
+	return &formula{shape: shape, exact: true, cost: w.cost, f: func(i int64, _ []int64) (float64, float64) {
+		at, equal := w.best(x, i)
+		if at < 0 || len(equal) > 0 {
+			return 0, math.Inf(1)
+		}
+		return float64(at % plane), 0
+	}}
 }
 
 // maximumGradient gives the gradient of a maximum to the place it was taken from, of equal ones to any.
@@ -76,27 +107,17 @@ func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 			refuseIf(!slices.Equal(gs.Shape(), append(slices.Clone(p.v.Shape()[:2]), p.out...)), ShapesDiffer, gs.Shape(), p.out)
 			x := must(held(p.v))
 			sum := newSpreader(int64(len(x.y)))
-			var cells []int64
 			for o, t := range must(held(gs)).y {
-				cells = cells[:0]
-				w.each(int64(o), func(place int64, _ float64) { cells = append(cells, place) })
-				best, ties := int64(-1), 0
-				for _, c := range cells {
-					switch {
-					case best < 0 || x.y[c] > x.y[best] || math.IsNaN(x.y[c]):
-						best, ties = c, 1
-					case x.y[c] == x.y[best]:
-						ties++
-					}
-				}
+				best, equal := w.best(x.y, int64(o))
 				if best < 0 {
 					continue
 				}
 				sum.add(best, t, 1, 0)
-				for _, c := range cells {
-					if ties > 1 && x.y[c] == x.y[best] { // of equal ones any
-						sum.add(c, t, 0, 1)
-					}
+				if len(equal) > 0 { // of equal ones any
+					equal = append(equal, best)
+				}
+				for _, c := range equal {
+					sum.add(c, t, 0, 1)
 				}
 			}
 			return sum.values(p.x.shape, true, k.sumUnit())
@@ -105,10 +126,15 @@ func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 }
 
 func adaptive(d int, largest bool) func(k *invocation) []Reading {
-	return formulaFor(func(k *invocation) Values {
+	return func(k *invocation) []Reading {
 		x := k.tensor("input")
-		return adaptiveWindows(x.shape, k.shape(), d).values(k.Call, x, largest)
-	})
+		w := adaptiveWindows(x.shape, k.shape(), d)
+		out := []Values{w.values(k.Call, x, largest)}
+		if largest && len(k.outs) == 2 {
+			out = append(out, w.places(x))
+		}
+		return []Reading{{Out: out}}
+	}
 }
 
 func poolForms() {

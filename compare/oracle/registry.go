@@ -205,10 +205,11 @@ var (
 // functionsOfRows makes a function of every formula of the catalogue, and of every call whose form there is.
 func functionsOfRows() map[string]*function {
 	type called struct {
-		form, params, named, others string
-		rest                        bool
+		form, params, named, others, defaults string
+		rest                                  bool
 	}
 	all, same := map[string]*function{}, map[called]*function{}
+	var derived []func() // gradients, made when all functions are there
 	for _, row := range catalogue.All() {
 		var formula *function
 		if row.Formula != nil {
@@ -226,15 +227,33 @@ func functionsOfRows() map[string]*function {
 				if space != "" {
 					key = space + "." + name
 				}
-				how := called{call.Form, strings.Join(call.Params, " "), strings.Join(call.Named, " "), fmt.Sprint(call.Others), call.Rest}
+				if of, outs, ok := strings.Cut(call.Form, "'"); ok {
+					derived = append(derived, func() {
+						how := called{call.Form, strings.Join(call.Params, " "), "", fmt.Sprint(call.Others), fmt.Sprint(call.Defaults), false}
+						if same[how] == nil {
+							f := gradientKernel(of, all[of], call.Params, strings.Split(outs, "'"))
+							if f.hidden = nil; slices.Contains(all[of].params, "eps") && !slices.Contains(call.Params, "eps") {
+								f.hidden = []string{"eps"}
+							}
+							f.others, f.defaults = call.Others, call.Defaults
+							same[how] = f
+						}
+						all[key] = same[how]
+					})
+					continue
+				}
+				how := called{call.Form, strings.Join(call.Params, " "), strings.Join(call.Named, " "), fmt.Sprint(call.Others), fmt.Sprint(call.Defaults), call.Rest}
 				if same[how] == nil {
 					f := *forms[call.Form]
-					f.params, f.rest, f.named, f.others = call.Params, call.Rest, call.Named, call.Others
+					f.params, f.rest, f.named, f.others, f.defaults = call.Params, call.Rest, call.Named, call.Others, call.Defaults
 					same[how] = &f
 				}
 				all[key] = same[how]
 			}
 		}
+	}
+	for _, add := range derived {
+		add()
 	}
 	return all
 }

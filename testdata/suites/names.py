@@ -19,21 +19,21 @@ def signatures():
     with open(path) as f:
         for line in f:
             row, _, traits = line.partition("|")
-            form = re.search(r"(?:^| )(?:call=\w+|Functional=\w+|Torch=\w+|f)\(([^)]*)\)", traits)
+            form = re.search(r"(?:^| )(?:call=[\w']+|Functional=\w+|Torch=\w+|f)\(([^)]*)\)", traits)
             if form and not line.startswith("#"):
                 params = re.split(r"[,;]", form[1])
                 calls.update({n: ([re.split(r"[:?{]", p.strip("*"))[0].split("/") for p in params], "*" in form[1]) for n in row.split() if not n[0].isupper()})
     return calls
 
 
-dunders = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "invert": "bitwise_not", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor"}
+dunders = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "invert": "bitwise_not", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}
 
 
 def plain(name):
     """Without the marks of Python, as the program reads names of calls."""
     name = name.split(".")[0]
     base = name.strip("_")
-    if re.fullmatch(r"__[ir]?\w+__", name) and base not in rows and base[:1] in "ir" and len(base) > 2:
+    if re.fullmatch(r"__[ir]?\w+__", name) and base not in rows and base not in dunders and base[:1] in "ir" and len(base) > 2:
         base = dunders.get(base[1:], base[1:])
     return dunders.get(base, base)
 

@@ -49,6 +49,8 @@ def written(v):
         return "[" + ", ".join(map(written, v)) + "]"
     if isinstance(v, str):
         return '"%s"' % v
+    if isinstance(v, torch.dtype):
+        return '"%s"' % v
     if v is None or isinstance(v, (bool, int, float)) and v == v and abs(v) != float("inf"):
         return repr(v)
     raise TypeError(type(v))
@@ -64,6 +66,47 @@ small = [("Torch.eye", (3, 4), {}), ("Torch.linspace", (0.5, 3.25, 7), {}), ("To
          ("Torch.isclose", (x[0], x[0] + (x[1] > 2.4) * 0.001), {}), ("Torch.isin", (x[0], x[0, 1]), {}), ("Torch.isposinf", (1 / x[0],), {}), ("Torch.isneginf", (-1 / x[0],), {}),
          ("Torch.unique", ((x[0] * 2).floor(),), {"return_counts": True}), ("Torch.unique_consecutive", ((x[0] * 2).floor(),), {}),
          ("Tensor.unfold", (x[0], 0, 2, 2), {}), ("Torch.bilinear", (x[0], x[1], torch.ones(2, 3, 3) + x[0, :3], x[0, 0, :2]), {})]
+torch.manual_seed(options.seed)
+g, v, w, image, kernel, gain = [torch.randn(s) for s in ((3, 8), (3, 8), (3, 8), (2, 4, 6, 6), (6, 2, 3, 3), (8,))]
+unit, labels, cube, line = torch.sigmoid(w), torch.tensor([2, 0, 7]), torch.randn(1, 2, 4, 4, 4), torch.randn(2, 4, 6)
+y, mean, rstd = torch.native_layer_norm(v, (8,), gain, gain, 1e-5)
+_, means, roots = torch.native_group_norm(image, gain[:4], gain[:4], 2, 4, 36, 2, 1e-5)
+most, where = torch.ops.aten.max_pool2d_with_indices(image, (2, 2))
+sure, total = torch.ops.aten.nll_loss_forward(v, labels, gain, 1, -100)
+convolved = torch.randn(2, 6, 3, 3)
+geometry = ((2, 2), (1, 1), (1, 1), False, (0, 0), 2)
+small += [("Aten." + name, args, kwargs) for name, args, kwargs in (
+    ("sigmoid_backward", (g, unit), {}), ("tanh_backward", (g, unit), {}), ("silu_backward", (g, v), {}), ("gelu_backward", (g, v), {"approximate": "tanh"}), ("gelu_backward", (g, v), {}),
+    ("elu_backward", (g, .7, 1., 1., False, v), {}), ("elu_backward", (g, .7, 1., 1., True, -.6 * unit), {}), ("leaky_relu_backward", (g, v, .1, False), {}), ("hardsigmoid_backward", (g, v * 3), {}),
+    ("hardswish_backward", (g, v * 3), {}), ("hardtanh_backward", (g, v, -1, .5), {}), ("threshold_backward", (g, v, 0), {}), ("softplus_backward", (g, v, 1.5, 20), {}),
+    ("log_sigmoid_backward", (g, v, (-v.abs()).exp()), {}), ("logit_backward", (g, unit, .2), {}), ("mish_backward", (g, v), {}), ("glu_backward", (g[:, :4], v, -1), {}),
+    ("mse_loss_backward", (g[0, 0], v, w, 1), {}), ("smooth_l1_loss_backward", (g, v, w, 0, .5), {}), ("huber_loss_backward", (g[0, 0], v, w, 2, .5), {}),
+    ("binary_cross_entropy_backward", (g, unit, torch.sigmoid(v), None, 0), {}), ("soft_margin_loss", (v, torch.sign(w)), {"reduction": 0}), ("soft_margin_loss_backward", (g[0, 0], v, torch.sign(w), 1), {}),
+    ("nll_loss_backward", (g[0, 0], v, labels, gain, 1, -100, total), {}),
+    ("_softmax_backward_data", (g, torch.softmax(v, 1), 1, torch.float32), {}), ("_log_softmax_backward_data", (g, torch.log_softmax(v, 1), 1, torch.float32), {}),
+    ("embedding_dense_backward", (g, labels, 9, -1, False), {}), ("native_layer_norm_backward", (g, v, (8,), mean, rstd, gain, gain, [True, True, True]), {}),
+    ("native_group_norm_backward", (image.flip(2), image, means, roots, gain[:4], 2, 4, 36, 2, [True, True, True]), {}),
+    ("convolution", (image, kernel, gain[:6], *geometry), {}), ("convolution", (line, kernel[:4, :, 0], None, (2,), (1,), (1,), True, (1,), 1), {}),
+    ("convolution_backward", (convolved, image, kernel, [6], *geometry, [True, True, True]), {}),
+    ("avg_pool2d_backward", (most, image, (2, 2), (2, 2), (0, 0), False, True, None), {}), ("avg_pool3d_backward", (cube[..., :2, :2, :2], cube, (2, 2, 2), (2, 2, 2), (0, 0, 0), False, True, None), {}),
+    ("max_pool2d_with_indices", (image, (2, 2)), {}), ("max_pool3d_with_indices", (cube, (2, 2, 2)), {}), ("max_pool2d_with_indices_backward", (most.flip(1), image, (2, 2), (2, 2), (0, 0), (1, 1), False, where), {}),
+    ("_adaptive_avg_pool2d_backward", (most, image), {}), ("_adaptive_avg_pool3d_backward", (cube[..., :2, :2, :2], cube), {}),
+    *[(how + "_pad%dd" % n, (t, (1, 2) * n), {}) for how in ("reflection", "replication") for n, t in ((1, line), (2, image[:1, :1]), (3, cube[:, :1]))],
+    *[(how + "_pad%dd_backward" % n, (torch.nn.functional.pad(t, (1, 2) * n), t, (1, 2) * n), {}) for how in ("reflection", "replication") for n, t in ((1, line), (2, image[:1, :1]), (3, cube[:, :1]))],
+    ("max_pool3d_with_indices_backward", (cube[..., :2, :2, :2], cube, (2, 2, 2), (2, 2, 2), (0, 0, 0), (1, 1, 1), False, torch.ops.aten.max_pool3d_with_indices(cube, (2, 2, 2))[1]), {}),
+    ("_foreach_add", ([v, w], [w, g]), {"alpha": 2}), ("_foreach_mul", ([v, w], .3), {}), ("_foreach_div", ([v, w], [w, g]), {}), ("_foreach_maximum", ([v, w], [.5, -.5]), {}),
+    ("_foreach_pow", ([unit], 2.5), {}), ("_foreach_sqrt", ([unit, unit[0]],), {}), ("_foreach_neg", ([v, w],), {}), ("_foreach_addcmul", ([v, w], [w, g], [g, v], .4), {}),
+    ("_foreach_addcdiv", ([v, w], [w, g], [unit, unit], .4), {}), ("_foreach_lerp", ([v, w], [w, g], .3), {}),
+    ("bitwise_right_shift", (torch.tensor([-9, 77, 1 << 30]), torch.tensor([1, 3, 20])), {}), ("gcd", (torch.tensor([-12, 77, 0, 7]), torch.tensor([18, 121, 5, 0])), {}),
+    ("angle", (v,), {}), ("special_xlog1py", (v, unit), {}), ("_add_relu", (v, w), {"alpha": .5}), ("linalg_cross", (v[:, :3], w[:, :3]), {}), ("linalg_diagonal", (image[0, :, :, :4],), {"offset": 1}),
+    ("_prelu_kernel", (v, gain), {}), ("_pdist_forward", (v, 2.), {}),
+    ("im2col", (image[:1], (2, 2), (1, 1), (0, 0), (2, 2)), {}), ("col2im", (v[:, :4].reshape(1, 4, 3).repeat(1, 1, 3), (6, 6), (2, 2), (1, 1), (0, 0), (2, 2)), {}),
+    ("unfold_backward", (torch.randn(3, 4, 2), [3, 8], 1, 2, 2), {}), ("slice_backward", (v[:, 1:7:2], [3, 8], 1, 1, 7, 2), {}), ("select_backward", (gain, [3, 8], 0, 1), {}),
+    ("diagonal_backward", (gain[:3], [3, 8], 2, 0, 1), {}), ("upsample_nearest2d", (image[:1], (4, 9)), {}), ("upsample_bilinear2d", (image[:1], (4, 9), True), {}),
+    ("upsample_bicubic2d", (image[:1], (4, 9), False), {}), ("adjoint", (image[0],), {}),
+)]
+small += [("Torch.frobenius_norm", (v, 1), {}), ("Torch.msort", (v,), {}), ("Torch.linalg.matmul", (v, w.T), {}), ("Functional.upsample_nearest", (image[:1],), {"scale_factor": 2}),
+          ("Functional.upsample_bilinear", (image[:1],), {"scale_factor": 2})]
 
 
 def case(op, name, samples):
@@ -141,8 +184,11 @@ for op in op_db[::options.every]:
                 left_out[type(e).__name__] += 1
 if options.cases:
     for name, args, kwargs in small:
-        y = getattr(torch if name.startswith("Torch.") else torch.Tensor, name.split(".")[1])(*args, **kwargs)
-        print("%s(%s) = %s" % (name, ", ".join([written(a) for a in args] + ["%s=%s" % (k, written(v)) for k, v in kwargs.items()]), written(y)))
+        f = {"Torch": torch, "Tensor": torch.Tensor, "Aten": torch.ops.aten, "Functional": torch.nn.functional}[name.split(".")[0]]
+        for part in name.split(".")[1:]:
+            f = getattr(f, part)
+        y = f(*args, **kwargs)
+        print("%s(%s) = %s" % (name, ", ".join([written(a) for a in args] + ["%s=%s" % (k, written(v)) for k, v in kwargs.items()]), ", ".join(map(written, y if isinstance(y, (list, tuple)) else [y]))))
     sys.exit()
 print("left out:", dict(left_out))
 sys.exit(recording.judged(options.precision, "OpInfo", options.list))
