@@ -48,8 +48,14 @@ func gateForms() {
 		}
 		return []Reading{of(false), of(true)}
 	}})
+	define("npu_gelu_mul", function{forward: formulaFor(func(k *invocation) Values { // documentation of torch_npu
+		x := k.tensor("input")
+		gate, second := k.halved(x, len(x.shape)-1, true)
+		return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.halves(k.applied(catalogue.Of("gelu"), gate)), second})
+	})})
 	define("npu_ffn", function{forward: feedForward})
 	define("npu_group_norm_silu", function{forward: func(k *invocation) []Reading {
+		k.only(1, "swish_scale")
 		v := forms["group_norm"].forward(k)[0].Out[0]
 		return []Reading{{Out: []Values{k.applied(catalogue.Of("silu"), v), nil, nil}}}
 	}})

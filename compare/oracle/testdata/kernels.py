@@ -551,6 +551,43 @@ y, z = np.split(x @ w1, 2, -1)
 case("npu_ffn", [x, w1, w2, "swiglu"], {}, (silu(y) * z) @ w2)
 case("npu_ffn", [x, normal(4, 6) * 0 + w1[:, :6], w2, "gelu"], {}, tanh(x @ w1[:, :6]) @ w2)
 
+# Movement, convolutions and gates by the names of torch_npu
+x = normal(2, 3, 4)
+case("npu_broadcast", [x[:, :1], [2, 5, 4]], {}, x[:, :1].repeat(5, 1))
+case("npu_reshape", [x, [6, 4]], {}, x.reshape(6, 4))
+case("npu_transpose", [x, [2, 0, 1]], {}, x.transpose(2, 0, 1).copy())
+case("npu_one_hot", [np.array([5, 3, 2, 1], np.int32)], {"depth": 5}, (np.array([5, 3, 2, 1])[:, None] == np.arange(5)).astype(f4))
+case("copy_memory_", [x, -x], {}, -x)
+case("one_", [x], {}, np.ones_like(x))
+f = np.asarray(x, float)
+case("npu_gelu_mul", [x], {"approximate": "tanh"}, (tanh(f[..., :2]) * f[..., 2:]).astype(f4))
+x, w, b = normal(2, 4, 3), normal(4), normal(4)
+r = x.reshape(2, 2, -1)
+r = ((r - r.mean(-1, keepdims=True)) / np.sqrt(r.var(-1, keepdims=True) + f4(1e-5))).reshape(x.shape) * w[:, None] + b[:, None]
+case("npu_group_norm_swish", [x, 2, w, b], {"eps": 1e-5, "swish_scale": 1.0}, silu(r), None, None)
+x, w, b = normal(1, 4, 5, 5), normal(6, 2, 3, 3), normal(6)
+wide = np.pad(x.astype(float), ((0, 0), (0, 0), (1, 1), (1, 1)))
+y = np.zeros((1, 6, 3, 3))
+for c in range(6):
+    for i in range(3):
+        for j in range(3):
+            y[0, c, i, j] = (wide[0, c // 3 * 2:c // 3 * 2 + 2, 2 * i:2 * i + 3, 2 * j:2 * j + 3] * w[c]).sum() + b[c]
+case("npu_convolution", [x, w, b, [2, 2], [1, 1], [1, 1], 2], {}, y.astype(f4))
+x, w = normal(1, 2, 3, 3), normal(2, 3, 3, 3)
+y = np.zeros((1, 3, 8, 8))
+for c in range(2):
+    for i in range(3):
+        for j in range(3):
+            y[0, :, 2 * i:2 * i + 3, 2 * j:2 * j + 3] += x[0, c, i, j].astype(float) * w[c]
+y = y[:, :, 1:7, 1:7].astype(f4)
+for name in ("npu_convolution_transpose", "npu_conv_transpose2d"):
+    case(name, [x, w, None, [1, 1], [1, 1], [2, 2], [1, 1], 1], {}, y)
+q, k, v, mask = normal(1, 4, 5, 8), normal(1, 2, 6, 8), normal(1, 2, 6, 8), np.triu(np.ones((5, 6), bool), 2)
+y, most, total = attend(q[0], k[0], v[0], .3, ~mask)
+eight = lambda x: x.astype(f4)[None, ..., None].repeat(8, -1)
+for name in ("npu_fusion_attention_v2", "npu_fusion_attention_v3"):
+    case(name, [q, k, v, 4, "BNSD"], {"scale": .3, "atten_mask": mask}, y[None], eight(most), eight(total))
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
