@@ -17,12 +17,13 @@ func logicForms() {
 			x := k.compared("input", "other")
 			z := k.compared("other", "input")
 			refuseIf(!discrete(k.outType()) || k.outType().Bits() == 64 && k.outType() != dtype.Int64, BadType, "output 0", k.outType().String())
+			lo, hi := integerRange(k.outType())
 			return elementsOf(func(x, _ [][]float64, y, b []float64) {
 				for i := range y {
 					p, q := x[0][i], x[1][i]
 					y[i] = float64(f(int64(p), int64(q)))
-					if b != nil {
-						if b[i] = 0; abs(p) >= 1<<53 || abs(q) >= 1<<53 {
+					if b != nil { // numbers that float64 or the type does not hold are anything
+						if b[i] = 0; max(abs(p), abs(q), abs(y[i])) >= 1<<53 || y[i] < lo || y[i] > hi {
 							b[i] = math.Inf(1)
 						}
 					}
@@ -33,12 +34,23 @@ func logicForms() {
 	bits("bitwise_and", func(a, b int64) int64 { return a & b })
 	bits("bitwise_or", func(a, b int64) int64 { return a | b })
 	bits("bitwise_xor", func(a, b int64) int64 { return a ^ b })
-	bits("bitwise_right_shift", func(a, b int64) int64 { return a >> uint64(min(max(b, 0), 63)) })
-	bits("gcd", func(a, b int64) int64 {
+	bits("bitwise_left_shift", func(a, b int64) int64 {
+		if a == 0 || b < 0 || b > 63 {
+			return 0
+		}
+		return int64(min(max(math.Ldexp(float64(a), int(b)), -1<<62), 1<<62))
+	})
+	bits("bitwise_right_shift", func(a, b int64) int64 { return a >> min(uint64(b), 63) })
+	divisor := func(a, b int64) int64 {
 		for b != 0 {
 			a, b = b, a%b
 		}
 		return max(a, -a)
+	}
+	bits("gcd", divisor)
+	bits("lcm", func(a, b int64) int64 {
+		y := math.Abs(float64(a/max(divisor(a, b), 1)) * float64(b))
+		return int64(min(y, 1<<62))
 	})
 	define("foreach", function{forward: forEach})
 	define("bitwise_not", function{local: true, forward: formulaFor(func(k *invocation) Values {

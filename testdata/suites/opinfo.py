@@ -97,6 +97,7 @@ small += [("Aten." + name, args, kwargs) for name, args, kwargs in (
     ("_foreach_add", ([v, w], [w, g]), {"alpha": 2}), ("_foreach_mul", ([v, w], .3), {}), ("_foreach_div", ([v, w], [w, g]), {}), ("_foreach_maximum", ([v, w], [.5, -.5]), {}),
     ("_foreach_pow", ([unit], 2.5), {}), ("_foreach_sqrt", ([unit, unit[0]],), {}), ("_foreach_neg", ([v, w],), {}), ("_foreach_addcmul", ([v, w], [w, g], [g, v], .4), {}),
     ("_foreach_addcdiv", ([v, w], [w, g], [unit, unit], .4), {}), ("_foreach_lerp", ([v, w], [w, g], .3), {}),
+    ("bitwise_left_shift", (torch.tensor([-9, 77, 3]), torch.tensor([1, 3, 20])), {}), ("lcm", (torch.tensor([-12, 77, 5]), torch.tensor([18, 121, 0])), {}),
     ("bitwise_right_shift", (torch.tensor([-9, 77, 1 << 30]), torch.tensor([1, 3, 20])), {}), ("gcd", (torch.tensor([-12, 77, 0, 7]), torch.tensor([18, 121, 5, 0])), {}),
     ("angle", (v,), {}), ("special_xlog1py", (v, unit), {}), ("_add_relu", (v, w), {"alpha": .5}), ("linalg_cross", (v[:, :3], w[:, :3]), {}), ("linalg_diagonal", (image[0, :, :, :4],), {"offset": 1}),
     ("_prelu_kernel", (v, gain), {}), ("_pdist_forward", (v, 2.), {}),
