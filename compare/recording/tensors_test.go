@@ -334,6 +334,26 @@ func TestSunkElements(t *testing.T) {
 	}
 }
 
+// TestNothingLeft: a difference that is nothing on one side is judged by what was taken from each other.
+func TestNothingLeft(t *testing.T) {
+	side := func(off, left float64) string {
+		f := func(x float64) string { return fmt.Sprintf("%.9e", float64(float32(x))) }
+		a := statistics("bfloat16", f(3+off), f(-1.5), f(0.75), f(10+off))
+		list := []string{entry("Functional.linear", 0, []string{sized(2, 0), sized(1.1, 0)}, a)}
+		list = append(list, entry("Tensor.__sub__", 0, []string{a, statistics("bfloat16", f(3), f(-1.5), f(0.75), f(10+off/2))}, statistics("bfloat16", f(left), "0.0", f(left/8), f(left))))
+		for i := range 4 {
+			list = append(list, entry("Functional.gelu", i, []string{sized(3+float64(i), 0)}, sized(4+float64(i), 0)))
+		}
+		return written(t, list...)
+	}
+	golden := side(0, 0)
+	for left, want := range map[float64][]string{0.01: nil, 5: {"Tensor.__sub__.0.forward"}} {
+		if j := judged(t, side(0.015625, left), golden); !slices.Equal(rootNames(j), want) {
+			t.Errorf("%g left of 10: %s, roots %v, expected %v", left, j.Verdict, rootNames(j), want)
+		}
+	}
+}
+
 // TestOverflowIsNoMask: -inf beside numbers that stand for themselves is an overflow, and so is -inf that a call makes of
 // what has no masks.
 func TestOverflowIsNoMask(t *testing.T) {

@@ -122,12 +122,12 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 	}
 	for k := range op.Outputs {
 		r := w.row(&op.Outputs[k])
-		size, known := sizeOf(r)
+		size, condition, known := w.relative(op, r)
 		if !known || counted(r.Left.DType) {
 			continue
 		}
 		ok = true
-		factor = max(factor, size/((in+max(coarsest, roundedOff(r), w.shortOf(op))*max(1, float64(op.Op.Steps)))*w.condition(op, r)))
+		factor = max(factor, size/((in+max(coarsest, roundedOff(r), w.shortOf(op))*max(1, float64(op.Op.Steps)))*condition))
 	}
 	return factor, ok && found
 }

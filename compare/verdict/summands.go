@@ -152,16 +152,16 @@ func (w *recordedWalk) shows(op *Operator, r *result.Row) bool {
 	if agreementOf(r) != different {
 		return false
 	}
-	size, known := sizeOf(r)
+	size, condition, known := w.relative(op, r)
 	if !known {
 		return !blind(r) && !w.reordered()
 	}
-	return size > w.ordinary(op, r)
+	return size > w.ordinary(op, r, condition)
 }
 
 // ordinary is what rounding and another order of summation make of an output at most: the result
-// is rounded, as maybe what leads to it, and products are summed in float32 or better.
-func (w *recordedWalk) ordinary(op *Operator, r *result.Row) float64 {
+// is rounded, as maybe what leads to it, and products are summed in float32 or better. condition is that of [recordedWalk.relative].
+func (w *recordedWalk) ordinary(op *Operator, r *result.Row, condition float64) float64 {
 	n := 1.0
 	for k := range op.Inputs {
 		n = max(n, elements(w.row(&op.Inputs[k]).Right.Shape))
@@ -172,7 +172,7 @@ func (w *recordedWalk) ordinary(op *Operator, r *result.Row) float64 {
 		// What is summed over many elements may be rounded in between, as over blocks in bfloat16.
 		steps = max(steps, 2+math.Log2(max(1, counts[0]/max(1, elements(r.Right.Shape)))))
 	}
-	return steps*u + ((2+math.Log2(n))*min(u, single)+2*w.shortOf(op))*w.condition(op, r)
+	return steps*u + ((2+math.Log2(n))*min(u, single)+2*w.shortOf(op))*condition
 }
 
 // tensorUnit is the roundoff of the numbers of ten bits that units for products of matrices take those of float32
@@ -201,7 +201,7 @@ func (w *recordedWalk) factors() {
 		for k := range op.Outputs {
 			r := w.row(&op.Outputs[k])
 			size, known := sizeOf(r)
-			switch limit := w.ordinary(op, r); {
+			switch limit := w.ordinary(op, r, w.condition(op, r)); {
 			case agreementOf(r) == unknown || r.Recorded.Argument || !r.Left.DType.IsFloat():
 			case known && size <= limit && !(normOf(r) > 0): // of zeros nothing is known
 			case !known || size <= limit:
@@ -233,17 +233,40 @@ func (w *recordedWalk) condition(op *Operator, r *result.Row) float64 {
 	if op.Op.Steps > 0 && backwards(op) == 0 {
 		return op.Op.Lost
 	}
-	out, sum := normOf(r), op.Op.Lost*normOf(r)
-	op = w.stepOf(op)
-	if backwards(op) == 1 {
-		sum = max(sum, w.gradientSummands(op, r))
-	} else {
-		sum = max(sum, w.summands(op, r))
-	}
-	if c := sum / out; c > 1 {
+	if c := w.addedUp(op, r) / normOf(r); c > 1 {
 		return c // infinite where nothing is left
 	}
 	return 1
+}
+
+// addedUp is the norm of what was added up to an output.
+func (w *recordedWalk) addedUp(op *Operator, r *result.Row) float64 {
+	sum := op.Op.Lost * normOf(r)
+	if op = w.stepOf(op); backwards(op) == 1 {
+		return max(sum, w.gradientSummands(op, r))
+	}
+	return max(sum, w.summands(op, r))
+}
+
+// relative is how far an output is off, and how many times its rounding may be larger than that of a single number. Both are relative to the
+// right side, or to what was added up where nothing is left of it there.
+func (w *recordedWalk) relative(op *Operator, r *result.Row) (size, condition float64, known bool) {
+	size, known = sizeOf(r)
+	if condition = w.condition(op, r); !math.IsInf(size, 1) || !math.IsInf(condition, 1) {
+		return size, condition, known
+	}
+	left := math.NaN() // also where no number says how far they are apart
+	switch f, rec := &r.Result().Facts, r.Recorded; {
+	case r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) || r.Compared && f.Disagree > 0:
+	case r.Compared && f.Known:
+		left = f.X.RMS * math.Sqrt(float64(f.Finite))
+	case !rec.Argument && rec.Left.Has(result.KnownNorm):
+		left = rec.Left.Stats.Norm
+	}
+	if share := left / w.addedUp(op, r); share <= math.MaxFloat64 {
+		return share, 1, known
+	}
+	return size, condition, known
 }
 
 // steepest is the slope of a function where it is steepest, by its largest result; 0 where that is not known.
