@@ -18,6 +18,7 @@ import (
 
 // tables are the declarations outside op that name many operators and are no tables of what operators are.
 var tables = map[string]string{
+	"compare/oracle.dunders":              "how Python spells operators, nothing of what they are",
 	"compare/oracle.functionsOfMindSpore": "primitives whose parameters are not those of the function",
 }
 
