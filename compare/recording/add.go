@@ -48,6 +48,7 @@ func (a *adder) add(rec *msprobe.Call) {
 		a.leaf(&c.leaves[i], &rec.Values[i])
 	}
 	if rec.NaN != msprobe.NotRecorded {
+		c.flagged = rec.NaN != msprobe.No
 		v := msprobe.Value{Section: msprobe.Output, Path: "is_nan", Kind: msprobe.Scalar, Type: "bool", Value: msprobe.Number{Kind: msprobe.Bool, I: int64(rec.NaN - msprobe.No), F: float64(rec.NaN - msprobe.No)}}
 		c.leaves = append(c.leaves, leaf{})
 		a.leaf(&c.leaves[n], &v)

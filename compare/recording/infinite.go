@@ -68,25 +68,19 @@ func (c *call) flag() *leaf {
 	return nil
 }
 
-// flagged tells that a device found NaN or infinities in a call.
-func (c *call) flagged() bool {
-	l := c.flag()
-	return l != nil && l.arg.Value.I != 0
-}
-
 // hands tells of a call of one side alone that it is the first since the last pair of calls in which a device found NaN, and that
 // the next pair has them on this side alone: else it may be a mask that was made.
 func (s *side) hands(c *call) bool {
-	if !c.flagged() {
+	if !c.flagged {
 		return false
 	}
 	for k := c.at - 1; k >= 0 && s.calls[k].pair == nil; k-- {
-		if s.calls[k].flagged() {
+		if s.calls[k].flagged {
 			return false
 		}
 	}
 	next := slices.IndexFunc(s.calls[c.at:], func(x *call) bool { return x.pair != nil })
-	return next >= 0 && s.calls[c.at+next].flagged() && !s.calls[c.at+next].pair.flagged()
+	return next >= 0 && s.calls[c.at+next].flagged && !s.calls[c.at+next].pair.flagged
 }
 
 // finite tells whether the tensors that go into a call are known, and finite, and whether a number

@@ -91,6 +91,8 @@ type call struct {
 	// op is the name of its operator in the table, meets what it is of all ranks that run it
 	// together.
 	op, meets string
+	// flagged tells that a device found NaN or infinities in it; other calls ask for that when the values are let go.
+	flagged bool
 	// begins tells that it does not wait until what it does is done.
 	begins bool
 }
