@@ -324,15 +324,17 @@ func defineKernels(all map[string]*function) {
 
 // gradientKernel is a kernel that computes the gradients of a function. Its inputs are under the names of the function's
 // parameters, grad and result being the gradient and the result of the function; outs are the parameters whose gradients
-// come out. Where one of them is an input, it has the size of what comes out.
+// come out. Where one of them is an input, it has the size of what comes out. What the function has of windows and epsilons, and
+// the kernel has not, is not recorded.
 func gradientKernel(of string, known *function, params, outs []string) *function {
 	f := &function{params: params}
+	hides := func(name string) bool { return slices.Contains(known.params, name) && !slices.Contains(params, name) }
 	switch {
-	case strings.Contains(of, "pool"):
+	case hides("kernel_size"):
 		f.hidden = []string{"kernel_size", "stride", "padding", "dilation", "ceil_mode"}
-	case of == "conv2d":
+	case hides("stride"):
 		f.hidden = []string{"stride", "padding", "dilation", "groups"}
-	case of == "layer_norm":
+	case hides("eps"):
 		f.hidden = []string{"eps"}
 	}
 	f.forward = func(k *invocation) []Reading {
@@ -373,7 +375,7 @@ func gradientKernel(of string, known *function, params, outs []string) *function
 			}
 			return readings
 		}
-		if of == "layer_norm" || of == "group_norm" {
+		if hides("eps") {
 			return x.everyEpsilon(grads)
 		}
 		x.window()

@@ -232,9 +232,6 @@ func functionsOfRows() map[string]*function {
 						how := called{call.Form, strings.Join(call.Params, " "), "", fmt.Sprint(call.Others), fmt.Sprint(call.Defaults), false}
 						if same[how] == nil {
 							f := gradientKernel(of, all[of], call.Params, strings.Split(outs, "'"))
-							if f.hidden = nil; slices.Contains(all[of].params, "eps") && !slices.Contains(call.Params, "eps") {
-								f.hidden = []string{"eps"}
-							}
 							f.others, f.defaults = call.Others, call.Defaults
 							same[how] = f
 						}

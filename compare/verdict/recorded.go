@@ -55,12 +55,13 @@ func agreementOf(r *result.Row) agreement {
 		}
 		return different
 	}
-	equal, known := rec.Agrees()
+	var equal, known bool
 	if f := &r.Result().Facts; r.Compared && f.Known {
 		equal, known = f.BitEqual, true
+	} else {
+		equal, known = rec.Agrees()
 	}
-	switch {
-	case !known, !equal && sunk(r) && rec.Left.Stats.Max == rec.Right.Stats.Max:
+	if !known || !equal && sunk(r) && rec.Left.Stats.Max == rec.Right.Stats.Max {
 		return unknown // also where masks hide the others
 	}
 	return of(equal)

@@ -201,12 +201,13 @@ func (w *recordedWalk) factors() {
 		for k := range op.Outputs {
 			r := w.row(&op.Outputs[k])
 			size, known := sizeOf(r)
-			switch limit := w.ordinary(op, r, w.condition(op, r)); {
+			condition := w.condition(op, r)
+			switch limit := w.ordinary(op, r, condition); {
 			case agreementOf(r) == unknown || r.Recorded.Argument || !r.Left.DType.IsFloat():
 			case known && size <= limit && !(normOf(r) > 0): // of zeros nothing is known
 			case !known || size <= limit:
 				return
-			case size <= limit+2*tensorUnit*w.condition(op, r):
+			case size <= limit+2*tensorUnit*condition:
 				shorter++
 			}
 		}
@@ -218,13 +219,27 @@ func (w *recordedWalk) factors() {
 
 // normOf is the norm of the right side of a tensor, NaN if it is not known.
 func normOf(r *result.Row) float64 {
+	_, right := norms(r)
+	return right
+}
+
+// norms are those of both sides, NaN where one is not known.
+func norms(r *result.Row) (left, right float64) {
 	if f := &r.Result().Facts; r.Compared && f.Known {
-		return f.Y.RMS * math.Sqrt(float64(f.Finite))
+		n := math.Sqrt(float64(f.Finite))
+		return f.X.RMS * n, f.Y.RMS * n
 	}
-	if rec := r.Recorded; rec != nil && !rec.Argument && rec.Right.Has(result.KnownNorm) {
-		return rec.Right.Stats.Norm
+	rec := r.Recorded
+	if rec == nil || rec.Argument {
+		return math.NaN(), math.NaN()
 	}
-	return math.NaN()
+	of := func(s *result.Summary) float64 {
+		if s == nil || !s.Has(result.KnownNorm) {
+			return math.NaN()
+		}
+		return s.Stats.Norm
+	}
+	return of(rec.Left), of(rec.Right)
 }
 
 // condition is how many times larger than an output, by their norms, the numbers are that were added
@@ -255,14 +270,10 @@ func (w *recordedWalk) relative(op *Operator, r *result.Row) (size, condition fl
 	if condition = w.condition(op, r); !math.IsInf(size, 1) || !math.IsInf(condition, 1) {
 		return size, condition, known
 	}
-	left := math.NaN() // also where no number says how far they are apart
-	switch f, rec := &r.Result().Facts, r.Recorded; {
-	case r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) || r.Compared && f.Disagree > 0:
-	case r.Compared && f.Known:
-		left = f.X.RMS * math.Sqrt(float64(f.Finite))
-	case !rec.Argument && rec.Left.Has(result.KnownNorm):
-		left = rec.Left.Stats.Norm
+	if r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) || r.Compared && r.Result().Facts.Disagree > 0 {
+		return size, condition, known // no number says how far they are apart
 	}
+	left, _ := norms(r)
 	if share := left / w.addedUp(op, r); share <= math.MaxFloat64 {
 		return share, 1, known
 	}

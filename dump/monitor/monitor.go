@@ -148,7 +148,7 @@ func find(path string) (folders []folder, databases []string) {
 	if len(folders) > 0 {
 		databases = nil // they say the same again
 	}
-	slices.SortFunc(folders, func(a, b folder) int { return cmp.Or(a.rank-b.rank, cmp.Compare(a.path, b.path)) })
+	byTime(folders)
 	return folders, databases
 }
 
@@ -172,24 +172,25 @@ func Read(path string) (*Data, error) {
 	case len(folders) == 0:
 		return nil, fmt.Errorf("%s: found no folders <time>-rank<n>-<id> or rank_<n> with csv files and no .trend.db, expected those of a monitor", path)
 	}
-	byTime(folders)
-	for _, f := range folders {
-		before := map[*Series]int{}
-		for _, s := range b.Series {
-			if s.Rank == f.rank && len(s.Points) > 0 {
-				before[s] = len(s.Points)
-			}
+	rank := 0 // where the series of a rank begin
+	for i, f := range folders {
+		if i > 0 && folders[i-1].rank != f.rank {
+			rank = len(b.Series)
+		}
+		var before []int
+		for _, s := range b.Series[rank:] {
+			before = append(before, len(s.Points))
 		}
 		if err := b.folder(f); err != nil {
 			return nil, err
 		}
-		b.resume(f.rank, before)
+		resume(b.Series[rank:], before)
 	}
 	b.finish()
 	return &b.Data, nil
 }
 
-// byTime puts folders in the order in which their runs began, as their names say, which leave out the year: where they are more than
+// byTime puts folders of each rank in the order in which their runs began, as their names say, which leave out the year: where they are more than
 // half a year apart, the first months of a year are behind its last ones.
 func byTime(folders []folder) {
 	began := func(f folder) time.Time {
@@ -214,12 +215,9 @@ func byTime(folders []folder) {
 	slices.SortStableFunc(folders, func(a, b folder) int { return cmp.Or(a.rank-b.rank, order(a).Compare(order(b))) })
 }
 
-// resume takes out what runs of a rank before the last one that was read recorded of its steps and later ones: a training that was
-// begun again from a checkpoint goes over some of them once more. before is how many points of each series were there until then.
-func (b *builder) resume(rank int, before map[*Series]int) {
-	if len(before) == 0 {
-		return
-	}
+// resume takes out of the series of a rank what runs before the last one that was read recorded of its steps and later ones: a training
+// that was begun again from a checkpoint goes over some of them once more. before is how many points the first of the series had until then.
+func resume(list []*Series, before []int) {
 	first := [2]int64{math.MaxInt64, math.MaxInt64} // moments count their own steps
 	of := func(s *Series) *int64 {
 		if s.Phase() == 6 {
@@ -227,15 +225,17 @@ func (b *builder) resume(rank int, before map[*Series]int) {
 		}
 		return &first[0]
 	}
-	for _, s := range b.Series {
-		if s.Rank != rank {
-			continue
+	for i, s := range list {
+		added := s.Points
+		if i < len(before) {
+			added = added[before[i]:]
 		}
-		for _, p := range s.Points[before[s]:] {
+		for _, p := range added {
 			*of(s) = min(*of(s), p.Step)
 		}
 	}
-	for s, n := range before {
+	for i, n := range before {
+		s := list[i]
 		kept := slices.DeleteFunc(slices.Clone(s.Points[:n]), func(p Point) bool { return p.Step >= *of(s) })
 		s.Again += n - len(kept)
 		s.Points = append(kept, s.Points[n:]...)
