@@ -10,6 +10,8 @@ import (
 	"precision/dump/checkpoint"
 	"precision/internal/lazy"
 	"precision/internal/nd"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Two changes of all weights leave what a network computes as it is: experts that are numbered otherwise, and hidden states that
@@ -169,19 +171,12 @@ func (p *pair) sameAngles(columns bool, fold []float64) bool {
 	unit := p.narrow().Unit()
 	for i := range n {
 		for j := range i + 1 {
-			if math.Abs(dot(x[i], x[j])-dot(y[i], y[j])) > 8*unit*math.Sqrt(dot(x[i], x[i])*dot(x[j], x[j])) {
+			if math.Abs(floats.Dot(x[i], x[j])-floats.Dot(y[i], y[j])) > 8*unit*math.Sqrt(floats.Dot(x[i], x[i])*floats.Dot(x[j], x[j])) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-func dot(x, y []float64) (s float64) {
-	for i := range x {
-		s += x[i] * y[i]
-	}
-	return s
 }
 
 var routerOf = lazy.Regexp(`\blayers\.(\d+)\.mlp\.gate\.weight$`)

@@ -11,6 +11,8 @@ import (
 	"precision/dump/checkpoint"
 	"precision/internal/lazy"
 	"precision/internal/nd"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // part is a tensor of the network: a tensor of a file, or the piece of one in which an engine keeps several together.
@@ -188,10 +190,14 @@ const sampled = 4096
 // alike is the cosine of a sample of two parts, 0 where they cannot be read.
 func alike(a, b *part) float64 {
 	x, y, err := sample(a, b, sampled)
-	if c := dot(x, y) / math.Sqrt(dot(x, x)*dot(y, y)); err == nil && c == c {
-		return c
+	if err != nil {
+		return 0
 	}
-	return 0
+	c := floats.Dot(x, y) / math.Sqrt(floats.Dot(x, x)*floats.Dot(y, y))
+	if c != c {
+		return 0
+	}
+	return c
 }
 
 // sample reads up to n elements of two parts of one size, in runs of 64 that lie evenly over them.

@@ -17,6 +17,8 @@ import (
 	"precision/dump/dtype"
 	"precision/internal/each"
 	"precision/internal/nd"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Kind is how a tensor of the right side is related to that of the left.
@@ -257,7 +259,8 @@ func (p *pair) relate(ctx context.Context) error {
 	var diff, size float64
 	var moves moves
 	u, v := make([]float64, tile), make([]float64, tile)
-	value, constant, plain := math.NaN(), true, true
+	var front, value float64 // the first elements
+	constant, plain := true, true
 	for first := int64(0); first < n && ctx.Err() == nil; first += tile {
 		k := min(tile, n-first)
 		if first > 0 && p.a.t.Type == p.b.t.Type && equal == first {
@@ -282,16 +285,19 @@ func (p *pair) relate(ctx context.Context) error {
 		if err := y.read(v[:k], first); err != nil {
 			return err
 		}
-		if first == 0 {
-			value = v[0]
-		}
-		for i := range k {
-			a, b := u[i], v[i]
-			if wide {
-				a, b = narrow.Round(a), narrow.Round(b)
+		u, v := u[:k], v[:k]
+		if wide {
+			for i := range u {
+				u[i], v[i] = narrow.Round(u[i]), narrow.Round(v[i])
 			}
-			constant, plain = constant && b == value, plain && a == u[0]
-			size += a * a
+		}
+		if first == 0 {
+			front, value = u[0], v[0]
+		}
+		size += floats.Dot(u, u)
+		for i, a := range u {
+			b := v[i]
+			constant, plain = constant && b == value, plain && a == front
 			if a == b || a != a && b != b {
 				equal++
 				continue

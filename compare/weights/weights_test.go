@@ -263,6 +263,13 @@ func TestKinds(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a constant that the narrower type does not hold", func(t *testing.T) {
+		n := decoder(1)
+		fill(n.v[q], 0.1)
+		if found := kinds(t, decoder(1).open(t, "BF16"), n.open(t, "F32")); found["layers.0.self_attn.q_proj"] != Constant {
+			t.Errorf("found %v", found)
+		}
+	})
 }
 
 // TestEqualRows: experts tie whose rows of the router are equal to the last element, each with each.

@@ -10,6 +10,7 @@ var vectors = false
 
 func float16To32(dst []float32, src []byte)  { float16s(dst, src) }
 func float16To64(dst []float64, src []byte)  { float16s(dst, src) }
+func bfloat16To64(dst []float64, src []byte) { bfloat16s(dst, src) }
 func bfloat16To32(dst []float32, src []byte) { bfloat16s(dst, src) }
 func int8To32(dst []float32, src []byte)     { int8s(dst, src) }
 func uint8To32(dst []float32, src []byte)    { uint8s(dst, src) }

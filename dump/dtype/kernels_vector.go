@@ -23,20 +23,32 @@ func float16To32(dst []float32, src []byte) {
 	float16s(dst[n:], src[2*n:])
 }
 
-// float16To64 goes by way of float32, which holds every half.
 func float16To64(dst []float64, src []byte) {
-	if vectors {
-		var some [8 * perRound]float32
-		for len(dst) >= len(some) {
-			_ = src[2*len(some)-1] // the kernel checks no bounds
-			float16Rounds(&some[0], &src[0], len(some)/perRound)
-			for i, v := range some {
-				dst[i] = float64(v)
-			}
-			dst, src = dst[len(some):], src[2*len(some):]
+	n := by32(dst, src, false)
+	float16s(dst[n:], src[2*n:])
+}
+
+func bfloat16To64(dst []float64, src []byte) {
+	n := by32(dst, src, true)
+	bfloat16s(dst[n:], src[2*n:])
+}
+
+// by32 widens by way of float32, which holds every half and every bfloat16, and returns how many elements
+// that were. It names the kernels, as memory that is handed to one by its address would be allocated.
+func by32(dst []float64, src []byte, bfloat16 bool) (n int) {
+	var some [8 * perRound]float32
+	for ; vectors && len(dst)-n >= len(some); n += len(some) {
+		_ = src[2*(n+len(some))-1] // the kernels check no bounds
+		if bfloat16 {
+			bfloat16Rounds(&some[0], &src[2*n], len(some)/perRound)
+		} else {
+			float16Rounds(&some[0], &src[2*n], len(some)/perRound)
+		}
+		for i, v := range some {
+			dst[n+i] = float64(v)
 		}
 	}
-	float16s(dst, src)
+	return n
 }
 
 func bfloat16To32(dst []float32, src []byte) {

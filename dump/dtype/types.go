@@ -57,7 +57,7 @@ var rows = []row{
 		widen: widening{float16To32, float16To64}},
 	{typ: BFloat16, name: "bfloat16", wire: "DT_BF16", ge: 27, class: classFloat, bits: 16, array: Float32, reference: Float32,
 		torch: "BFloat16Storage", aliases: "bf16", limits: limits{0x1p-8, 0x1p-126, 0x1p-133, 0x1.fep127},
-		widen: widening{bfloat16To32, bfloat16s[float64]}},
+		widen: widening{bfloat16To32, bfloat16To64}},
 	{typ: Float32, name: "float32", wire: "DT_FLOAT", ge: 0, class: classFloat, bits: 32, numpy: "f4",
 		torch: "FloatStorage", aliases: "float fp32 f32", limits: limits{0x1p-24, 0x1p-126, 0x1p-149, 0x1.fffffep127},
 		widen: widening{float32To32, float32s[float64]}},
