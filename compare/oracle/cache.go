@@ -140,6 +140,18 @@ func cacheForms() {
 		refuseIf(count(updates.shape) != int64(len(rows))*width, ShapesDiffer, updates.shape, idx.shape, x.shape)
 		return k.patch(x, updates, "indices", rows, count(x.shape[:deep]), width, func(row, e int64) int64 { return row*width + e })
 	})})
+	define("scatter_update", function{forward: formulaFor(func(k *invocation) Values {
+		return k.scatteredFrom(k.tensor("input"), k.tensor("updates"), -2)
+	})})
+	define("npu_quant_scatter", function{forward: formulaFor(func(k *invocation) Values {
+		refuseIf(k.string("reduce", "update") != "update" || k.outType() != dtype.Int8 || k.string("round_mode", "rint") != "rint", Unsupported, "reduce, dst_type, round_mode")
+		src := k.tensor("updates")
+		in := []Values{src, k.alongAxis(src, k.tensor("quant_scales"), "quant_axis", -1)}
+		if k.has("quant_zero_points") {
+			in = append(in, k.alongAxis(src, k.tensor("quant_zero_points"), "quant_axis", -1))
+		}
+		return k.scatteredFrom(k.tensor("input"), k.inSteps(dtype.Int8, in...), -2)
+	})})
 	define("npu_kv_rmsnorm_rope_cache", function{forward: ropeCache})
 	define("rotary_embedding", function{mends: []string{"query", "key"}, forward: func(k *invocation) []Reading { return k.rotaryEmbedding(k.bool("is_neox_style", true), nil) }})
 	define("npu_mrope", function{forward: func(k *invocation) []Reading {
@@ -147,6 +159,29 @@ func cacheForms() {
 		refuseIf(mode != "half" && mode != "interleave", BadArgument, "rotary_mode", mode, "half or interleave")
 		return k.rotaryEmbedding(mode == "half", k.ints("mrope_section"))
 	}})
+}
+
+// scatteredFrom puts the updates of each batch into the tensor of it, from the index of the batch on along an axis (example of
+// torch_npu.scatter_update).
+func (k *invocation) scatteredFrom(x *operand, src Values, missing int64) Values {
+	idx, s := k.tensor("indices"), src.Shape()
+	axis := k.axis("axis", missing, len(x.shape))
+	refuseIf(axis == 0 || len(s) != len(x.shape) || len(idx.shape) != 1 || idx.shape[0] != s[0] || s[0] > x.shape[0], ShapesDiffer, x.shape, s, idx.shape)
+	at, to, from, rows := ints(idx), rowMajor(x.shape), rowMajor(s), make([]int64, s[0])
+	for d := range s {
+		refuseIf(d > 0 && d != axis && s[d] != x.shape[d], ShapesDiffer, x.shape, s)
+	}
+	for i, p := range at {
+		refuseIf(p < 0 || p > x.shape[axis]-s[axis], OutsideCache, k.shown("indices"), p, x.shape[axis]-s[axis]+1)
+		rows[i] = int64(i)
+	}
+	return k.patch(x, src, "indices", rows, s[0], count(s[1:]), func(row, e int64) int64 {
+		place := row*to[0] + at[row]*to[axis]
+		for d := 1; d < len(s); d++ {
+			place += e / from[d] % s[d] * to[d]
+		}
+		return place
+	})
 }
 
 // gatherCache: the tokens of all sequences, one behind the other, from their pages; what no page holds is 0.

@@ -237,6 +237,88 @@ func (t *tape) cosine(x, z []float64, eps float64) float64 {
 	return t.div(t.div(t.dot(x, z), least(x)), least(z))
 }
 
+// boxForms: how much boxes have of each other, and what detectors make of them (documentation and tests of op-plugin).
+func boxForms() {
+	for form, eps := range map[string]float64{"npu_giou": 1e-16, "npu_diou": 1e-9, "npu_ciou": 1e-9} {
+		define(form, function{forward: formulaFor(func(k *invocation) Values {
+			k.only(0, "mode", "is_cross")
+			v, small := append(k.corners("input"), k.corners("gtboxes")...), scalar(eps)
+			both := k.computed("a,b,c,d,e,f,g,h)=max(min(c,g)-max(a,e),0)*max(min(d,h)-max(b,f),0)", v...)
+			if form == "npu_giou" {
+				area := k.computed("a,b,c,d,e,f,g,h,i,t)=(c-a)*(d-b)+(g-e)*(h-f)-i+t", append(v, both, small)...)
+				around := k.computed("a,b,c,d,e,f,g,h)=(max(c,g)-min(a,e))*(max(d,h)-min(b,f))", v...)
+				return k.asRecorded(k.computed("i,u,o)=i/u-(o-u)/o", both, area, around), 0)
+			}
+			area := k.computed("a,b,c,d,e,f,g,h,i,t)=(c-a)*(d-b+t)+(g-e)*(h-f+t)-i+t", append(v, both, small)...)
+			share := k.computed("i,u)=i/u", both, area)
+			apart := k.computed("a,b,c,d,e,f,g,h,t)=((e+g-a-c)^2+(f+h-b-d)^2)/4/((max(c,g)-min(a,e))^2+(max(d,h)-min(b,f))^2+t)", append(v, small)...)
+			y := k.computed("i,p)=i-p", share, apart)
+			if form == "npu_ciou" {
+				turn := k.computed("a,b,c,d,e,f,g,h,t)=0.4052847345693511*(atan((g-e)/(h-f+t))-atan((c-a)/(d-b+t)))^2", append(v, small)...)
+				y = k.computed("y,v,i,t)=y-v*v/(1+t-i+v)", y, turn, share, small)
+			}
+			return k.asRecorded(y, 0)
+		})})
+	}
+	define("npu_yolo_boxes_encode", function{forward: formulaFor(func(k *invocation) Values {
+		refuseIf(k.bool("performance_mode", false), Unsupported, "performance_mode")
+		a, b := k.tensor("input"), k.tensor("gt_bboxes")
+		refuseIf(len(a.shape) != 2 || a.shape[1] != 4 || !slices.Equal(a.shape, b.shape), ShapesDiffer, a.shape, b.shape)
+		stride := sized(k.tensor("stride"), []int64{a.shape[0], 1})
+		var out []Values
+		for _, text := range []string{"a,c,g,h,s)=min(max(((g+h)/2-(a+c)/2)/s+0.5,1e-6),0.999999)", "a,c,g,h,s)=log(max((h-g)/(c-a),1e-6))"} {
+			for i := range int64(2) {
+				out = append(out, k.computed(text, slab1(a, 1, i, 1), slab1(a, 1, i+2, 1), slab1(b, 1, i, 1), slab1(b, 1, i+2, 1), stride))
+			}
+		}
+		return joined(1, out...)
+	})})
+	define("npu_anchor_response_flags", function{forward: formulaFor(func(k *invocation) Values {
+		boxes, size, stride, n := k.tensor("input"), k.each("featmap_size", 2, 0), k.each("stride", 2, 0), k.count("num_base_anchors")
+		refuseIf(len(boxes.shape) != 2 || boxes.shape[1] != 4 || !within(size[0], 1, 1<<16) || !within(size[1], 1, 1<<16) || stride[0] == 0 || stride[1] == 0, ShapesDiffer, boxes.shape, size, stride)
+		x, u := must(held(boxes)).y, precisionFor(boxes.numeric()).v
+		flags, doubt := make([]bool, size[0]*size[1]), make([]bool, size[0]*size[1])
+		for i := 0; i < len(x); i += 4 {
+			var lo, hi [2]int64 // the first and last cell that the centre may be in, by column and row
+			for d := range 2 {
+				at := (x[i+d] + x[i+d+2]) / 2 / float64(stride[d])
+				off := 4 * u * abs(at)
+				refuseIf(!(at-off > -1) || !(at+off < float64(size[1-d])), BadArgument, "input", at, "inside "+shapeText(size))
+				lo[d], hi[d] = int64(max(math.Floor(at-off), 0)), int64(math.Floor(at+off))
+			}
+			for row := lo[1]; row <= hi[1]; row++ {
+				for col := lo[0]; col <= hi[0]; col++ {
+					if cell := row*size[1] + col; lo == hi {
+						flags[cell] = true
+					} else {
+						doubt[cell] = true
+					}
+				}
+			}
+		}
+		return &formula{shape: []int64{int64(len(flags)) * n}, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+			if cell := i / n; flags[cell] || !doubt[cell] {
+				return toNumber(flags[cell]), 0
+			}
+			return 0, 1
+		}}
+	})})
+}
+
+// corners are the sides of boxes (4, N): left, top, right, bottom; or what is given are the centres, widths and heights.
+func (k *invocation) corners(name string) (list []Values) {
+	o := k.tensor(name)
+	refuseIf(len(o.shape) != 2 || o.shape[0] != 4, ShapesDiffer, o.shape)
+	for i := range int64(4) {
+		v := selected(o, 0, i)
+		if k.bool("trans", false) {
+			v = k.computed([]string{"c,w)=c-w/2", "c,w)=c+w/2"}[i/2], selected(o, 0, i%2), selected(o, 0, i%2+2))
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
 func defineSamples() {
 	program("grid_sample", []string{"input", "grid"}, func(t *tape) []*dense { return []*dense{t.gridSample()} })
 	program("local_response_norm", []string{"input"}, func(t *tape) []*dense {
@@ -592,6 +674,7 @@ func (k *invocation) lossOver(shape []int64, how string) float64 {
 
 // lossForms: of probabilities or scores of classes.
 func lossForms() {
+	define("npu_cross_entropy_loss", function{forward: lossWithLogs})
 	for _, soft := range []bool{true, false} {
 		name, nodes := "nll_loss", [][]string{{"input"}}
 		if soft {
@@ -614,6 +697,14 @@ func lossForms() {
 			}
 		}})
 	}
+}
+
+// lossWithLogs is npu_cross_entropy_loss, which gives the logarithms of the probabilities, too.
+func lossWithLogs(k *invocation) []Reading {
+	k.only(0, "lse_square_scale_for_zloss", "return_zloss")
+	c := k.classes(true)
+	loss := k.asRecorded(c.loss(), 0)
+	return []Reading{{Out: []Values{loss, c.logs, nil, nil}}}
 }
 
 // classes is a loss over classes, which are axis 1 of the input (0 of a vector). With

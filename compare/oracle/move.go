@@ -330,17 +330,22 @@ func (c *Call) spread(x Values) Values {
 // buildSlice cuts the box of a given size, or up to the end where that is -1.
 func buildSlice(c *Call) Values {
 	x := c.need("x", 0)
-	begin := c.listOf("offsets", 1)
-	size := c.listOf("size", 2)
-	refuseIf(len(begin) != len(x.shape) || len(size) != len(x.shape), BadAttribute, "offsets, size", shapeText(begin, size), "one for each axis of "+shapeText(x.shape))
+	v := c.box(x, c.listOf("offsets", 1), c.listOf("size", 2))
+	return c.asRecorded(v, 0)
+}
+
+// box is the part of x of a size, -1 for all that is left of an axis, from a place on.
+func (c *Call) box(x Values, begin, size []int64) Values {
+	s := x.Shape()
+	refuseIf(len(begin) != len(s) || len(size) != len(s), BadAttribute, "offsets, size", shapeText(begin, size), "one for each axis of "+shapeText(s))
 	size = slices.Clone(size)
-	for i, d := range x.shape {
+	for i, d := range s {
 		if size[i] == -1 {
 			size[i] = d - begin[i]
 		}
-		refuseIf(begin[i] < 0 || size[i] < 0 || begin[i] > d || size[i] > d-begin[i], BadAttribute, "offsets, size", shapeText(begin, size), "inside "+shapeText(x.shape))
+		refuseIf(begin[i] < 0 || size[i] < 0 || begin[i] > d || size[i] > d-begin[i], BadAttribute, "offsets, size", shapeText(begin, size), "inside "+shapeText(s))
 	}
-	return c.asRecorded(cut(x, begin, size, ones(len(size))), 0)
+	return cut(x, begin, size, ones(len(size)))
 }
 
 // listOf is a list that comes as an attribute or as an input.
@@ -408,6 +413,28 @@ func defineMade() {
 		}}
 	})})
 	define("one_hot", function{forward: moved(oneHot)})
+	// Parts and borders by the names of torch_npu, which are those of Slice, StridedSlice and Pad of GE.
+	define("npu_slice", function{forward: moved(func(k *invocation, x *operand) Values { return k.box(x, k.ints("offsets"), k.ints("size")) })})
+	define("npu_indexing", function{forward: moved(func(k *invocation, x *operand) Values {
+		var mask [5]int64
+		for i, key := range boxMasks {
+			mask[i] = k.int(key, 0)
+		}
+		return k.steppedBox(x, k.ints("begin"), k.ints("end"), k.ints("strides"), mask)
+	})})
+	define("npu_pad", function{forward: moved(func(k *invocation, x *operand) Values { // two for each axis, the first one first
+		list := k.ints("paddings")
+		refuseIf(len(list) > 2*len(x.shape) || len(list)%2 != 0, BadArgument, "paddings", list, "two for each axis of "+shapeText(x.shape))
+		shape, before := slices.Clone(x.shape), make([]int64, len(x.shape))
+		for i, n := range list {
+			refuseIf(!within(n, 0, 1<<40), BadArgument, "paddings", n, "a small number")
+			if shape[i/2] += n; i%2 == 0 {
+				before[i/2] = n
+			}
+		}
+		refuseIf(!slices.Equal(k.shape(), shape), ShapeComputed, shape, k.shape())
+		return bordered(x, before, shape, "constant", exactNum(0))
+	})})
 }
 
 // oneHot is on at the places along an axis that x says, and off elsewhere.
@@ -563,6 +590,9 @@ func sliceKernels() {
 // maskBit is bit i of a mask.
 func maskBit(mask int64, i int) bool { return i < 63 && mask>>i&1 == 1 }
 
+// boxMasks are the masks of buildStridedSlice.
+var boxMasks = [5]string{"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}
+
 // buildStridedSlice follows TensorFlow's rules: entry i of begin, end and
 // strides is for one axis, but an ellipsis stands for as many as are missing, a
 // new axis for none, and a shrunk one is dropped. Bit i of a mask is for entry i.
@@ -579,9 +609,13 @@ func buildStridedSlice(c *Call) Values {
 		}
 	}
 	var mask [5]int64
-	for i, key := range []string{"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"} {
+	for i, key := range boxMasks {
 		mask[i] = c.attrInt(key, 0)
 	}
+	return c.steppedBox(x, begin, end, strides, mask)
+}
+
+func (c *Call) steppedBox(x *operand, begin, end, strides []int64, mask [5]int64) Values {
 	rank := len(x.shape)
 	refuseIf(len(begin) != len(end) || len(begin) != len(strides) || len(begin) > maxRank, BadAttribute, "begin, end, strides", shapeText(begin, end, strides), "lists of one length")
 	b, shape, step := make([]int64, rank), append([]int64{}, x.shape...), ones(rank)

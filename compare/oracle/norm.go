@@ -699,6 +699,16 @@ func npuNormForms() {
 		y, root := k.rootNorm(k.between(sum), a.shape)
 		return []Reading{{Out: []Values{y, root, sum}}}
 	}})
+	// The same, with the norm in place of x1 and the sum in place of x2.
+	define("npu_add_rms_norm_v2", function{mends: []string{"x1", "x2"}, forward: func(k *invocation) []Reading {
+		r := forms["npu_add_rms_norm"].forward(k)
+		for i := range r {
+			r[i].Out[0], r[i].Out[1] = r[i].Out[1], r[i].Out[0]
+		}
+		return r
+	}})
+	define("npu_normalize_batch", function{forward: formulaFor(batchNormalised)})
+	defineHyperConnections()
 	// x·r1 + rotated(x)·r2, where halves or neighbours change places.
 	define("npu_rotary_mul", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
@@ -763,4 +773,132 @@ func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 		}}
 	}
 	return newRows(x, m.n, m.forward(k)), root
+}
+
+// batchNormalised is (x - mean)/(std + 1e-5) of the numbers of each sequence (N, C, L), of each channel by itself or of all: its
+// first ones make the mean and the deviation (test of op-plugin).
+func batchNormalised(k *invocation) Values {
+	x, lengths := k.pair("input", "seq_len")
+	refuseIf(len(x.shape) != 3 || count(lengths.shape) != x.shape[0], ShapesDiffer, x.shape, lengths.shape)
+	most, wide := x.shape[2], k.int("normalize_type", 0)
+	refuseIf(wide != 0 && wide != 1, BadArgument, "normalize_type", wide, "0 or 1")
+	channels, n, list, a, u := x.shape[1], most, ints(lengths), k.arith(), k.sumUnit()
+	if wide == 1 {
+		n *= channels
+	}
+	for _, l := range list {
+		refuseIf(!within(l, 2, most), BadArgument, "seq_len", l, "2 to "+itoa(int(most)))
+	}
+	return newRows(x, n, func(row int64, x, e, y, b []float64) {
+		l := list[row*n/(most*channels)]
+		var terms, squares []num
+		for at := int64(0); at < n; at += most {
+			for i := range l {
+				terms = append(terms, num{x[at+i], e[at+i]})
+			}
+		}
+		mean := a.div(total(terms, u), exactNum(float64(len(terms))))
+		for _, t := range terms {
+			d := a.sub(t, mean)
+			squares = append(squares, a.mul(d, d))
+		}
+		std := a.add(a.sqrt(a.div(total(squares, u), exactNum(float64(len(terms)-1)))), exactNum(1e-5))
+		for i := range y {
+			v := a.div(a.sub(num{x[i], e[i]}, mean), std)
+			y[i], b[i] = v.y, v.b
+		}
+	})
+}
+
+// defineHyperConnections: the streams of a residual that several layers share, mixed, read and written (documentation and tests of
+// op-plugin, where the products are of float32).
+func defineHyperConnections() {
+	define("npu_mhc_pre", function{forward: func(k *invocation) []Reading {
+		k.only(0, "inner_precise")
+		x, phi := k.tensor("x"), k.tensor("phi")
+		alpha, bias := k.tensor("alpha"), k.tensor("bias")
+		r := len(x.shape)
+		refuseIf(r < 3 || len(phi.shape) != 2 || len(alpha.shape) != 1 || len(bias.shape) != 1, ShapesDiffer, x.shape, phi.shape, alpha.shape, bias.shape)
+		n, wide, lead := x.shape[r-2], x.shape[r-2]*x.shape[r-1], x.shape[:r-2]
+		rows := []int64{count(lead), wide}
+		parts := []int64{n, n, n * n}[:min(alpha.shape[0], 3)]
+		refuseIf(len(parts) < 2 || phi.shape[1] != wide || phi.shape[0] != bias.shape[0] || phi.shape[0] != 2*n && phi.shape[0] != 2*n+n*n || (phi.shape[0] == 2*n) != (len(parts) == 2), ShapesDiffer, x.shape, phi.shape, alpha.shape, bias.shape)
+		flat := reshape(x, rows)
+		v, eps, a, u := flat, k.float("norm_eps", 1e-6), k.arith(), k.sumUnit()
+		if k.has("gamma") {
+			v = k.computed("x,g)=x*g", v, sized(k.tensor("gamma"), []int64{1, wide}))
+		}
+		mix := k.product(v, turned(phi, true))
+		root := &reduced{shape: []int64{rows[0], 1}, in: flat, n: wide, f: func(x, e []float64) (float64, float64) {
+			squares := make([]num, len(x))
+			for i, v := range x {
+				squares[i] = a.mul(num{v, e[i]}, num{v, e[i]})
+			}
+			y := a.rsqrt(a.add(a.div(total(squares, u), exactNum(float64(wide))), exactNum(eps)))
+			return y.y, y.b
+		}}
+		at := int64(0)
+		var h [3]Values // what reads, writes and mixes
+		for i, width := range parts {
+			text := []string{"h,r,a,b,e)=sigmoid(h*r*a+b)+e", "h,r,a,b,e)=2*sigmoid(h*r*a+b)", "h,r,a,b,e)=h*r*a+b"}[i]
+			h[i] = k.computed(text, slab1(mix, 1, at, width), root, slab1(alpha, 0, int64(i), 1), slab1(bias, 0, at, width), scalar(k.float("hc_eps", 1e-6)))
+			at += width
+		}
+		in := k.product(reshape(must(held(h[0])), []int64{rows[0], 1, n}), reshape(x, []int64{rows[0], n, x.shape[r-1]}))
+		out := []Values{in, h[1], h[2], root, mix, h[0]}
+		for i, v := range out {
+			if _, ok := k.out(i); !ok || v == nil {
+				out[i] = nil
+			} else {
+				out[i] = k.asRecorded(v, i)
+			}
+		}
+		return []Reading{{Out: out}}
+	}})
+	define("npu_mhc_post", function{forward: formulaFor(func(k *invocation) Values {
+		x, out, post := k.tensor("x"), k.tensor("h_out"), k.tensor("h_post")
+		r := len(x.shape)
+		refuseIf(r < 3 || len(out.shape) != r-1 || len(post.shape) != r-1, ShapesDiffer, x.shape, out.shape, post.shape)
+		var mixed Values = x
+		if k.has("h_res") { // stream i of x goes to stream j by row i, column j
+			mixed = k.product(turned(k.tensor("h_res"), true), x)
+		}
+		return k.computed("x,p,h)=x+p*h", mixed, reshape(post, append(slices.Clone(post.shape), 1)), reshape(out, slices.Insert(slices.Clone(out.shape), r-2, 1)))
+	})})
+	define("npu_mhc_sinkhorn", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("x")
+		r := len(x.shape)
+		refuseIf(r < 2 || x.shape[r-1] != x.shape[r-2], ShapesDiffer, x.shape)
+		n, times, a, u := int(x.shape[r-1]), k.int("num_iters", 20), k.arith(), k.sumUnit()
+		eps := exactNum(k.float("eps", 1e-6))
+		refuseIf(!within(times, 1, 100), BadArgument, "num_iters", times, "1 to 100")
+		softmax := softmaxRow(k.unit(), u)
+		return newRows(x, int64(n*n), func(_ int64, x, e, y, b []float64) {
+			v, line := make([]num, n*n), make([]num, n)
+			for i := 0; i < n*n; i += n {
+				softmax(x[i:i+n], e[i:i+n], y[i:i+n], b[i:i+n])
+			}
+			for i := range v {
+				v[i] = a.add(num{y[i], b[i]}, eps)
+			}
+			for half := int64(1); half < 2*times; half++ { // columns first
+				one, next := 1, n
+				if half%2 == 1 {
+					one, next = n, 1
+				}
+				for l := range n {
+					for i := range line {
+						line[i] = v[l*next+i*one]
+					}
+					sum := a.add(total(line, u), eps)
+					for i := range line {
+						v[l*next+i*one] = a.div(line[i], sum)
+					}
+				}
+			}
+			for i, p := range v {
+				y[i], b[i] = p.y, p.b
+			}
+		})
+	})})
 }

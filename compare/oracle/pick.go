@@ -373,6 +373,45 @@ func pickForms() {
 		}
 		return []Reading{r}
 	}})
+	define("npu_masked_fill_range", function{forward: moved(func(k *invocation, x *operand) Values {
+		from, axis, batches := k.tensor("start"), k.axisOf(x.shape, "axis", -1), int64(1)
+		if len(x.shape) > 1 {
+			batches = x.shape[0]
+		}
+		lo, hi, value := must(numbers(from)), must(numbers(k.tensor("end"))), must(numbers(k.tensor("value")))
+		refuseIf(axis != len(x.shape)-1 || len(x.shape) > 3, Unsupported, "another axis than the last of three")
+		refuseIf(len(from.shape) != 2 || from.shape[1] != batches || len(lo) != len(hi) || int64(len(value)) != from.shape[0], ShapesDiffer, x.shape, from.shape)
+		d, per, n := must(held(x)), count(x.shape)/max(batches, 1), x.shape[axis]
+		return &formula{shape: x.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+			y, at := d.y[i], float64(i%n)
+			for g := i / per; g < int64(len(lo)); g += batches {
+				if at >= lo[g] && at < hi[g] {
+					y = value[g/batches]
+				}
+			}
+			return y, 0
+		}}
+	})})
+	// Bits that are set for what is not below 0, the lowest first, and back.
+	define("npu_sign_bits_pack", function{forward: moved(func(k *invocation, x *operand) Values {
+		d := must(held(x))
+		return sized(&formula{shape: []int64{(count(x.shape) + 7) / 8}, exact: true, f: func(i int64, _ []int64) (y, b float64) {
+			for j, v := range d.y[8*i : min(8*i+8, int64(len(d.y)))] {
+				if v >= 0 {
+					y += float64(int(1) << j)
+				} else if math.IsNaN(v) {
+					b = math.Inf(1)
+				}
+			}
+			return y, b
+		}}, k.shape())
+	})})
+	define("npu_sign_bits_unpack", function{forward: moved(func(k *invocation, x *operand) Values {
+		d := must(held(x))
+		return sized(&formula{shape: []int64{8 * count(x.shape)}, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+			return float64(int(d.y[i/8])>>(i%8)&1)*2 - 1, 0
+		}}, k.shape())
+	})})
 	define("npu_moe_token_permute", function{forward: func(k *invocation) []Reading {
 		k.unpadded()
 		x, idx := k.pair("tokens", "indices")
@@ -850,10 +889,7 @@ func (k *invocation) unpadded() {
 // byExpert is the order of tokens by their expert, and where each comes to stand in it.
 func (k *invocation) byExpert(idx *operand) (order, back []int64) {
 	list := must(numbers(idx))
-	order, back = make([]int64, len(list)), make([]int64, len(list))
-	for i := range order {
-		order[i] = int64(i)
-	}
+	order, back = inOrder64(len(list)), make([]int64, len(list))
 	slices.SortStableFunc(order, func(a, b int64) int { return int(list[a]) - int(list[b]) })
 	for at, i := range order {
 		back[i] = int64(at)

@@ -17,18 +17,23 @@ func quantKernels() {
 	// Functions of torch_npu, by the documentation of op-plugin and the roundings of open kernels (ops-nn).
 	define("npu_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.only(0, "dst_type_max")
-		in := k.tensor("input")
-		var x Values = in
-		if k.has("group_index") {
-			refuseIf(len(in.shape) != 2, Unsupported, "group_index")
-			groups := k.groupOf(in.shape[0], false)
-			x = k.unwritten(elementsOf(mulKernel(k.unit()), nil, false, []Values{x, k.perGroup(k.tensor("smooth_scales"), groups, in.shape[1])}), groups)
-		} else if k.has("smooth_scales") {
-			x = elementsOf(mulKernel(k.unit()), nil, false, []Values{x, k.tensor("smooth_scales")})
-		}
-		y, scale := k.byRowQuantised(x, 0, 1)
+		y, scale := k.byRowQuantised(k.smoothed(), 0, 1)
 		return []Reading{{Out: []Values{y, scale}}}
 	}})
+	define("npu_dynamic_quant_asymmetric", function{forward: func(k *invocation) []Reading {
+		k.only(0, "dst_type_max")
+		return k.betweenEnds(k.smoothed())
+	}})
+	define("npu_group_quant", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("x")
+		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
+		groups := k.groupOf(x.shape[0], false)
+		v := k.computed("x,s)=x*s", x, k.perGroup(k.tensor("scale"), groups, x.shape[1]))
+		if k.has("offset") {
+			v = k.computed("x,o)=x+o", v, k.tensor("offset"))
+		}
+		return k.stepped(k.outType(), k.unwritten(v, groups))
+	})})
 	define("npu_quantize", function{forward: formulaFor(func(k *invocation) Values {
 		x, scale := k.pair("input", "scales")
 		in := []Values{x, k.alongAxis(x, scale, "axis", 1)}
@@ -50,6 +55,18 @@ func quantKernels() {
 		}
 		k.unsupported("group_sizes")
 		return k.dequantised(k.wholeProduct(fours(x), fours(w)), k.factorsOf(scale), token, k.optional("bias"), k.optional("offset"))
+	})})
+	define("npu_quant_matmul_gelu", function{forward: formulaFor(func(k *invocation) Values {
+		v := k.dequantised(k.wholeProduct(fours(k.tensor("x1")), fours(k.tensor("x2"))), k.tensor("x2_scale"), k.tensor("x1_scale"), k.optional("bias"), nil)
+		how := map[string]string{"gelu_erf": "none", "gelu_tanh": "tanh"}[k.string("approximate", "gelu_erf")]
+		return k.with(map[string]*argument{"approximate": textArgument(how)}).applied(catalogue.Of("gelu"), v)
+	})})
+	define("npu_quant_matmul_reduce_sum", function{forward: formulaFor(func(k *invocation) Values {
+		x, w := k.tensor("x1"), k.tensor("x2")
+		refuseIf(len(x.shape) != 3 || len(w.shape) != 3, ShapesDiffer, x.shape, w.shape)
+		k.required("x1_scale", "x2_scale")
+		v := k.computed("p,t,c)=p*t*c", k.wholeProduct(x, w), sized(k.tensor("x1_scale"), []int64{x.shape[0], x.shape[1], 1}), k.tensor("x2_scale"))
+		return k.reduction(v, []int{0}, false, false, func(c *Call, n int64) func(x, e []float64) (y, b float64) { return sumOf(c.sumUnit(), n, 1) })
 	})})
 	define("npu_add_rms_norm_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("output_mask")
@@ -112,6 +129,51 @@ func quantKernels() {
 		}
 		return v
 	})})
+}
+
+// smoothed is the input times its scales, those of the group of each row where there are groups.
+func (k *invocation) smoothed() Values {
+	x := k.tensor("input")
+	switch {
+	case k.has("group_index"):
+		refuseIf(len(x.shape) != 2, Unsupported, "group_index")
+		groups := k.groupOf(x.shape[0], false)
+		return k.unwritten(elementsOf(mulKernel(k.unit()), nil, false, []Values{x, k.perGroup(k.tensor("smooth_scales"), groups, x.shape[1])}), groups)
+	case k.has("smooth_scales"):
+		return elementsOf(mulKernel(k.unit()), nil, false, []Values{x, k.tensor("smooth_scales")})
+	}
+	return x
+}
+
+// betweenEnds are the rows of the last axis in 255 steps from the least to the largest number of each, with the step and what is
+// added to make the largest number 127 (documentation of npu_dynamic_quant_asymmetric).
+func (k *invocation) betweenEnds(x Values) []Reading {
+	s := x.Shape()
+	refuseIf(len(s) < 2, ShapesDiffer, s)
+	refuseIf(k.outputType(0) != dtype.Int8 || k.string("quant_mode", "pertoken") != "pertoken", Unsupported, "another type than int8, quant_mode")
+	n, u := s[len(s)-1], k.unit()
+	row := func(x, e []float64) (hi, step, off float64) {
+		hi = slices.Max(x)
+		return hi, (hi - slices.Min(x)) / 255, slices.Max(e)
+	}
+	// What x/step + 127 - hi/step is off, with a step that is off by its own rounding and by both ends of the row.
+	slack := func(x, hi, step, off float64) float64 {
+		return 8*u*(abs(x)+abs(hi)+127*step)/step + (2*off+(abs(x)+abs(hi))*2*off/(255*step))/step
+	}
+	part := func(f func(hi, step, off float64) (y, b float64)) Values {
+		return &reduced{shape: s[:len(s)-1], in: x, n: n, f: func(x, e []float64) (float64, float64) { return f(row(x, e)) }}
+	}
+	y := newRows(x, n, func(_ int64, x, e, y, b []float64) {
+		hi, step, off := row(x, e)
+		for i, v := range x {
+			if y[i], b[i] = v/step+127-hi/step, slack(v, hi, step, off); step == 0 {
+				y[i], b[i] = 0, math.Inf(1) // 0/0
+			}
+		}
+	})
+	return []Reading{{Out: []Values{k.stepped(dtype.Int8, y),
+		part(func(hi, step, off float64) (float64, float64) { return step, 4*u*(step+abs(hi)/255) + 2*off/255 }),
+		part(func(hi, step, off float64) (float64, float64) { return 127 - hi/step, slack(0, hi, step, off) })}}}
 }
 
 // normedSum is x1 + x2, and its norm with weight and beta; the sum may be rounded to its type before.

@@ -29,6 +29,130 @@ func routeForms() {
 		return wholes(ends, []int64{int64(len(ends))})
 	})})
 	define("npu_moe_re_routing", function{forward: reRouting})
+	define("npu_moe_init_routing", function{forward: func(k *invocation) []Reading {
+		x, idx := k.pair("x", "expert_idx")
+		rows, experts := ints(k.tensor("row_idx")), ints(idx)
+		refuseIf(len(x.shape) != 2 || len(idx.shape) != 2 || idx.shape[0] != x.shape[0] || len(rows) != len(experts), ShapesDiffer, x.shape, idx.shape)
+		order, _ := k.byExpert(idx)
+		from, to, sorted := make([]int64, len(rows)), make([]int64, len(rows)), make([]int64, len(rows))
+		for i, p := range order {
+			row := rows[p]
+			refuseIf(row < 0 || row >= int64(len(rows)), OutsideCache, "row_idx", row, len(rows))
+			from[i], to[row], sorted[i] = row%x.shape[0], int64(i), experts[p]
+		}
+		n := min(k.count("active_num"), x.shape[0]) * idx.shape[1]
+		all := []int64{int64(len(rows))}
+		return []Reading{{Out: []Values{rowsOf(x, from[:n], 1), wholes(to, all), wholes(sorted, all)}}}
+	}})
+	define("npu_moe_token_permute_with_routing_map", function{forward: mappedRouting})
+	define("npu_grouped_matmul_add", function{forward: formulaFor(addedProducts)})
+	define("npu_moe_update_expert", function{forward: placedExperts})
+}
+
+// mappedRouting are the rows of the tokens of each expert that a map has, one expert behind the other, with their probabilities and
+// where in these the tokens come from, in the order of tokens. With drop_and_pad each expert has as many: tokens that
+// it does not have fill up, and the places are the tokens.
+func mappedRouting(k *invocation) []Reading {
+	x, routes := k.pair("tokens", "routing_map")
+	refuseIf(len(x.shape) != 2 || len(routes.shape) != 2 || routes.shape[0] != x.shape[0], ShapesDiffer, x.shape, routes.shape)
+	has, experts := must(numbers(routes)), routes.shape[1]
+	var tokens, at []int64 // and where the probability of each is
+	padded := k.bool("drop_and_pad", false)
+	for e := range experts {
+		var rest []int64
+		first := len(tokens)
+		for t := range x.shape[0] {
+			if has[t*experts+e] != 0 {
+				tokens = append(tokens, t)
+			} else {
+				rest = append(rest, t)
+			}
+		}
+		if padded {
+			most := k.count("num_out_tokens") / experts
+			tokens = append(tokens, rest...)
+			refuseIf(most > x.shape[0], BadArgument, "num_out_tokens", most, "tokens")
+			tokens = tokens[:first+int(most)]
+		}
+		for _, t := range tokens[first:] {
+			at = append(at, t*experts+e)
+		}
+	}
+	back := tokens
+	if !padded {
+		back = inOrder64(len(tokens))
+		slices.SortStableFunc(back, func(a, b int64) int { return int(tokens[a] - tokens[b]) })
+	}
+	out := []Values{rowsOf(x, tokens, 1), nil, wholes(back, []int64{int64(len(back))})}
+	if probs := k.optional("probs"); probs != nil {
+		refuseIf(!slices.Equal(probs.shape, routes.shape), ShapesDiffer, probs.shape, routes.shape)
+		out[1] = reshape(rowsOf(reshape(probs, []int64{count(probs.shape), 1}), at, 1), []int64{int64(len(at))})
+	}
+	return []Reading{{Out: out}}
+}
+
+// addedProducts adds xᵀ·w of the rows of each group to a part of its own (test of op-plugin).
+func addedProducts(k *invocation) Values {
+	sum, x := k.pair("input", "x")
+	w := k.tensor("weight")
+	refuseIf(!k.bool("transpose_x", true) || k.bool("transpose_weight", false) || k.int("group_type", 2) != 2 || k.int("group_list_type", 0) != 0, Unsupported, "transpose_x, transpose_weight, group_type, group_list_type")
+	refuseIf(len(x.shape) != 2 || len(w.shape) != 2 || x.shape[0] != w.shape[0], ShapesDiffer, x.shape, w.shape)
+	var parts []Values
+	from := int64(0)
+	for _, end := range k.ints("group_list") {
+		refuseIf(end < from || end > x.shape[0], BadArgument, "group_list", end, "rows of "+shapeText(x.shape))
+		if end == from {
+			parts = append(parts, &dense{shape: []int64{x.shape[1], w.shape[1]}, y: make([]float64, x.shape[1]*w.shape[1]), exact: true})
+		} else {
+			parts = append(parts, k.product(turned(slab1(x, 0, from, end-from), true), slab1(w, 0, from, end-from)))
+		}
+		from = end
+	}
+	refuseIf(len(parts) == 0, NoArgument, "group_list")
+	return k.computed("s,p)=s+p", sum, sized(joined(0, parts...), sum.shape))
+}
+
+// placedExperts are the places of the experts of each token: a row of the table is how many an expert has, and which. It takes that
+// of the rank, or of the token. A choice below its share of what the token's choices sum up to is pruned.
+func placedExperts(k *invocation) []Reading {
+	ids, table := k.pair("expert_ids", "eplb_table")
+	refuseIf(len(ids.shape) != 2 || len(table.shape) != 2, ShapesDiffer, ids.shape, table.shape)
+	places, width, per := ints(table), table.shape[1], ids.shape[1]
+	mode, rank, world := k.int("balance_mode", 0), k.int("local_rank_id", -1), k.int("world_size", -1)
+	refuseIf(mode != 0 && mode != 1 || mode == 0 && (rank < 0 || world <= rank), BadArgument, "balance_mode, local_rank_id, world_size", mode, "0 or 1, a rank, the size of its group")
+	to := make([]int64, count(ids.shape))
+	for i, e := range ints(ids) {
+		refuseIf(e < 0 || e >= table.shape[0], OutsideCache, "expert_ids", e, table.shape[0])
+		n := places[e*width]
+		refuseIf(!within(n, 1, width-1), BadArgument, "eplb_table", n, "as many as a row holds")
+		at := int64(i) / per % n
+		if mode == 0 {
+			at = rank / ((world + n - 1) / n)
+		}
+		refuseIf(at >= n, BadArgument, "local_rank_id", rank, "a rank of the table")
+		to[i] = places[e*width+1+at]
+	}
+	out := []Values{wholes(to, ids.shape), nil}
+	if k.has("expert_scales") {
+		s := k.tensor("expert_scales")
+		refuseIf(!slices.Equal(s.shape, ids.shape), ShapesDiffer, s.shape, ids.shape)
+		sums := &reduced{shape: []int64{ids.shape[0], 1}, in: s, n: per, f: sumOf(k.sumUnit(), per, 1)}
+		v := k.computed("x,s,t)=x>=s*t", s, sums, sized(k.tensor("pruning_threshold"), []int64{1, per}))
+		if k.has("active_mask") {
+			v = k.computed("x,a)=x*a", v, sized(k.tensor("active_mask"), []int64{ids.shape[0], 1}))
+		}
+		out[1] = v
+	}
+	return []Reading{{Out: out}}
+}
+
+// inOrder64 are the first whole numbers.
+func inOrder64(n int) []int64 {
+	list := make([]int64, n)
+	for i := range list {
+		list[i] = int64(i)
+	}
+	return list
 }
 
 // gateForms are activations within fused kernels.

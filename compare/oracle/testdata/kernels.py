@@ -8,6 +8,7 @@ element of each result. The names of what was changed are printed.
 """
 import argparse
 import json
+import math
 import os
 
 import numpy as np
@@ -108,9 +109,7 @@ def case(name, args, kwargs, *outputs, after=None):
             reader, wrote = after
             case(reader, [], {k: spoil(v, key, k) if options.fault else v for k, v in wrote.items()})
         return
-    if after:
-        outputs = [None]
-    line(name, args, kwargs, outputs)
+    line(name, args, kwargs, outputs or [None])
     for v in after[1].values() if after else []:
         line("Torch.clone", [v], {}, [v])
 
@@ -587,6 +586,130 @@ y, most, total = attend(q[0], k[0], v[0], .3, ~mask)
 eight = lambda x: x.astype(f4)[None, ..., None].repeat(8, -1)
 for name in ("npu_fusion_attention_v2", "npu_fusion_attention_v3"):
     case(name, [q, k, v, 4, "BNSD"], {"scale": .3, "atten_mask": mask}, y[None], eight(most), eight(total))
+
+# Parts, borders and bits by the names of torch_npu
+x = normal(3, 5, 4)
+case("npu_slice", [x, [0, 1, 2], [2, -1, 2]], {}, x[:2, 1:, 2:].copy())
+case("npu_indexing", [x, [0, 4, 1], [3, 0, 3], [2, -2, 1]], {}, x[0:3:2, 4:0:-2, 1:3].copy())
+case("npu_indexing", [x, [1, 0], [2, 0], [1, 2]], {"end_mask": 2, "shrink_axis_mask": 1}, x[1, ::2].copy())
+case("npu_pad", [x[0], [1, 2, 0, 3]], {}, np.pad(x[0], ((1, 2), (0, 3))))
+case("npu_gather_sparse_index", [x[0], np.array([4, 0, 0, 2])], {}, x[0][[4, 0, 0, 2]])
+y = x.copy()
+first, last, value = np.array([[0, 1, 2], [1, 0, 3]], np.int32), np.array([[2, 1, 4], [2, 3, 4]], np.int32), normal(2)
+for g in range(2):
+    for b in range(3):
+        y[b, :, first[g, b]:last[g, b]] = value[g]
+case("npu_masked_fill_range", [x, first, last, value], {}, y)
+signs = normal(21)
+bits = np.packbits(signs >= 0, bitorder="little")
+case("npu_sign_bits_pack", [signs, 1], {}, bits[None])
+case("npu_sign_bits_unpack", [bits, 2], {"dtype": "torch.float32"}, (np.unpackbits(bits, bitorder="little") * 2. - 1).astype(f4).reshape(2, 12))
+cache, at = normal(3, 2, 6, 4), np.array([5, 0, 2])
+new = normal(3, 2, 1, 4)
+y = cache.copy()
+for b in range(3):
+    y[b, :, at[b]:at[b] + 1] = new[b]
+case("scatter_update", [cache, at, new, -2], {}, y)
+case("scatter_update_", [cache, at, new, 2], {}, y)
+cache, scales = bytes_(3, 2, 6, 4), np.abs(normal(1, 1, 4)) / 20 + f4(.01)
+y = cache.copy()
+for b in range(3):
+    y[b, :, at[b]:at[b] + 1] = np.rint(new[b] / scales).clip(-128, 127)
+for name in ("npu_quant_scatter", "npu_quant_scatter_"):
+    case(name, [cache, at, new, scales], {}, y)
+
+# Quantisers, products and routes that those above leave out
+x, smooth = normal(4, 9), np.abs(normal(9)) + f4(.5)
+for by in ({}, {"smooth_scales": smooth}):
+    v = x * by.get("smooth_scales", f4(1))
+    step = (v.max(1, keepdims=True) - v.min(1, keepdims=True)) / f4(255)
+    offset = 127 - v.max(1, keepdims=True) / step
+    case("npu_dynamic_quant_asymmetric", [x], by, np.rint(v / step + offset).clip(-128, 127).astype(np.int8), step[:, 0], offset[:, 0].astype(f4))
+scales, ends = normal(3, 9) * 30, np.array([1, 1, 4], np.int32)
+case("npu_group_quant", [x, scales, ends], {"offset": np.array([2.5], f4)}, np.rint(x * scales[[0, 2, 2, 2]] + f4(2.5)).clip(-128, 127).astype(np.int8))
+a, b, scale, token, bias = bytes_(3, 8), bytes_(8, 5), np.abs(normal(5)) / 90, np.abs(normal(3)) / 90, normal(5)
+f = (a.astype(float) @ b.astype(float)) * scale * token[:, None]
+case("npu_quant_matmul_gelu", [a, b, token, scale], {"approximate": "gelu_tanh"}, tanh(f).astype(f4))
+case("npu_quant_matmul_gelu", [a, b, token, scale], {"bias": bias}, np.vectorize(lambda v: v / 2 * (1 + math.erf(v / math.sqrt(2))))(f + bias).astype(f4))
+a, b, scale, token = bytes_(3, 2, 8), bytes_(3, 8, 5), bf(np.abs(normal(5)) / 90), np.abs(normal(3, 2)) / 90
+case("npu_quant_matmul_reduce_sum", [a, b], {"x1_scale": token, "x2_scale": scale}, bf((a.astype(float) @ b.astype(float) * token[..., None] * np.asarray(scale, float)).sum(0)))
+x, w, total_, ends = normal(7, 3), normal(7, 4), normal(9, 4), np.array([2, 2, 7])
+case("npu_grouped_matmul_add_", [total_, x, w, ends], {}, total_ + np.concatenate([x[:2].T @ w[:2], np.zeros((3, 4), f4), x[2:].T @ w[2:]]))
+a, b, g = normal(3, 8), normal(3, 8), normal(8)
+root = 1 / np.sqrt(((a + b) ** 2).mean(-1, keepdims=True) + f4(1e-6))
+case("npu_add_rms_norm_v2", [a, b, g], {}, root.astype(f4), after=("npu_reader", {"x1": (a + b) * root * g, "x2": a + b}))
+x, lengths = normal(2, 3, 7) + f4(2), np.array([4, 7], np.int32)
+for wide in range(2):
+    y = np.zeros(x.shape)
+    for n in range(2):
+        part = x[n, :, :lengths[n]].astype(float)
+        kept = {"axis": -1, "keepdims": True} if wide == 0 else {}
+        y[n] = (x[n] - part.mean(**kept)) / (part.std(ddof=1, **kept) + 1e-5)
+    case("npu_normalize_batch", [x, lengths], {"normalize_type": wide}, y.astype(f4))
+x, ids = normal(4, 3), np.array([[2, 0], [1, 2], [0, 3], [2, 1]], np.int32)
+rows = np.arange(8, dtype=np.int32).reshape(2, 4).T.copy()
+order = np.argsort(ids.ravel(), kind="stable")
+back = np.zeros(8, np.int32)
+back[rows.ravel()[order]] = np.arange(8)
+case("npu_moe_init_routing", [x, rows, ids, 3], {}, x[rows.ravel()[order][:6] % 4], back, ids.ravel()[order])
+routes, probs = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 1]], bool), np.abs(normal(4, 3))
+tokens = np.concatenate([np.flatnonzero(routes[:, e]) for e in range(3)])
+case("npu_moe_token_permute_with_routing_map", [x, routes], {"probs": probs, "num_out_tokens": 7}, x[tokens], probs.T[routes.T], np.argsort(tokens, kind="stable").astype(np.int32))
+tokens = np.argsort(~routes.T, axis=1, kind="stable")[:, :2]
+case("npu_moe_token_permute_with_routing_map", [x, routes], {"probs": probs, "num_out_tokens": 6, "drop_and_pad": True}, x[tokens.ravel()], np.take_along_axis(probs.T, tokens, 1).ravel(), tokens.ravel().astype(np.int32))
+table = np.array([[2, 5, 3, 0], [1, 7, 0, 0], [3, 2, 6, 4], [2, 1, 0, 0]], np.int32)
+chosen, limit, live = np.sort(np.abs(normal(4, 2)))[:, ::-1].copy(), np.array([.7, .3], f4), np.array([1, 1, 1, 0], bool)
+for mode in range(2):
+    places = [[5 // -(-8 // table[e, 0]) if mode == 0 else t % table[e, 0] for e in ids[t]] for t in range(4)]
+    case("npu_moe_update_expert", [ids, table], {"local_rank_id": 5, "world_size": 8, "balance_mode": mode, "expert_scales": chosen, "pruning_threshold": limit[None], "active_mask": live},
+         np.take_along_axis(table[ids], np.array(places)[..., None] + 1, 2)[..., 0], (chosen >= chosen.sum(1, keepdims=True) * limit) & live[:, None])
+
+# Streams of a residual (mhc), boxes and a loss
+x, phi, alpha, shift, gamma = bf(normal(3, 4, 6)), normal(24, 24), normal(3), normal(24), normal(4, 6)
+f = np.asarray(x, float).reshape(3, 24)
+root = 1 / np.sqrt((f ** 2).mean(1, keepdims=True) + 1e-6)
+mix = (f * gamma.ravel()) @ phi.T.astype(float)
+read, wrote, between = np.split(mix * root * np.repeat(alpha, [4, 4, 16]) + shift, [4, 8], 1)
+read, wrote = sigmoid(read) + 1e-6, 2 * sigmoid(wrote)
+inner = (read[..., None] * f.reshape(3, 4, 6)).sum(1)
+case("npu_mhc_pre", [x, phi, alpha, shift], {"gamma": gamma, "out_flag": 1}, bf(inner), wrote.astype(f4), between.reshape(3, 4, 4).astype(f4), root[:, 0].astype(f4), mix.astype(f4), read.astype(f4))
+y = softmax(between.reshape(3, 4, 4)) + 1e-6
+y = y / (y.sum(-2, keepdims=True) + 1e-6)
+for i in range(4):
+    y = y / (y.sum(-1, keepdims=True) + 1e-6)
+    y = y / (y.sum(-2, keepdims=True) + 1e-6)
+case("npu_mhc_sinkhorn", [between.reshape(3, 4, 4).astype(f4)], {"num_iters": 5}, y.astype(f4), None, None)
+inner = bf(inner)
+spread = wrote.astype(f4)[..., None] * np.asarray(inner)[:, None]
+case("npu_mhc_post", [x, y.astype(f4), inner, wrote.astype(f4)], {}, bf(y.transpose(0, 2, 1) @ np.asarray(x, float) + spread))
+case("npu_mhc_post", [x, None, inner, wrote.astype(f4)], {}, bf(np.asarray(x) + spread))
+a, b = np.abs(normal(4, 5)) + f4(.3), np.abs(normal(4, 5)) + f4(.3)
+p, q = ([v[0] - v[2] / 2, v[1] - v[3] / 2, v[0] + v[2] / 2, v[1] + v[3] / 2] for v in (a.astype(float), b.astype(float)))
+both = np.maximum(np.minimum(p[2], q[2]) - np.maximum(p[0], q[0]), 0) * np.maximum(np.minimum(p[3], q[3]) - np.maximum(p[1], q[1]), 0)
+union = (p[2] - p[0]) * (p[3] - p[1]) + (q[2] - q[0]) * (q[3] - q[1]) - both
+wide, high = np.maximum(p[2], q[2]) - np.minimum(p[0], q[0]), np.maximum(p[3], q[3]) - np.minimum(p[1], q[1])
+apart = ((p[0] + p[2] - q[0] - q[2]) ** 2 + (p[1] + p[3] - q[1] - q[3]) ** 2) / 4 / (wide ** 2 + high ** 2)
+case("npu_giou", [a, b], {"trans": True}, (both / union - (wide * high - union) / (wide * high)).astype(f4)[:, None])
+case("npu_diou", [a, b], {"trans": True}, (both / union - apart).astype(f4)[None])
+turned = 4 / np.pi ** 2 * (np.arctan(b[2].astype(float) / b[3]) - np.arctan(a[2].astype(float) / a[3])) ** 2
+case("npu_ciou", [a, b, True, False], {}, (both / union - apart - turned ** 2 / (1 - both / union + turned)).astype(f4)[None])
+case("npu_giou", [np.array(p, f4), np.array(q, f4)], {}, (both / union - (wide * high - union) / (wide * high)).astype(f4)[:, None])
+a, b = np.abs(normal(2, 4)), np.abs(normal(2, 4))
+a[:, 2:] += a[:, :2]
+stride = np.array([2, 4], np.int32)
+centre = ((b[:, :2] + b[:, 2:]) / 2 - (a[:, :2] + a[:, 2:]) / 2) / stride[:, None] + .5
+case("npu_yolo_boxes_encode", [a, b, stride], {}, np.concatenate([centre.clip(1e-6, 1 - 1e-6), np.log(((b[:, 2:] - b[:, :2]) / (a[:, 2:] - a[:, :2])).clip(1e-6))], 1).astype(f4))
+boxes = np.abs(normal(3, 4)).clip(0, 2.9) * 2
+flags = np.zeros((3, 4), np.uint8)
+for box in boxes:
+    flags[int((box[1] + box[3]) / 2 // 2), int((box[0] + box[2]) / 2 // 2)] = 1
+case("npu_anchor_response_flags", [boxes, [3, 4], [2, 2], 2], {}, flags.ravel().repeat(2))
+x, target, weight = normal(4, 6), np.array([5, 0, 2, 2]), np.abs(normal(6)) + f4(.1)
+logs = x.astype(float) - np.log(np.exp(x.astype(float)).sum(1, keepdims=True))
+taken = weight[target]
+case("npu_cross_entropy_loss", [x, target, weight], {"label_smoothing": .1}, np.array([((.9 * -logs[range(4), target] * taken).sum() - .1 / 6 * (logs * weight).sum()) / taken.sum()], f4), logs.astype(f4), None, None)
+labels = softmax(normal(4, 6))
+case("npu_softmax_cross_entropy_with_logits", [x, labels], {}, -(labels * logs).sum(1).astype(f4))
 
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
