@@ -38,7 +38,7 @@ import (
 // process: a side input would be read again for each bundle. Workers write nowhere else. A bundle that fails, or was done and not
 // committed, is given again by the engine: each attempt at a unit has a folder of its own, whose journal is written last, and one that
 // is whole is not made again. Nothing is renamed or removed before the engine is done. Then the submitting program takes the units
-// from the folders whose names came through, and draws them together.
+// from the folders whose names came through, those whose names did not from what is whole, and draws them together.
 
 func init() {
 	register.DoFn3x1[context.Context, []byte, func(string), error](&listFn{})

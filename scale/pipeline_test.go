@@ -211,6 +211,45 @@ func TestGivenAgain(t *testing.T) {
 	}
 }
 
+// Names of folders that an engine lost or spoiled, as Flink did when a worker was killed, are no matter where the units are whole. Of
+// one that is not, it is said.
+func TestSpoiledNames(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		c := asked(t, broken)
+		submitted = c
+		unit := ""
+		_, err := c.submit(t.Context(), func(ctx context.Context, p *beam.Pipeline) error {
+			if err := byHand(t, 1, -1)(ctx, p); err != nil {
+				return err
+			}
+			done, _ := filepath.Glob(filepath.Join(c.Out, stages, "*", doneFile))
+			text, err := os.ReadFile(done[0])
+			if err != nil {
+				return err
+			}
+			var folders []string
+			if err := json.Unmarshal(text, &folders); err != nil {
+				return err
+			}
+			if cut {
+				unit = filepath.Base(filepath.Dir(folders[0]))
+				os.Remove(filepath.Join(folders[0], job.JournalFile))
+			}
+			folders[0] = "S\x1b\x02\x01\xfd"
+			text, _ = json.Marshal(folders[:len(folders)-1])
+			return os.WriteFile(done[0], text, 0o600)
+		})
+		if !cut {
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "spoiled names", files(t, c.Out), one(t, c))
+		} else if err == nil || !strings.Contains(err.Error(), unit) {
+			t.Errorf("a unit that is not whole: %v, expected %s", err, unit)
+		}
+	}
+}
+
 // Of a job that fails the units stay that were done; the next one computes the others, and nothing is left of either. So it is
 // where the submitting program was killed and left the folder of its job, with attempts that were cut off.
 func TestGoOn(t *testing.T) {

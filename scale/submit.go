@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -95,9 +96,17 @@ func (c config) compute(ctx context.Context, plan *job.Plan, g *job.Gathering, e
 	if err := json.Unmarshal(text, &folders); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(c.Stage, doneFile), err)
 	}
+	var bad []error
 	for _, dir := range folders {
 		if err := g.Take(dir); err != nil {
-			return err
+			bad = append(bad, err)
+		}
+	}
+	// Flink has handed over bytes that no worker wrote, after one of them was killed. What attempts made whole tells itself.
+	takeWhole(g, filepath.Dir(c.Stage))
+	for _, x := range pieces {
+		if !g.Done(x.Unit) {
+			return fmt.Errorf("the engine has ended without %s: %w", x.Unit, cmp.Or(errors.Join(bad...), errors.New("it named no folder of it")))
 		}
 	}
 	return nil

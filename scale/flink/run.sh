@@ -72,8 +72,9 @@ case ${FAULT:-} in
   upto "[ \$(attempts) -ge 2 ] || ! kill -0 $sub 2>/dev/null"
   echo "killed with $(attempts) units made"
   case $FAULT in
-  worker) # the program that boot started last
-    boot=$(tail -1 workers.txt); kill -9 "$(awk '{print $1}' "/proc/$boot/task/$boot/children")" ;;
+  worker) # the program that boot started last, from any of its threads
+    # shellcheck disable=SC2046 # one word
+    kill -9 $(cat "/proc/$(tail -1 workers.txt)"/task/*/children) ;;
   taskmanager) kill -9 "$(cat taskmanager1.pid)" ;;
   interrupt) kill -INT "$sub" ;;
   esac ;;
