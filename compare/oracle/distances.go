@@ -260,6 +260,43 @@ func boxForms() {
 			return k.asRecorded(y, 0)
 		})})
 	}
+	define("npu_bounding_box_decode", function{forward: formulaFor(func(k *invocation) Values {
+		a, d := k.tensor("rois"), k.tensor("deltas")
+		size := k.each("max_shape", 2, 0)
+		refuseIf(len(a.shape) != 2 || a.shape[1] != 4 || !slices.Equal(a.shape, d.shape), ShapesDiffer, a.shape, d.shape)
+		out, most := make([]Values, 4), abs(math.Log(k.float("wh_ratio_clip", 0.016)))
+		for i := range int64(2) {
+			number := func(name string, at int64, missing float64) Values {
+				return scalar(k.float(name+itoa(int(at)), missing))
+			}
+			lo, hi := slab1(a, 1, i, 1), slab1(a, 1, i+2, 1)
+			centre := k.computed("a,c,d,m,s)=(a+c)/2+(c-a+1)*(d*s+m)", lo, hi, slab1(d, 1, i, 1), number("means", i, 0), number("stds", i, 1))
+			width := k.computed("a,c,d,m,s,r)=(c-a+1)*exp(min(max(d*s+m,-r),r))", lo, hi, slab1(d, 1, i+2, 1), number("means", i+2, 0), number("stds", i+2, 1), scalar(most))
+			side := scalar(float64(size[1-i] - 1))
+			out[i], out[i+2] = k.computed("c,w,n)=min(max(c-w/2+0.5,0),n)", centre, width, side), k.computed("c,w,n)=min(max(c+w/2-0.5,0),n)", centre, width, side)
+		}
+		return joined(1, out...)
+	})})
+	// Boxes (B, 5, N) with an angle in degrees, whose tangents are what is encoded.
+	for form, second := range map[string]string{"npu_rotated_box_encode": "gt_bboxes", "npu_rotated_box_decode": "deltas"} {
+		define(form, function{forward: formulaFor(func(k *invocation) Values {
+			a, b := k.tensor("input"), k.tensor(second)
+			refuseIf(len(a.shape) != 3 || a.shape[1] != 5 || !slices.Equal(a.shape, b.shape), ShapesDiffer, a.shape, b.shape)
+			refuseIf(slices.ContainsFunc(must(numbers(k.tensor("weight"))), func(w float64) bool { return w != 1 }), Unsupported, "weight")
+			at := func(o *operand, i int64) Values { return slab1(o, 1, i, 1) }
+			texts := []string{"a,c,g,h)=((g+h)/2-(a+c)/2)/(c-a)", "a,c,g,h)=log((h-g)/(c-a))", "a,g)=tan(g*0.017453292519943295)-tan(a*0.017453292519943295)"}
+			if form == "npu_rotated_box_decode" {
+				texts = []string{"a,c,g,h)=(a+c)/2+g*(c-a)-(c-a)*exp(h)/2", "a,c,g,h)=(a+c)/2+g*(c-a)+(c-a)*exp(h)/2", "a,g)=atan(tan(a*0.017453292519943295)+g)*57.29577951308232"}
+			}
+			var out []Values
+			for _, text := range texts[:2] {
+				for i := range int64(2) {
+					out = append(out, k.computed(text, at(a, i), at(a, i+2), at(b, i), at(b, i+2)))
+				}
+			}
+			return joined(1, append(out, k.computed(texts[2], at(a, 4), at(b, 4)))...)
+		})})
+	}
 	define("npu_yolo_boxes_encode", function{forward: formulaFor(func(k *invocation) Values {
 		refuseIf(k.bool("performance_mode", false), Unsupported, "performance_mode")
 		a, b := k.tensor("input"), k.tensor("gt_bboxes")

@@ -24,6 +24,20 @@ func quantKernels() {
 		k.only(0, "dst_type_max")
 		return k.betweenEnds(k.smoothed())
 	}})
+	define("npu_dynamic_block_quant", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("x")
+		r := len(x.shape)
+		k.only(0, "min_scale", "dst_type_max")
+		k.only(1, "row_block_size")
+		size := k.int("col_block_size", 128)
+		refuseIf(r < 2 || !within(size, 1, maxDense), ShapesDiffer, x.shape)
+		refuseIf(k.outputType(0) != dtype.Int8 || k.string("round_mode", "rint") != "rint", Unsupported, "another type than int8, round_mode")
+		blocks := (x.shape[r-1] + size - 1) / size
+		whole := append(slices.Clone(x.shape[:r-1]), blocks*size)
+		v := bordered(x, make([]int64, r), whole, "constant", exactNum(0))
+		y, scale := k.byRowQuantised(reshape(v, append(slices.Clone(x.shape[:r-1]), blocks, size)), 0, 1)
+		return []Reading{{Out: []Values{slab1(reshape(y, whole), r-1, 0, x.shape[r-1]), scale}}}
+	}})
 	define("npu_group_quant", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("x")
 		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)

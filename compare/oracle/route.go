@@ -29,6 +29,7 @@ func routeForms() {
 		return wholes(ends, []int64{int64(len(ends))})
 	})})
 	define("npu_moe_re_routing", function{forward: reRouting})
+	define("npu_grouped_matmul_finalize_routing", function{forward: formulaFor(combinedProducts)})
 	define("npu_moe_init_routing", function{forward: func(k *invocation) []Reading {
 		x, idx := k.pair("x", "expert_idx")
 		rows, experts := ints(k.tensor("row_idx")), ints(idx)
@@ -110,6 +111,49 @@ func addedProducts(k *invocation) Values {
 	}
 	refuseIf(len(parts) == 0, NoArgument, "group_list")
 	return k.computed("s,p)=s+p", sum, sized(joined(0, parts...), sum.shape))
+}
+
+// combinedProducts adds the products of the rows of each expert, weighed, to the rows of the tokens that they belong to, and what
+// experts that are shared give to some of them (documentation of op-plugin).
+func combinedProducts(k *invocation) Values {
+	k.unsupported("bias", "offset")
+	refuseIf(k.tensor("x").typ != dtype.Int8, Unsupported, "another type than int8")
+	v := must(held(k.expertProducts(nil, k.scaledProduct)))
+	n, to, shape, u := v.shape[1], ints(k.tensor("row_index")), k.shape(), k.unit()
+	refuseIf(len(shape) != 2 || shape[1] != n || int64(len(to)) != v.shape[0], ShapesDiffer, v.shape, shape)
+	weights := slices.Repeat([]float64{1}, len(to))
+	if k.has("logit") {
+		weights = must(numbers(k.tensor("logit")))
+	}
+	refuseIf(len(weights) != len(to), ShapesDiffer, v.shape, []int64{int64(len(weights))})
+	sum, size, times := &dense{shape: shape, y: make([]float64, count(shape)), b: make([]float64, count(shape))}, make([]float64, count(shape)), make([]float64, shape[0])
+	add := func(row int64, from []float64, off []float64, weight float64) {
+		for i, x := range from {
+			at := row*n + int64(i)
+			sum.y[at] += weight * x
+			size[at] += abs(weight * x)
+			if off != nil {
+				sum.b[at] += abs(weight) * off[i]
+			}
+		}
+		times[row]++
+	}
+	for i, row := range to {
+		refuseIf(row < 0 || row >= shape[0], OutsideCache, "row_index", row, shape[0])
+		add(row, v.y[int64(i)*n:][:n], v.bounds(int64(i)*n, n), weights[i])
+	}
+	if k.has("shared_input") {
+		shared, first, weight := k.tensor("shared_input"), k.int("shared_input_offset", 0), k.float("shared_input_weight", 1)
+		refuseIf(len(shared.shape) != 2 || shared.shape[1] != n || first < 0 || first+shared.shape[0] > shape[0], ShapesDiffer, shared.shape, shape)
+		d := must(held(shared))
+		for i := range shared.shape[0] {
+			add(first+i, d.y[i*n:][:n], nil, weight)
+		}
+	}
+	for i := range sum.b {
+		sum.b[i] += gamma(times[int64(i)/n]+2, u) * size[i]
+	}
+	return sum
 }
 
 // placedExperts are the places of the experts of each token: a row of the table is how many an expert has, and which. It takes that

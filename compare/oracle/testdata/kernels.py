@@ -85,7 +85,7 @@ def spoil(v, call, place):
     if v.dtype.kind == "f":
         w.flat[at] += max(np.abs(v[np.isfinite(v)]).max(initial=0) / 50, 1e-3) if np.isfinite(w.flat[at]) else 0
     else:
-        w.flat[at] += 2 if w.flat[at] < 100 else -2
+        w.flat[at] = int(w.flat[at]) + (2 if w.flat[at] < 100 else -2)
     if isinstance(v, bfloat16):
         w = bf(w)
     if (w != v).any():
@@ -710,6 +710,35 @@ taken = weight[target]
 case("npu_cross_entropy_loss", [x, target, weight], {"label_smoothing": .1}, np.array([((.9 * -logs[range(4), target] * taken).sum() - .1 / 6 * (logs * weight).sum()) / taken.sum()], f4), logs.astype(f4), None, None)
 labels = softmax(normal(4, 6))
 case("npu_softmax_cross_entropy_with_logits", [x, labels], {}, -(labels * logs).sum(1).astype(f4))
+
+# Quantised blocks, products that are combined, and boxes with a border or an angle
+x = normal(2, 130)
+blocks = np.pad(x, ((0, 0), (0, 126))).reshape(2, 2, 128)
+y, scale = steps(blocks)
+case("npu_dynamic_block_quant", [x], {}, y.reshape(2, 256)[:, :130], scale)
+x, w, scale, token, logit, shared = bytes_(4, 8), bytes_(2, 8, 5), np.abs(normal(2, 5)) / 90, np.abs(normal(4)) / 90, np.abs(normal(4)), bf(normal(2, 5))
+rows, groups = np.array([2, 0, 1, 0]), np.array([3, 1])
+v = np.concatenate([x[:3].astype(float) @ w[0] * scale[0], x[3:].astype(float) @ w[1] * scale[1]]) * (token * logit)[:, None]
+y = np.zeros((3, 5))
+np.add.at(y, rows, v)
+y[1:] += .5 * np.asarray(shared, float)
+case("npu_grouped_matmul_finalize_routing", [x, w, groups], {"scale": scale, "pertoken_scale": token, "shared_input": shared, "logit": logit, "row_index": rows, "shared_input_weight": .5, "shared_input_offset": 1, "output_bs": 3}, y.astype(f4))
+case("npu_bounding_box_decode", [np.array([[1, 2, 3, 4], [3, 4, 5, 6]], f4), np.array([[5, 6, 7, 8], [7, 8, 9, 6]], f4), 0., 0., 0., 0., 1., 1., 1., 1., [10, 10], .1], {}, np.array([[2.5, 6.5, 9, 9], [9] * 4], f4))  # as op-plugin's test has it
+a, d, means, stds = np.abs(normal(5, 4)), normal(5, 4), [.1, 0., .05, 0.], [.1, .2, .2, .1]
+a[:, 2:] += a[:, :2] + 2
+f, size = d.astype(float) * stds + means, a[:, 2:].astype(float) - a[:, :2] + 1
+centre, size = (a[:, :2].astype(float) + a[:, 2:]) / 2 + f[:, :2] * size, size * np.exp(f[:, 2:].clip(np.log(.8), -np.log(.8)))
+case("npu_bounding_box_decode", [a, d, *means, *stds, [4, 6], .8], {}, np.concatenate([centre - size / 2 + .5, centre + size / 2 - .5], 1).clip(0, [5, 3, 5, 3]).astype(f4))
+a, b = np.abs(normal(2, 5, 3)) * 9, np.abs(normal(2, 5, 3)) * 9
+for v in (a, b):
+    v[:, 2:4] += v[:, :2] + 1
+p, q = a.astype(float), b.astype(float)
+size, tangent = p[:, 2:4] - p[:, :2], np.tan(np.radians(p[:, 4:]))
+case("npu_rotated_box_encode", [a, b, np.ones(5, f4)], {}, np.concatenate([((q[:, 2:4] + q[:, :2]) / 2 - (p[:, 2:4] + p[:, :2]) / 2) / size, np.log((q[:, 2:4] - q[:, :2]) / size), np.tan(np.radians(q[:, 4:])) - tangent], 1).astype(f4))
+d = normal(2, 5, 3)
+f = d.astype(float)
+centre, size = (p[:, 2:4] + p[:, :2]) / 2 + f[:, :2] * size, size * np.exp(f[:, 2:4])
+case("npu_rotated_box_decode", [a, d, np.ones(5, f4)], {}, np.concatenate([centre - size / 2, centre + size / 2, np.degrees(np.arctan(tangent + f[:, 4:]))], 1).astype(f4))
 
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
