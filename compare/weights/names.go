@@ -1,9 +1,12 @@
 package weights
 
 import (
-	"precision/internal/lazy"
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
+
+	"precision/internal/lazy"
 )
 
 // Wrappers are what frameworks put in front of, or between, the names of a network: DistributedDataParallel,
@@ -55,6 +58,96 @@ func Name(name string) string {
 		name = e.from().ReplaceAllString(name, e.to)
 	}
 	return name
+}
+
+// foreign are the names of TensorFlow and MindSpore for what PyTorch calls as on the right.
+var foreign = map[string]string{"kernel": "weight", "depthwise_kernel": "weight", "gamma": "weight", "embeddings": "weight", "embedding_table": "weight",
+	"beta": "bias", "moving_mean": "running_mean", "moving_variance": "running_var"}
+
+// last is the last word of a name, as what is left of it ends with / or a point.
+func last(name string) (head, word string) {
+	at := strings.LastIndexAny(name, "/.") + 1
+	return name[:at], name[at:]
+}
+
+// translate gives the parts of a network of TensorFlow or MindSpore the names of PyTorch, if the other side has these, and tells which
+// of them are kernels, by the word they were called. Nothing is renamed where two would have one name, or none a partner, be it below a key.
+func translate(list, other []*part) map[*part]string {
+	isForeign := func(p *part) bool {
+		_, word := last(p.name)
+		return foreign[word] != ""
+	}
+	if !slices.ContainsFunc(list, isForeign) || slices.ContainsFunc(other, isForeign) {
+		return nil
+	}
+	theirs, met := map[string]bool{}, false
+	for _, p := range other {
+		_, rest, _ := strings.Cut(p.name, ".")
+		theirs[p.name], theirs[rest] = true, true
+	}
+	delete(theirs, "")
+	names, seen, kernels := make([]string, len(list)), map[string]bool{}, map[*part]string{}
+	for i, p := range list {
+		head, word := last(p.name)
+		names[i] = Name(strings.ReplaceAll(head, "/", ".") + cmp.Or(foreign[word], word))
+		if seen[names[i]] {
+			return nil
+		}
+		_, rest, _ := strings.Cut(names[i], ".")
+		met = met || theirs[names[i]] || theirs[rest]
+		if seen[names[i]] = true; strings.HasSuffix(word, "kernel") {
+			kernels[p] = word
+		}
+	}
+	if !met {
+		return nil
+	}
+	for i, p := range list {
+		p.name = names[i]
+	}
+	return kernels
+}
+
+// reorder gives kernels of TensorFlow, which have their inputs and outputs last, the order of axes that PyTorch keeps them in, which has
+// them first, the outputs before. If more of those whose shapes tell fit as they are, all stay so.
+func reorder(kernels map[*part]string, other map[string]*part) {
+	fit, plain := map[*part]*part{}, 0
+	for p, word := range kernels {
+		q, rank := other[p.name], len(p.shape)
+		if q == nil || rank < 2 {
+			continue
+		}
+		axes := []int{rank - 1, rank - 2}
+		if word == "depthwise_kernel" {
+			axes = []int{rank - 2, rank - 1}
+		}
+		for i := range rank - 2 {
+			axes = append(axes, i)
+		}
+		t, err := p.t.Permuted(axes...)
+		if err != nil {
+			continue
+		}
+		shape := t.Shape
+		if word == "depthwise_kernel" { // outputs of a channel are with the channel
+			shape = append([]int64{shape[0] * shape[1], 1}, shape[2:]...)
+		}
+		as, is := slices.Equal(shape, q.shape), slices.Equal(p.shape, q.shape)
+		switch {
+		case as:
+			fit[p] = &part{t: t, shape: shape}
+			if !is {
+				plain--
+			}
+		case is:
+			plain++
+		}
+	}
+	for p, r := range fit {
+		if plain <= 0 {
+			p.t, p.shape = r.t, r.shape
+		}
+	}
 }
 
 var layerOf = lazy.Regexp(`^(.*\blayers\.\d+)\.`)

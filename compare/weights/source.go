@@ -2,6 +2,7 @@ package weights
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,24 +47,25 @@ func Open(left, right string) (*Source, error) {
 			named++
 		}
 	}
-	s.weights = 2*named > len(s.pairs)
+	s.weights = a.Weights || b.Weights || 2*named > len(s.pairs)
 	return s, nil
 }
 
-// training are heads of names of what a checkpoint holds beside weights.
-var training = lazy.Regexp(`^(?:optim|optimizer|opt|lr_scheduler|scheduler|rng|rng_state|dataloader|train_state|ema)\b`)
+// training are names of what a checkpoint holds beside weights, and the counters that some frameworks keep.
+var training = []func() *regexp.Regexp{
+	lazy.Regexp(`^(?:optim|optimizer|optimizer_weights|opt|lr_scheduler|scheduler|rng|rng_state|dataloader|train_state|ema)\b`),
+	lazy.Regexp(`^save_counter$`),
+	lazy.Regexp(`\.num_batches_tracked$`),
+}
 
 // apart leaves out what only one side holds of the training beside its weights: the state of an optimiser has no partner in a file of
 // weights, and none is missed.
 func apart(a, b *checkpoint.Set) {
-	has := func(s *checkpoint.Set) bool {
-		return slices.ContainsFunc(s.Tensors, func(t *checkpoint.Tensor) bool { return training().MatchString(t.Name) })
-	}
-	if inA, inB := has(a), has(b); inA == inB {
-		return
-	}
-	for _, s := range []*checkpoint.Set{a, b} {
-		s.Tensors = slices.DeleteFunc(s.Tensors, func(t *checkpoint.Tensor) bool { return training().MatchString(t.Name) })
+	for _, kind := range training {
+		is := func(t *checkpoint.Tensor) bool { return kind().MatchString(t.Name) }
+		if slices.ContainsFunc(a.Tensors, is) != slices.ContainsFunc(b.Tensors, is) {
+			a.Tensors, b.Tensors = slices.DeleteFunc(a.Tensors, is), slices.DeleteFunc(b.Tensors, is)
+		}
 	}
 }
 

@@ -47,6 +47,54 @@ func rooted(j *verdict.Judged) (list []string) {
 	return list
 }
 
+// TestForeign: a network of Keras and the same of PyTorch, from files that the two wrote (testdata/frameworks), are paired by what
+// each calls its weights, and a kernel by the order of its axes: an element that differs and a product that is square and transposed are
+// the roots. Two of Keras are weights, too: one that moved a little is no activation within limits.
+func TestForeign(t *testing.T) {
+	made := "../../testdata/frameworks/made/"
+	keras := made + "weights/pair.h5"
+	for right, want := range map[string][]string{
+		made + "torch/pair.pt":       nil,
+		made + "torch/pair_wrong.pt": {"depth/depthwise_kernel weight-step", "square/kernel weight-transposed"},
+	} {
+		j := judged(t, keras, right)
+		if got := rooted(j); !slices.Equal(got, want) || j.Coverage.Compared != 13 || j.Coverage.Expected != 13 {
+			t.Errorf("%s: %d of %d compared, roots %q, expected %q", right, j.Coverage.Compared, j.Coverage.Expected, got, want)
+		}
+	}
+	whole, err := os.ReadFile(keras)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := checkpoint.Open(keras)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.Close()
+	moved := slices.Clone(whole)
+	for _, w := range set.Tensors {
+		e, err := w.Elements()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := e.Bytes(0, w.Len())
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := bytes.Index(whole, b)
+		for i := range w.Len() {
+			moved[at+int(i)*4] ^= 64 // of the fraction: 1e-5
+		}
+	}
+	path := filepath.Join(t.TempDir(), "moved.h5")
+	if err := os.WriteFile(path, moved, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if j := judged(t, keras, path); j.Verdict != verdict.Bad {
+		t.Errorf("all weights have moved: %s", j.Verdict)
+	}
+}
+
 // TestSource: whatever the right side calls and fuses its weights, those that are others are the roots, however little they differ,
 // and no other; what computes the same is none.
 func TestSource(t *testing.T) {

@@ -139,10 +139,13 @@ func newComparison(left, right *checkpoint.Set, join func(list []*part, other ma
 		}
 		return m
 	}
+	kernelsA, kernelsB := translate(a, b), translate(b, a)
 	inA, inB := byName(a), byName(b)
 	if beheaded(a, inA, inB) || beheaded(b, inB, inA) {
 		inA, inB = byName(a), byName(b)
 	}
+	reorder(kernelsA, inB)
+	reorder(kernelsB, inA)
 	split := func(list []*part, other map[string]*part) (all []*part) {
 		for _, p := range list {
 			all = append(all, qkv(p, other)...)

@@ -107,6 +107,7 @@ func (s *Set) bundle(f io.ReaderAt, size int64, path string) error {
 	if err != nil {
 		return err
 	}
+	s.Weights = true
 	prefix := strings.TrimSuffix(path, indexEnd)
 	type shard struct {
 		path string

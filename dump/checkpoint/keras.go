@@ -88,6 +88,7 @@ func (s *Set) hdf5(f io.ReaderAt, size int64) error {
 	} else if !marked {
 		return fmt.Errorf("an HDF5 file without the marks of Keras, expected %s", what)
 	}
+	s.Weights = true
 	return file.Walk(func(path string, obj h5.Object, err error) error {
 		d, ok := obj.(*h5.Dataset)
 		if err != nil || !ok {

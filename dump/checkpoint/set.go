@@ -18,6 +18,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/npy"
 	"precision/dump/torch"
+	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
 
@@ -27,6 +28,8 @@ type Set struct {
 	Path string
 	// Tensors are in the order of the files' names and of the file.
 	Tensors []*Tensor
+	// Weights tells that files of this kind hold the weights of a network, whatever their names are.
+	Weights bool
 	files   []io.Closer
 }
 
@@ -46,6 +49,42 @@ type Tensor struct {
 // tiles reads elements [first, first+n) as they are stored.
 type tiles interface {
 	ReadTile(dst []byte, first, n int64) error
+}
+
+// Permuted is the tensor with its axes in another order: axis i of it is axis axes[i] of t.
+func (t *Tensor) Permuted(axes ...int) (*Tensor, error) {
+	shape, stride, strides := make([]int64, len(axes)), make([]int64, len(axes)), nd.Strides(t.Shape)
+	for i, a := range axes {
+		shape[i], stride[i] = t.Shape[a], strides[a]
+	}
+	v, err := layout.Strided(shape, stride)
+	if err != nil {
+		return nil, err
+	}
+	c := *t
+	c.Shape = shape
+	c.open = func() (tiles, error) {
+		r, err := t.open()
+		if err != nil {
+			return nil, err
+		}
+		return layout.NewReader(tilesAt{r, int64(t.Type.Bits() / 8)}, 0, t.Type.Bits()/8, v)
+	}
+	return &c, nil
+}
+
+// tilesAt reads tiles by the place of their first byte, at elements of a size.
+type tilesAt struct {
+	tiles
+	size int64
+}
+
+// ReadAt reads whole elements.
+func (t tilesAt) ReadAt(p []byte, off int64) (int, error) {
+	if err := t.ReadTile(p, off/t.size, int64(len(p))/t.size); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // Len is the number of elements, 1 for a scalar.

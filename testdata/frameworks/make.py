@@ -141,6 +141,22 @@ def checkpoints():
     return dict((w.name, np.asarray(w).astype("float64").ravel().tolist()) for w in m.weights)
 
 
+def pair():
+    """A network that PyTorch can have, too (make_torch.py), with a square product."""
+    k = tf.keras
+    i = k.Input((6, 6, 2))
+    x = k.layers.BatchNormalization(name="norm")(k.layers.Conv2D(3, 3, name="conv")(i))
+    x = k.layers.GlobalAveragePooling2D(name="mean")(k.layers.DepthwiseConv2D(2, depth_multiplier=2, name="depth")(x))
+    words = k.Input((2,))
+    x = k.layers.Concatenate(name="all")([x, k.layers.Flatten(name="flat")(k.layers.Embedding(5, 3, name="embed")(words))])
+    m = k.Model([i, words], k.layers.Dense(4, name="head")(k.layers.Dense(12, name="square")(x)), name="net")
+    r = np.random.RandomState(17)
+    m.set_weights([r.rand(*w.shape).astype("float32") for w in m.get_weights()])
+    folder = os.path.join(OUT, "weights")
+    m.save(os.path.join(folder, "pair.h5"))
+    np.savez(os.path.join(folder, "pair.npz"), **dict((w.name.replace("/", "."), np.asarray(w)) for w in m.weights))
+
+
 def graphs():
     folder = os.path.join(OUT, "graphs")
     os.makedirs(folder)
@@ -162,6 +178,7 @@ def main():
     shutil.rmtree(OUT, ignore_errors=True)
     os.makedirs(OUT)
     expected = {"debugger": debugger("FULL_TENSOR"), "losses": events(), "weights": checkpoints(), "graph": graphs(), "not_finite": not_finite()}
+    pair()
     debugger("FULL_HEALTH", True)
     debugger("CURT_HEALTH", True)
     with open(os.path.join(OUT, "expected.json"), "w") as f:

@@ -58,6 +58,30 @@ def pytorch():
     for name in os.listdir(os.path.join(OUT, "events")):
         os.rename(os.path.join(OUT, "events", name), os.path.join(OUT, "events", "events.out.tfevents.1700000000.host.1.0"))
     expect("torch.json", weights, losses)
+    keras = os.path.join(os.path.dirname(OUT), "weights", "pair.npz")  # of make.py
+    if os.path.exists(keras):
+        pair(keras)
+
+
+def pair(path):
+    """The network of make.py's pair.h5 with the weights of it, in PyTorch's order."""
+    import torch
+    from torch import nn
+    keras = np.load(path)
+    m = nn.ModuleDict({"conv": nn.Conv2d(2, 3, 3), "norm": nn.BatchNorm2d(3), "depth": nn.Conv2d(3, 6, 2, groups=3), "embed": nn.Embedding(5, 3),
+                       "square": nn.Linear(12, 12), "head": nn.Linear(12, 4)})
+    order = {"conv": (3, 2, 0, 1), "depth": (2, 3, 0, 1), "square": (1, 0), "head": (1, 0)}
+    names = {"kernel": "weight", "depthwise_kernel": "weight", "gamma": "weight", "embeddings": "weight", "beta": "bias", "bias": "bias",
+             "moving_mean": "running_mean", "moving_variance": "running_var"}
+    state = m.state_dict()
+    for name in keras.files:
+        layer, word = name[:-2].split(".")
+        value = keras[name].transpose(order[layer]) if word.endswith("kernel") else keras[name]
+        state["%s.%s" % (layer, names[word])].copy_(torch.tensor(value.reshape(state["%s.%s" % (layer, names[word])].shape)))
+    torch.save(state, os.path.join(OUT, "pair.pt"))
+    state["square.weight"] = state["square.weight"].T.contiguous()
+    state["depth.weight"][4, 0, 1, 0] += 0.5
+    torch.save(state, os.path.join(OUT, "pair_wrong.pt"))
 
 
 def mindspore():
