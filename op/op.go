@@ -41,6 +41,8 @@ const (
 	Selects
 	// Exact: selects or rounds correctly, so that it gives the same bits on every device.
 	Exact
+	// Either: gives the larger or the smaller of two numbers, and the gradient to the one that it gave.
+	Either
 	// Approximate: computed by way of an exponential, which devices and libraries take from polynomials or
 	// tables: float32 results of one library on a CPU were found 26 to 44 roundoffs off.
 	Approximate
@@ -84,7 +86,7 @@ const (
 )
 
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
-	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "approximate": Approximate, "steep": Steep, "product": Product,
+	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "either": Either, "approximate": Approximate, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
 	"mends": Mends, "shaped": Shaped, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone}
 

@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -350,6 +351,56 @@ func TestNothingLeft(t *testing.T) {
 	for left, want := range map[float64][]string{0.01: nil, 5: {"Tensor.__sub__.0.forward"}} {
 		if j := judged(t, side(0.015625, left), golden); !slices.Equal(rootNames(j), want) {
 			t.Errorf("%g left of 10: %s, roots %v, expected %v", left, j.Verdict, rootNames(j), want)
+		}
+	}
+}
+
+// TestTurned: of two numbers that are as near to each other as they are off, the other one may be the larger and get the gradient. Where they
+// are the same on both sides it may not, and many elements do not turn by chance; they may be off as the gradient is that came in.
+func TestTurned(t *testing.T) {
+	named := func(text, file string) string {
+		return strings.Replace(text, `"type"`, `"data_name": "`+file+`.npy", "type"`, 1)
+	}
+	f := func(x float64) string { return fmt.Sprintf("%.9e", float64(float32(x))) }
+	// of has elements of v in the first places, and rest in the others.
+	of := func(v float32, places int, rest float32) (string, []float32) {
+		row, sum, squares := make([]float32, 64), 0.0, 0.0
+		for i := range row {
+			if row[i] = rest; i < places {
+				row[i] = v
+			}
+			sum, squares = sum+float64(row[i]), squares+float64(row[i])*float64(row[i])
+		}
+		return statistics("bfloat16", f(float64(slices.Max(row))), f(float64(slices.Min(row))), f(sum/64), f(math.Sqrt(squares))), row
+	}
+	side := func(off float64, came, given float32, places int) string {
+		a, b := statistics("bfloat16", f(3+off), f(-1.5), f(0.75), f(10+off)), statistics("bfloat16", f(2), f(-1.5), f(0.5), f(9))
+		const in, out = "Torch.maximum.0.backward.input.0", "Torch.maximum.0.backward.output.0"
+		incoming, x := of(came, 8, 0.25)
+		gradient, y := of(given, places, 0)
+		back := strings.Replace(entry("Torch.maximum", 0, []string{named(incoming, in)}, named(gradient, out)), "forward", "backward", 1)
+		dir := written(t, entry("Functional.linear", 0, []string{sized(2, 0), sized(1.1, 0)}, a), entry("Torch.maximum", 0, []string{a, b}, a), back)
+		if err := os.Rename(arrays(t, map[string][]float32{in: x, out: y}), filepath.Join(dir, "dump_tensor_data")); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	const small = 0.0009765625
+	for _, c := range []struct {
+		name               string
+		off                float64
+		came, given, other float32
+		places             int
+		root               bool
+	}{
+		{"one near a tie", 0.015625, 0.25, 0.25, 0.25, 1, false},
+		{"none near a tie", 0, 0.25, 0.25, 0.25, 1, true},
+		{"more than are near a tie", 0.015625, 0.25, 0.25, 0.25, 8, true},
+		{"more, off as what came in", 0.015625, small, small, 0, 8, false},
+		{"more, off by more than what came in", 0.015625, small, 2 * small, 0, 8, true},
+	} {
+		if j := judged(t, side(c.off, c.came, c.given, c.places), side(0, c.other, 0, 0)); slices.Contains(rootNames(j), "Torch.maximum.0.backward") != c.root {
+			t.Errorf("%s: %s, roots %v", c.name, j.Verdict, rootNames(j))
 		}
 	}
 }

@@ -374,7 +374,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		op.From = a.from
 		if len(a.from) == 0 {
 			a.stirred, w.noise = true, true
-			a.chosen = a.chosen || w.chooses(op)
+			a.chosen = a.chosen || w.chooses(op) || w.turned(op)
 			w.raise(op)
 		}
 		if op.State == StateBad {
@@ -1015,7 +1015,7 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	}):
 		return true // checksums are all that there is: nothing differs before, and nobody can say that it is rounding
 	case a.stirred:
-		return !a.chosen && w.leaps(op, a)
+		return !a.chosen && w.leaps(op, a) && !w.turned(op)
 	}
 	return w.beyond(op)
 }

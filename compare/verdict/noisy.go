@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/compare/metric"
 	"precision/compare/result"
 	catalogue "precision/op"
 )
@@ -139,28 +140,65 @@ func blind(r *result.Row) bool {
 }
 
 // miscounts tells whether a call gives other whole numbers though what went in is so
-// nearly the same that no comparison among its elements can have turned out otherwise:
-// of n elements that are off by e, e·n are as near to a tie.
+// nearly the same that no comparison among its elements can have turned out otherwise.
 func (w *recordedWalk) miscounts(op *Operator) bool {
-	turned, wrong := 0.0, false
+	wrong := slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return counted(r.Left.DType) && agreementOf(r) == different
+	})
+	n, known := w.ties(op)
+	return wrong && known && n < fewestTies && len(op.Inputs) > 0
+}
+
+// fewestTies is how many elements have to be near a tie for one comparison to turn out otherwise now and then.
+const fewestTies = 0.01
+
+// ties is how many of the elements that go into a call are as near to another as they are off: of n that are off by e, e·n.
+// It is not known where it is not known how far something is off, or where whole numbers are.
+func (w *recordedWalk) ties(op *Operator) (n float64, known bool) {
 	for k := range op.Inputs {
 		r := w.row(&op.Inputs[k])
-		size, known := sizeOf(r)
 		if r.Recorded.Argument {
 			continue
 		}
-		if !known {
-			return false
+		size, known := sizeOf(r)
+		if !known || counted(r.Left.DType) && agreementOf(r) == different {
+			return 0, false
 		}
-		if turned += size * elements(r.Right.Shape); counted(r.Left.DType) && agreementOf(r) == different {
-			return false
+		n += size * elements(r.Right.Shape)
+	}
+	return n, true
+}
+
+// turned tells of the gradient of a call that gives the larger or the smaller of two numbers that noise explains it: it is off by no more than
+// what came in is, or may have gone to the other number, which noise made the larger. Of elements no more may differ beyond the limits than may
+// have turned; their number is that of the squares of the differences, in which rounding does not count.
+func (w *recordedWalk) turned(op *Operator) bool {
+	either, most := false, 0.0
+	for _, name := range op.Op.Uses {
+		use := w.named(name)
+		if use == nil || backwards(op) == 0 || !catalogue.Is(use.Op.Type, catalogue.Either) {
+			continue
+		}
+		either = true
+		if n, known := w.ties(use); known && n >= fewestTies {
+			most = max(most, n, 1)
 		}
 	}
-	for k := range op.Outputs {
-		r := w.row(&op.Outputs[k])
-		wrong = wrong || counted(r.Left.DType) && agreementOf(r) == different
+	came := 0.0 // the largest error of an element of the gradient that came in
+	for k := range op.Inputs {
+		if r := w.row(&op.Inputs[k]); r.Compared {
+			came = max(came, measureOf(r).maxAbs)
+		}
 	}
-	return wrong && turned < 0.01 && len(op.Inputs) > 0
+	return either && !slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		if !r.Compared {
+			return most == 0
+		}
+		largest, off := measureOf(r).maxAbs, r.Result().Values[metric.RootMeanSquareError].Float()
+		return t.Verdict != Good && !(largest <= came) && !(elements(r.Right.Shape)*off*off <= 1.0001*most*largest*largest)
+	})
 }
 
 // incoming is the error that arrives at a call: that of its inputs together, and of
@@ -434,7 +472,8 @@ func (w *recordedWalk) calm() {
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
 			t.Causes = slices.DeleteFunc(t.Causes, func(c Cause) bool {
-				return c.Kind == Cosine || c.Kind == Distance || c.Kind == Scalar || c.Kind == Statistics || c.Kind == Integers && chosen
+				return c.Kind == Cosine || c.Kind == Distance || c.Kind == Scalar || c.Kind == Statistics || c.Kind == Integers && chosen ||
+					c.Kind == Zeros && w.turned(op)
 			})
 			if t.Verdict != Uncompared {
 				t.settle()
