@@ -142,7 +142,7 @@ func (s *Server) preflight(ctx context.Context, _ *sdk.CallToolRequest, in Prefl
 	if err != nil {
 		return out, err
 	}
-	done, err := p.Run(ctx)
+	done, err := p.Run(ctx, func(run.Event) {})
 	if err != nil {
 		return out, err
 	}

@@ -1,8 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"sync"
+	"sync/atomic"
 
 	"precision/internal/msg"
 	"precision/preflight"
@@ -55,8 +58,23 @@ func (p *Preflight) Find() error {
 	return err
 }
 
+// logs reads both logs at a time.
+func (p *Preflight) logs(ctx context.Context, tell Listener) (a, b *trainlog.Log, err error) {
+	var done atomic.Int64
+	total := int(trainlog.Size(p.A) + trainlog.Size(p.B))
+	read := func(n int) {
+		tell(Event{Action: Progress, Stage: Reading, Bytes: true, Done: int(done.Add(int64(n))), Total: total})
+	}
+	var failed error
+	var other sync.WaitGroup
+	other.Go(func() { b, failed = trainlog.Open(ctx, p.B, p.Patterns, read) })
+	a, err = trainlog.Open(ctx, p.A, p.Patterns, read)
+	other.Wait()
+	return a, b, cmp.Or(err, failed)
+}
+
 // Run compares.
-func (p *Preflight) Run(ctx context.Context) (*Preflighted, error) {
+func (p *Preflight) Run(ctx context.Context, tell Listener) (*Preflighted, error) {
 	if err := p.Find(); err != nil {
 		return nil, err
 	}
@@ -87,11 +105,7 @@ func (p *Preflight) Run(ctx context.Context) (*Preflighted, error) {
 		done.Page = func(w io.Writer, lang msg.Lang) error { return page(lang).Config(w, d) }
 		done.Text = func(t report.Text) string { return t.Config(d) }
 	default:
-		x, err := trainlog.Open(ctx, p.A, p.Patterns)
-		if err != nil {
-			return nil, err
-		}
-		y, err := trainlog.Open(ctx, p.B, p.Patterns)
+		x, y, err := p.logs(ctx, Forward(tell))
 		if err != nil {
 			return nil, err
 		}

@@ -44,6 +44,7 @@ const (
 	Comparing = "comparing"
 	Checking  = "checking"
 	Weighing  = "comparing weights"
+	Reading   = "reading"
 )
 
 // Event is something that happened. As JSON it is a line for programs; texts are English there.

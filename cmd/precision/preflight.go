@@ -244,7 +244,9 @@ func (f *diffFlags) kind() (preflight.Kind, error) {
 
 // run compares, writes what was asked for, and says what differs.
 func (f *diffFlags) run(ctx context.Context, e env, p *run.Preflight) (differs bool, err error) {
-	done, err := p.Run(ctx)
+	listen, stop := e.listener(e.show(e.language()))
+	done, err := p.Run(ctx, listen)
+	stop()
 	if err != nil {
 		return false, err
 	}

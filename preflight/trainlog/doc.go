@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -97,17 +98,46 @@ func (l *Log) Find(name string) *Series {
 	return nil
 }
 
-// Open reads a log, or event files of TensorBoard. With expressions only these are looked for in a log.
-func Open(ctx context.Context, path string, given []Expression) (*Log, error) {
+// Size is how many bytes [Open] reads of a path.
+func Size(path string) (n int64) {
+	files := []string{path}
+	if plainfile.IsFolder(path) {
+		files, _ = eventFiles(path)
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// counted tells how many bytes were read.
+type counted struct {
+	io.Reader
+	read func(n int)
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if c.read != nil {
+		c.read(n)
+	}
+	return n, err
+}
+
+// Open reads a log, or event files of TensorBoard. With expressions only these are looked for in a log. read, unless nil, is told
+// how many bytes were read since.
+func Open(ctx context.Context, path string, given []Expression, read func(n int)) (*Log, error) {
 	if IsEvents(path) {
-		return openEvents(ctx, path)
+		return openEvents(ctx, path, read)
 	}
 	file, _, err := plainfile.Open(path, "a training log")
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	l, err := Read(ctx, file, given)
+	l, err := Read(ctx, counted{file, read}, given)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -86,7 +86,7 @@ func (e *EventsError) Error() string {
 }
 
 // openEvents reads the scalars of event files: of a folder those of every run in it, under the run's name.
-func openEvents(ctx context.Context, name string) (*Log, error) {
+func openEvents(ctx context.Context, name string, read func(n int)) (*Log, error) {
 	files, err := []string{name}, error(nil)
 	if plainfile.IsFolder(name) {
 		if files, err = eventFiles(name); err != nil {
@@ -107,7 +107,7 @@ func openEvents(ctx context.Context, name string) (*Log, error) {
 			runs[run] = e
 			order = append(order, e)
 		}
-		if err := e.read(ctx, file); err != nil {
+		if err := e.read(ctx, file, read); err != nil {
 			return nil, err
 		}
 	}
@@ -133,14 +133,14 @@ type events struct {
 }
 
 // read reads a file. Where it ends within a record it was cut, or is being written.
-func (e *events) read(ctx context.Context, file string) error {
+func (e *events) read(ctx context.Context, file string, read func(n int)) error {
 	f, _, err := plainfile.Open(file, "a training log")
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	version := ""
-	err = tfrecord.Walk(bufio.NewReaderSize(f, 1<<20), func(rec tfrecord.Record) error {
+	err = tfrecord.Walk(bufio.NewReaderSize(counted{f, read}, 1<<20), func(rec tfrecord.Record) error {
 		e.log.Lines++
 		if e.log.Lines%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()

@@ -33,7 +33,7 @@ func TestEvents(t *testing.T) {
 		path  string
 		steps int
 	}{{"events/train", 10}, {"events/train/events.out.tfevents.1700000000.host.part0.v2", 6}, {"events/simple", 5}} {
-		l, err := Open(context.Background(), filepath.Join(made, filepath.FromSlash(c.path)), nil)
+		l, err := Open(context.Background(), filepath.Join(made, filepath.FromSlash(c.path)), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	// As PyTorch writes them, under other names.
-	torch, err := Open(context.Background(), filepath.Join(made, "torch", "events"), nil)
+	torch, err := Open(context.Background(), filepath.Join(made, "torch", "events"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestEvents(t *testing.T) {
 		}
 	}
 	// Two runs below a folder stay two.
-	l, err := Open(context.Background(), filepath.Join(made, "events"), nil)
+	l, err := Open(context.Background(), filepath.Join(made, "events"), nil, nil)
 	if err != nil || l.Find("train/loss") == nil || l.Find("simple/loss") == nil || l.Find(Loss) != nil {
 		t.Errorf("%v, %+v", err, l)
 	}
@@ -83,7 +83,7 @@ func TestEventsDamaged(t *testing.T) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return Open(context.Background(), path, nil)
+		return Open(context.Background(), path, nil, nil)
 	}
 	for n := 60; n < len(whole); n++ {
 		l, err := write(whole[:n])
@@ -119,7 +119,7 @@ func TestEventsDamaged(t *testing.T) {
 
 // TestKeras: the table and the progress bars of Keras say each metric of each epoch.
 func TestKeras(t *testing.T) {
-	table, err := Open(context.Background(), made+"/keras.csv", nil)
+	table, err := Open(context.Background(), made+"/keras.csv", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestKeras(t *testing.T) {
 	if !table.ByEpoch || loss == nil || len(loss.Points) != 3 || loss.Points[2].Step != 2 {
 		t.Errorf("%+v", table)
 	}
-	bars, err := Open(context.Background(), made+"/keras.txt", nil)
+	bars, err := Open(context.Background(), made+"/keras.txt", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func makePreflight(t testing.TB, kind string) string {
 		}
 	}
 	p := run.Preflight{A: name("npu"), B: name("gpu")}
-	done, err := p.Run(context.Background())
+	done, err := p.Run(context.Background(), func(run.Event) {})
 	if err != nil {
 		t.Fatal(err)
 	}
