@@ -105,7 +105,8 @@ func TestFirstDebugger(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(device, "mm_0_DebugIdentity_1700000000000000"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{root, run} {
+	real := filepath.Join(made, "tfdbg1") // by TensorFlow 1.15.0
+	for _, dir := range []string{root, run, real, filepath.Join(real, "run_1700000000000000_0")} {
 		if _, _, err := Resolve(dir); err == nil || !strings.Contains(err.Error(), "precision tf_dump") || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", dir, err)
 		}
