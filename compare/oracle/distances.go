@@ -356,7 +356,98 @@ func (k *invocation) corners(name string) (list []Values) {
 	return list
 }
 
+// affineGrid are the places of an image that each place of another comes from, by a matrix (N, d, d+1): between -1 and 1, the last
+// axis first.
+func affineGrid(k *invocation) Values {
+	theta, size := k.tensor("theta"), k.ints("size")
+	d := len(size) - 2
+	refuseIf(d < 2 || len(theta.shape) != 3 || theta.shape[0] != size[0] || theta.shape[1] != int64(d) || theta.shape[2] != int64(d+1), ShapesDiffer, theta.shape, size)
+	m, corners := must(held(theta)).y, k.bool("align_corners", false)
+	shape := append(append([]int64{size[0]}, size[2:]...), int64(d))
+	return &formula{shape: shape, f: func(_ int64, at []int64) (float64, float64) {
+		row := m[(at[0]*int64(d)+at[d+1])*int64(d+1):]
+		y, reach := row[d], abs(row[d])
+		for i := range d {
+			n := float64(size[d+1-i])
+			x := 2*float64(at[d-i])/max(n-1, 1) - 1
+			if n == 1 {
+				x = 0
+			} else if !corners {
+				x *= (n - 1) / n
+			}
+			y += row[i] * x
+			reach += abs(row[i])
+		}
+		return y, 8 * k.unit() * reach
+	}}
+}
+
+// embeddingBag sums the rows of each bag, takes their mean or the largest numbers of each column.
+func embeddingBag(k *invocation) Values {
+	k.unsupported("max_norm")
+	idx, w := k.tensor("input"), k.tensor("weight")
+	refuseIf(len(w.shape) != 2 || len(idx.shape) == 0 || len(idx.shape) > 2, ShapesDiffer, idx.shape, w.shape)
+	list, n, d := ints(idx), w.shape[1], must(held(w)).y
+	var starts []int64
+	if len(idx.shape) == 2 {
+		for b := range idx.shape[0] {
+			starts = append(starts, b*idx.shape[1])
+		}
+	} else if starts = slices.Clone(k.ints("offsets")); k.bool("include_last_offset", false) {
+		starts = starts[:max(len(starts)-1, 0)]
+	}
+	how := k.mode("mode", "mean", "sum", "mean", "max")
+	skipped := k.int("padding_idx", -1<<40)
+	if skipped < 0 {
+		skipped += w.shape[0]
+	}
+	weights := slices.Repeat([]float64{1}, len(list))
+	if k.has("per_sample_weights") {
+		refuseIf(how != "sum", Unsupported, "per_sample_weights")
+		weights = must(numbers(k.tensor("per_sample_weights")))
+	}
+	refuseIf(len(weights) != len(list) || !slices.IsSorted(starts) || len(starts) > 0 && (starts[0] != 0 || starts[len(starts)-1] > int64(len(list))), BadArgument, "offsets", starts, "places in order")
+	for _, p := range list {
+		refuseIf(p < 0 || p >= w.shape[0], OutsideCache, k.shown("input"), p, w.shape[0])
+	}
+	u := k.sumUnit()
+	return &formula{shape: []int64{int64(len(starts)), n}, exact: how == "max", f: func(i int64, _ []int64) (y, b float64) {
+		from, to := starts[i/n], int64(len(list))
+		if next := i/n + 1; next < int64(len(starts)) {
+			to = starts[next]
+		}
+		size, terms, most := 0.0, 0.0, math.Inf(-1)
+		for j := from; j < to; j++ {
+			if p := list[j]; p != skipped {
+				v := d[p*n+i%n] * weights[j]
+				y, size, terms, most = y+v, size+abs(v), terms+1, max(most, v)
+			}
+		}
+		switch {
+		case terms == 0:
+			return 0, 0
+		case how == "max":
+			return most, 0
+		case how == "mean":
+			return y / terms, gamma(terms+2, u) * size / terms
+		}
+		return y, gamma(terms+1, u) * size
+	}}
+}
+
+// mode is one of some texts, or the number of one among them.
+func (k *invocation) mode(name, missing string, words ...string) string {
+	if x, ok := k.args[name].number(); ok && x >= 0 && x < float64(len(words)) {
+		return words[int(x)]
+	}
+	word := k.string(name, missing)
+	refuseIf(!slices.Contains(words, word), BadArgument, name, word, strings.Join(words, ", "))
+	return word
+}
+
 func defineSamples() {
+	define("affine_grid", function{forward: formulaFor(affineGrid)})
+	define("embedding_bag", function{forward: formulaFor(embeddingBag)})
 	program("grid_sample", []string{"input", "grid"}, func(t *tape) []*dense { return []*dense{t.gridSample()} })
 	program("local_response_norm", []string{"input"}, func(t *tape) []*dense {
 		x, n := t.in("input"), t.int("size", 1)
@@ -711,6 +802,18 @@ func (k *invocation) lossOver(shape []int64, how string) float64 {
 
 // lossForms: of probabilities or scores of classes.
 func lossForms() {
+	define("nll_loss_forward", function{forward: func(k *invocation) []Reading { // and the weights of its targets together
+		c := k.classes(false)
+		loss := c.loss()
+		var weights Values
+		switch c.how {
+		case "none":
+			weights = scalar(0)
+		case "mean":
+			weights = &dense{shape: []int64{}, y: []float64{c.over.y}, b: []float64{c.over.b}}
+		}
+		return []Reading{{Out: []Values{loss, weights}}}
+	}})
 	define("npu_cross_entropy_loss", function{forward: lossWithLogs})
 	for _, soft := range []bool{true, false} {
 		name, nodes := "nll_loss", [][]string{{"input"}}

@@ -373,6 +373,39 @@ func pickForms() {
 		}
 		return []Reading{r}
 	}})
+	define("bincount", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		shape, weights := k.shape(), k.optional("weights")
+		refuseIf(len(x.shape) != 1 || len(shape) != 1 || shape[0] < k.int("minlength", 0) || weights != nil && !slices.Equal(weights.shape, x.shape), ShapesDiffer, x.shape, shape)
+		sum, counts, list := newSpreader(shape[0]), make([]int64, shape[0]), ints(x)
+		for _, p := range list {
+			refuseIf(p < 0 || p >= shape[0], OutsideCache, k.shown("input"), p, shape[0])
+			counts[p]++
+		}
+		least := max(slices.Max(append(list, -1))+1, k.int("minlength", 0))
+		if refuseIf(shape[0] != least, ShapeComputed, []int64{least}, shape); weights == nil {
+			return wholes(counts, shape)
+		}
+		for i, w := range must(numbers(weights)) {
+			sum.add(list[i], w, 1, 0)
+		}
+		return sum.values(shape, true, k.sumUnit())
+	})})
+	define("fftshift", function{forward: moved(func(k *invocation, x *operand) Values { // rolled by half of each axis
+		axes := k.axes("dim", len(x.shape))
+		if !k.has("dim") {
+			axes = inOrder(len(x.shape))
+		}
+		var v Values = x
+		for _, a := range axes {
+			half := x.shape[a] / 2
+			if k.name == "fft_fftshift" {
+				half = x.shape[a] - half
+			}
+			v = joined(a, slab1(v, a, half, x.shape[a]-half), slab1(v, a, 0, half))
+		}
+		return v
+	})})
 	define("npu_masked_fill_range", function{forward: moved(func(k *invocation, x *operand) Values {
 		from, axis, batches := k.tensor("start"), k.axisOf(x.shape, "axis", -1), int64(1)
 		if len(x.shape) > 1 {

@@ -145,6 +145,16 @@ func poolForms() {
 			refuseIf(count(out) != count(p.v.Shape()[:2])*count(p.out), ShapesDiffer, out, p.out)
 			return w
 		})})
+		define("lp_pool"+name, function{forward: formulaFor(func(k *invocation) Values { // the root of a sum of powers
+			p, w := k.pooled(d, false)
+			power, root := "x,p)=x^p", "m,n,p)=(m*n)^(1/p)"
+			if k.float("norm_type", 0) == 2 {
+				power, root = "x,p)=x*x", "m,n,p)=sqrt(m*n)"
+			}
+			of := scalar(k.float("norm_type", 0))
+			mean := w.values(k.Call, k.computed(power, p.v, of), false)
+			return p.shaped(k.computed(root, mean, scalar(float64(count(p.window))), of))
+		})})
 		define("adaptive_avg_pool"+name, function{forward: adaptive(d, false), nodes: [][]string{{"grad"}},
 			backward: spread(func(_ *invocation, x, out []int64) *windows { return adaptiveWindows(x, out, d) })})
 		define("adaptive_max_pool"+name, function{forward: adaptive(d, true)})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	catalogue "precision/op"
 )
 
 // Products of PyTorch: B = g(K+2)·(|a||b| + |c|), K the terms of a sum.
@@ -196,6 +197,18 @@ func productForms() {
 			return out
 		}})
 	}
+	define("addmm_activation", function{forward: func(k *invocation) (out []Reading) {
+		v := forms["plusproduct"].forward(k)[0].Out[0]
+		if !k.bool("use_gelu", false) {
+			return []Reading{{Out: []Values{k.computed("x)=max(x,0)", v)}}}
+		}
+		for _, how := range []string{"none", "tanh"} { // on a CPU, and fused
+			y := k.with(map[string]*argument{"approximate": textArgument(how)}).applied(catalogue.Of("gelu"), k.between(v))
+			out = append(out, Reading{Name: "approximate " + how, Out: []Values{y}})
+		}
+		return out
+	}})
+	define("int_mm", function{forward: formulaFor(func(k *invocation) Values { return k.wholeProduct(k.tensor("input"), k.tensor("mat2")) })})
 	added("plusproduct", false)
 	added("plusproducts", true)
 

@@ -19,7 +19,7 @@ def signatures():
     with open(path) as f:
         for line in f:
             row, _, traits = line.partition("|")
-            form = re.search(r"(?:^| )(?:call=[\w']+|Functional=\w+|Torch=\w+|f)\(([^)]*)\)", traits)
+            form = re.search(r"(?:^| )(?:call=[\w'.]+|Functional=\w+|Torch=\w+|f)\(([^)]*)\)", traits)
             if form and not line.startswith("#"):
                 params = re.split(r"[,;]", form[1])
                 calls.update({n: ([re.split(r"[:?{]", p.strip("*"))[0].split("/") for p in params], "*" in form[1]) for n in row.split() if not n[0].isupper()})

@@ -1,0 +1,355 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Determinants, inverses and solutions of linear systems. They are computed in float64; the bound is that of any elimination with
+// pivots, or by Cholesky's method, in the working arithmetic: its factors are those of A + E with |E| ≤ g(n)·|L||U| (Higham,
+// Accuracy and Stability of Numerical Algorithms, theorems 9.3 to 9.4, 10.3 and 14.1), and what E changes is taken to first order,
+// which is said to be no bound where it is more than a tenth.
+
+// eliminated is a matrix that is factored: row by row.
+type eliminated struct {
+	n         int
+	inverse   []float64
+	size      []float64 // |L||U|
+	sign, log float64   // of the determinant
+	relative  float64   // what the determinant may be off, without the unit roundoff
+}
+
+// eliminate factors a square matrix with pivots; it refuses one that is singular.
+func eliminate(a []float64, n int) *eliminated {
+	u, l, order := slices.Clone(a), make([]float64, n*n), inOrder(n)
+	e := &eliminated{n: n, sign: 1, size: make([]float64, n*n)}
+	for c := range n {
+		at := c
+		for r := c; r < n; r++ {
+			if abs(u[r*n+c]) > abs(u[at*n+c]) {
+				at = r
+			}
+		}
+		pivot := u[at*n+c]
+		refuseIf(pivot == 0 || math.IsNaN(pivot) || math.IsInf(pivot, 0), Unsupported, "a singular matrix")
+		if at != c {
+			e.sign = -e.sign
+			order[at], order[c] = order[c], order[at]
+			for i := range n {
+				u[at*n+i], u[c*n+i] = u[c*n+i], u[at*n+i]
+				l[at*n+i], l[c*n+i] = l[c*n+i], l[at*n+i]
+			}
+		}
+		l[c*n+c] = 1
+		e.sign *= math.Copysign(1, pivot)
+		e.log += math.Log(abs(pivot))
+		for r := c + 1; r < n; r++ {
+			f := u[r*n+c] / pivot
+			l[r*n+c], u[r*n+c] = f, 0
+			for i := c + 1; i < n; i++ {
+				u[r*n+i] -= f * u[c*n+i]
+			}
+		}
+	}
+	size := times(absolute(l), absolute(u), n, n, n)
+	for r, p := range order { // as the rows of A stand
+		copy(e.size[p*n:][:n], size[r*n:][:n])
+	}
+	// The columns of the inverse, those of the unit matrix in the order of the rows.
+	e.inverse = make([]float64, n*n)
+	for c, p := range order {
+		for r := range n {
+			x := toNumber(r == c)
+			for i := range r {
+				x -= l[r*n+i] * e.inverse[i*n+p]
+			}
+			e.inverse[r*n+p] = x
+		}
+		for r := n - 1; r >= 0; r-- {
+			x := e.inverse[r*n+p]
+			for i := r + 1; i < n; i++ {
+				x -= u[r*n+i] * e.inverse[i*n+p]
+			}
+			e.inverse[r*n+p] = x / u[r*n+r]
+		}
+	}
+	for r := range n {
+		for i := range n {
+			e.relative += abs(e.inverse[r*n+i]) * e.size[i*n+r]
+		}
+	}
+	return e
+}
+
+// off is what a solution X may be off: units times |A⁻¹|·|L||U|·|X|, n columns.
+func (e *eliminated) off(x []float64, columns int, unit float64) []float64 {
+	b := times(absolute(e.inverse), times(e.size, absolute(x), e.n, e.n, columns), e.n, e.n, columns)
+	for i := range b {
+		if b[i] *= 2 * gamma(float64(3*e.n+2), unit); e.relative*gamma(float64(3*e.n+2), unit) > 0.1 {
+			b[i] = math.Inf(1)
+		}
+	}
+	return b
+}
+
+// times is the product of an m×k and a k×n matrix.
+func times(a, b []float64, m, k, n int) []float64 {
+	out := make([]float64, m*n)
+	for r := range m {
+		for i := range k {
+			if f := a[r*k+i]; f != 0 {
+				for c := range n {
+					out[r*n+c] += f * b[i*n+c]
+				}
+			}
+		}
+	}
+	return out
+}
+
+func absolute(x []float64) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = abs(v)
+	}
+	return y
+}
+
+// mirrored is the transpose of a square matrix.
+func mirrored(a []float64, n int) []float64 {
+	out := make([]float64, n*n)
+	for i := range a {
+		out[i%n*n+i/n] = a[i]
+	}
+	return out
+}
+
+// eachMatrix calls f with each square matrix of a tensor.
+func (k *invocation) eachMatrix(x *operand, f func(at int, a []float64, n int)) {
+	r := len(x.shape)
+	refuseIf(r < 2 || x.shape[r-1] != x.shape[r-2] || x.shape[r-1] == 0 || discrete(x.numeric()), ShapesDiffer, x.shape)
+	n := int(x.shape[r-1])
+	refuseIf(n > 1<<9 || float64(count(x.shape))*float64(n) > mostMultiplied, TooLarge, n, 1<<9)
+	d := must(held(x)).y
+	for i := range len(d) / (n * n) {
+		f(i, d[i*n*n:][:n*n], n)
+	}
+}
+
+func linearForms() {
+	// The first results are as many as the function has; factors that some return beside them are not computed.
+	define("determinant", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		lead := append([]int64{}, x.shape[:max(len(x.shape)-2, 0)]...)
+		blank := func() *dense {
+			return &dense{shape: lead, y: make([]float64, count(lead)), b: make([]float64, count(lead))}
+		}
+		det, sign, logs := blank(), blank(), blank()
+		k.eachMatrix(x, func(at int, a []float64, n int) {
+			e := eliminate(a, n)
+			off := 2 * e.relative * gamma(float64(n+2), k.unit())
+			sign.y[at], logs.y[at] = e.sign, e.log
+			if det.y[at] = e.sign * math.Exp(e.log); off > 0.1 {
+				off = math.Inf(1)
+				sign.b[at] = 2
+			}
+			det.b[at], logs.b[at] = off*abs(det.y[at])+float64(2*n)*0x1p-52*abs(det.y[at]), off+k.unit()*(abs(e.log)+float64(n))
+		})
+		sign.exact = true
+		switch {
+		case strings.Contains(k.name, "slogdet"):
+			return []Reading{{Out: []Values{sign, logs}}}
+		case k.name == "logdet":
+			return []Reading{{Out: []Values{k.computed("s,l)=l+log(s)", sign, logs)}}}
+		}
+		return []Reading{{Out: []Values{det}}}
+	}})
+	solved := func(k *invocation, x *operand, columns func(n int) int, of func(at, n, columns int, e *eliminated) []float64, shape []int64) []Reading {
+		out := &dense{shape: shape, y: make([]float64, 0, count(shape))}
+		k.eachMatrix(x, func(at int, a []float64, n int) {
+			e := eliminate(a, n)
+			y := of(at, n, columns(n), e)
+			out.y, out.b = append(out.y, y...), append(out.b, e.off(y, columns(n), k.unit())...)
+		})
+		zeros := &dense{shape: shape[:max(len(shape)-2, 0)], y: make([]float64, len(out.y)), exact: true} // of what went wrong
+		zeros.y = zeros.y[:count(zeros.shape)]
+		list := []Values{out}
+		if strings.HasSuffix(k.name, "_ex") && len(k.outs) == 2 {
+			list = append(list, zeros)
+		}
+		return []Reading{{Out: list}}
+	}
+	define("inverse", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		return solved(k, x, func(n int) int { return n }, func(_, _, _ int, e *eliminated) []float64 { return e.inverse }, x.shape)
+	}})
+	define("solve", function{forward: func(k *invocation) []Reading {
+		x, b := k.tensor("input"), k.tensor("other")
+		refuseIf(!k.bool("left", true), Unsupported, "left")
+		lead := len(x.shape) - 2
+		refuseIf(lead < 0 || len(b.shape) <= lead || len(b.shape) > lead+2 || !slices.Equal(b.shape[:lead+1], x.shape[:lead+1]), ShapesDiffer, x.shape, b.shape)
+		wide, d := int(count(b.shape[lead+1:])), must(held(b)).y
+		return solved(k, x, func(int) int { return wide }, func(at, n, columns int, e *eliminated) []float64 {
+			return times(e.inverse, d[at*n*columns:][:n*columns], n, n, columns)
+		}, b.shape)
+	}})
+	define("cholesky", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		out, upper := &dense{shape: x.shape}, k.bool("upper", false)
+		k.eachMatrix(x, func(_ int, a []float64, n int) {
+			l := make([]float64, n*n)
+			for r := range n {
+				for c := range r + 1 {
+					s := a[r*n+c]
+					if upper {
+						s = a[c*n+r]
+					}
+					for i := range c {
+						s -= l[r*n+i] * l[c*n+i]
+					}
+					if refuseIf(r == c && !(s > 0), Unsupported, "a matrix that is not positive definite"); r == c {
+						l[r*n+c] = math.Sqrt(s)
+					} else {
+						l[r*n+c] = s / l[c*n+c]
+					}
+				}
+			}
+			// To first order L changes by L·Φ(L⁻¹·E·L⁻ᵀ), Φ the lower half with half of the diagonal.
+			e := eliminate(l, n)
+			size, back := times(absolute(l), mirrored(absolute(l), n), n, n, n), absolute(e.inverse)
+			inner := times(times(back, size, n, n, n), mirrored(back, n), n, n, n)
+			g := 2 * gamma(float64(n+2), k.unit())
+			for i := range inner {
+				if refuseIf(g*inner[i] > 0.1, Unsupported, "a matrix that is nearly singular"); i%n > i/n {
+					inner[i] = 0
+				}
+			}
+			b := times(absolute(l), inner, n, n, n)
+			for i := range b {
+				b[i] *= g
+			}
+			if upper {
+				l, b = mirrored(l, n), mirrored(b, n)
+			}
+			out.y, out.b = append(out.y, l...), append(out.b, b...)
+		})
+		list := []Values{out}
+		if strings.HasSuffix(k.name, "_ex") {
+			lead := x.shape[:len(x.shape)-2]
+			list = append(list, &dense{shape: lead, y: make([]float64, count(lead)), exact: true})
+		}
+		return []Reading{{Out: list}}
+	}})
+	define("matrix_power", function{forward: formulaFor(func(k *invocation) Values {
+		x, n := k.tensor("input"), k.int("n", 1)
+		refuseIf(!within(n, 1, 64), Unsupported, "n")
+		var v Values = x
+		for range n - 1 {
+			v = must(held(k.product(v, x)))
+		}
+		return v
+	})})
+	define("multi_dot", function{forward: formulaFor(func(k *invocation) Values {
+		list := k.tensors("tensors")
+		refuseIf(len(list) < 2, InputCount, len(list), 2)
+		for _, x := range list {
+			refuseIf(count(x.shape) == 0, ShapesDiffer, x.shape)
+		}
+		var v Values = list[0]
+		for _, x := range list[1:] {
+			v = k.matmul(v, x)
+		}
+		return v
+	})})
+	define("kron", function{forward: formulaFor(func(k *invocation) Values {
+		a, b := k.pair("input", "other")
+		r := max(len(a.shape), len(b.shape))
+		var s, t, out []int64
+		for i := range r {
+			x, y := int64(1), int64(1)
+			if at := i - r + len(a.shape); at >= 0 {
+				x = a.shape[at]
+			}
+			if at := i - r + len(b.shape); at >= 0 {
+				y = b.shape[at]
+			}
+			s, t, out = append(s, x, 1), append(t, 1, y), append(out, x*y)
+		}
+		refuseIf(count(out) > maxDense, TooLarge, count(out), maxDense)
+		return reshape(must(held(elementsOf(mulKernel(k.unit()), nil, discrete(k.outType()), []Values{reshape(a, s), reshape(b, t)}))), out)
+	})})
+	define("vander", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
+		n := k.int("N", x.shape[len(x.shape)-1])
+		up := k.bool("increasing", strings.HasPrefix(k.name, "linalg"))
+		refuseIf(!within(n, 1, 1<<16), BadArgument, "N", n, "a small number")
+		d, whole := must(held(x)), discrete(x.typ)
+		return &formula{shape: append(slices.Clone(x.shape), n), exact: whole, f: func(i int64, _ []int64) (float64, float64) {
+			p := i % n
+			if !up {
+				p = n - 1 - p
+			}
+			y := math.Pow(d.y[i/n], float64(p))
+			return y, gamma(float64(p+1), k.unit()) * abs(y) * toNumber(!whole && p > 1)
+		}}
+	})})
+	program("vecdot", []string{"input", "other"}, func(t *tape) []*dense { return []*dense{t.rowsOfTwo("input", "other", -1, t.dot)} })
+	// Norms of vectors, or of matrices where two axes are given or left; those by singular values are not computed.
+	define("linalg_norm", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		axes, keep := k.reducedAxes(len(x.shape))
+		matrix := strings.HasSuffix(k.name, "matrix_norm")
+		if matrix && !k.has("dim") {
+			axes = []int{len(x.shape) - 2, len(x.shape) - 1}
+		}
+		a := k.args["ord"]
+		none := a.none() || a.isText() && a.text() == "fro"
+		if p, ok := a.number(); ok && !none && (matrix || len(axes) == 2 || !k.has("dim") && len(x.shape) == 2) {
+			if len(axes) != 2 { // all of them
+				axes = []int{0, 1}
+			}
+			refuseIf(p != 1 && p != -1 && !math.IsInf(p, 0) || axes[0] < 0, Unsupported, "ord")
+			along, over := axes[0], axes[1]
+			if math.IsInf(p, 0) {
+				along, over = over, along
+			}
+			size := k.computed("x)=abs(x)", k.converted(x))
+			sums := k.held(size, []int{along}, true, func(n int64) func(x, e []float64) (float64, float64) { return sumOf(k.sumUnit(), n, 1) })
+			v := k.held(sums, []int{over}, true, func(int64) func(x, e []float64) (float64, float64) {
+				return func(x, e []float64) (float64, float64) {
+					if p > 0 {
+						return slices.Max(x), slices.Max(e)
+					}
+					return slices.Min(x), slices.Max(e)
+				}
+			})
+			return []Reading{{Out: []Values{k.asRecorded(v, 0)}}}
+		}
+		refuseIf(a.isText() && !none, Unsupported, "ord")
+		c := k.with(map[string]*argument{"keepdim": intArgument(int64(toNumber(keep)))})
+		if none {
+			c.args["ord"] = numberArgument(2)
+		}
+		if matrix && !k.has("dim") {
+			c.args["dim"] = &argument{list: []*argument{intArgument(-2), intArgument(-1)}}
+		}
+		return forms["norm"].forward(c)
+	}})
+}
+
+// held reduces axes to numbers that stay.
+func (k *invocation) held(v Values, axes []int, keep bool, f func(n int64) func(x, e []float64) (float64, float64)) Values {
+	in, kept, n := lastAxes(v, axes)
+	refuseIf(n == 0, ShapesDiffer, v.Shape())
+	var shape []int64
+	for i, d := range v.Shape() {
+		if slices.Contains(kept, i) {
+			shape = append(shape, d)
+		} else if keep {
+			shape = append(shape, 1)
+		}
+	}
+	return must(held(&reduced{shape: shape, in: in, n: n, f: f(n)}))
+}
