@@ -29,7 +29,11 @@ func TestGatherOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, p := range pairs() {
 		t.Run(p[0].String()+"_"+p[1].String(), func(t *testing.T) {
-			for _, c := range []struct{ c0, limit int64 }{{16, 6}, {32, 11}, {8, 20}, {5, 9}} {
+			for i, c := range []struct{ c0, limit int64 }{{16, 6}, {32, 11}, {8, 20}, {5, 9}} {
+				sizes := []int{2}
+				if i == 0 {
+					sizes = []int{1, 2, 4, 8, 16}
+				}
 				if p[0] == C1HWNCoC0 || len(p[1].Letters()) == 5 {
 					c.limit = min(c.limit, 6)
 				}
@@ -39,7 +43,7 @@ func TestGatherOracle(t *testing.T) {
 					t.Fatalf("%v: %v", s, err)
 				}
 				offs := oracle(s.from, s.to, s.stored, s.want)
-				for _, es := range []int{1, 2, 4, 8, 16} {
+				for _, es := range sizes {
 					src := fill(r, v.Extent()*int64(es))
 					want := slowGather(src, es, offs)
 					for _, tile := range []int64{v.Len(), 1, 7, 64, 1 + r.Int64N(v.Len())} {

@@ -213,7 +213,7 @@ func TestRestoreOracle(t *testing.T) {
 	for _, p := range pairs() {
 		t.Run(p[0].String()+"_"+p[1].String(), func(t *testing.T) {
 			for _, c0 := range []int64{16, 32, 8, 4} {
-				for range 4 {
+				for range 2 {
 					s := randomSample(r, p[0], p[1], c0, 7)
 					v, err := Restore(s.from, s.to, s.stored, s.want, 0)
 					if err != nil {

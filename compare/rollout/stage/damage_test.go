@@ -30,6 +30,10 @@ func asked(in *stage.Request) *rollout.Request {
 // TestDamage leaves arguments out, cuts files, and changes shapes and elements, on one side or the other: nothing panics, and a verdict
 // never becomes better.
 func TestDamage(t *testing.T) {
+	times := 20
+	if os.Getenv("SEEDS") != "" {
+		times = 200
+	}
 	for _, wrong := range []bool{false, true} {
 		root := t.TempDir()
 		in := stage.Made(t, root, wrong)
@@ -46,7 +50,7 @@ func TestDamage(t *testing.T) {
 			t.Fatalf("the pair is %s, want %s", whole, want)
 		}
 		r := rand.New(rand.NewPCG(3, 4))
-		for range 50 {
+		for range times {
 			side := []string{in.Train, in.Rollout}[r.IntN(2)]
 			path, what := filepath.Join(side, "step0", "rank0", "dump.json"), ""
 			kind := r.IntN(5)
