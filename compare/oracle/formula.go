@@ -56,8 +56,13 @@ func (a arith) Combine(op string, x, z num) num {
 	if op == "min" {
 		y.y = math.Min(x.y, z.y)
 	}
-	if math.IsNaN(y.y) {
+	switch {
+	case math.IsNaN(y.y):
 		y.b = math.Inf(1)
+	case abs(x.y-z.y) > x.b+z.b: // and no error makes it the other one
+		if y.b = x.b; y.y != x.y {
+			y.b = z.b
+		}
 	}
 	return y
 }

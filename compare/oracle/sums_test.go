@@ -189,3 +189,20 @@ func TestUnlikely(t *testing.T) {
 		t.Errorf("%v %v, ratio %g", f.Verdict, f.Reasons, f.Ratio)
 	}
 }
+
+// The larger of two numbers is as sure as it is itself, where no error makes it the other one.
+func TestLargerOfTwo(t *testing.T) {
+	a := arith{u: u32, ulps: 8 * u32}
+	for _, c := range []struct {
+		op   string
+		x, z num
+		want float64
+	}{
+		{"max", num{1e-6, 0}, num{-3, 0.1}, 0}, {"max", num{-3, 0.1}, num{1e-6, 0}, 0}, {"min", num{1e-6, 0}, num{-3, 0.1}, 0.1},
+		{"max", num{1, 0.25}, num{0.5, 0.5}, 0.5}, {"max", num{1, 0.25}, num{0, 0.5}, 0.25}, {"max", num{1, 0}, num{math.NaN(), 0}, math.Inf(1)},
+	} {
+		if y := a.Combine(c.op, c.x, c.z); y.b != c.want {
+			t.Errorf("%s of %v and %v is %v, want the bound %v", c.op, c.x, c.z, y, c.want)
+		}
+	}
+}

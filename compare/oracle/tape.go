@@ -156,7 +156,7 @@ func (t *tape) Combine(op string, p, q float64) float64 {
 		return p
 	case number(p, 0) && op == "+", number(p, 1) && op == "*":
 		return q
-	case (op == "max" || op == "min") && x.y != z.y && x.b+z.b == 0 && !math.IsNaN(x.y+z.y):
+	case (op == "max" || op == "min") && abs(x.y-z.y) > x.b+z.b: // and no error makes it the other one
 		if (x.y > z.y) == (op == "max") {
 			return p
 		}
