@@ -419,6 +419,10 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 		if at := q.noisier(d, width, o); at >= 0 {
 			return at, Noisier
 		}
+		// What grows from step to step is noise to so few windows; to one side in the second half it may be a parting.
+		if by := mean(d[n/2:]); windows < 2*windowsOfNoise && math.Abs(by) > o.Floor && stays(d[n/2:], by) {
+			q.Few, q.Drift = true, by
+		}
 		return -1, ""
 	}
 	// What hangs together behind the parting, where most windows may lie, is no noise: where there was little before, that says how
