@@ -310,7 +310,7 @@ func (j *judge) premises(out *Judged) *premised {
 	all = append(all, weights...)
 	if n := len(weights); n > 0 && len(fed) > 0 || n >= leastWeights && 2*len(all) > compared {
 		weights, near = all, slices.DeleteFunc(near, hidden)
-		out.Premises = append(out.Premises, otherWeights(weights, compared))
+		out.Premises = append(out.Premises, otherWeights(weights, compared, otherDistance))
 		for s := range p.reported { // single numbers go with them
 			if s.weight {
 				weights = append(weights, s)
@@ -341,8 +341,8 @@ func (j *judge) premises(out *Judged) *premised {
 const leastWeights = 3
 
 // otherWeights is the premise of most weights being others: of another step where they are
-// nearly the same.
-func otherWeights(list []*source, compared int) Premise {
+// nearly the same, half of them by less than far.
+func otherWeights(list []*source, compared int, far float64) Premise {
 	distances := make([]float64, 0, len(list))
 	for _, s := range list {
 		distances = append(distances, s.distance)
@@ -351,7 +351,7 @@ func otherWeights(list []*source, compared int) Premise {
 	median := distances[len(distances)/2]
 	p := Premise{Kind: PremiseWeights, Broken: true, Tensors: len(list), Share: float64(len(list)) / float64(compared), Rows: rowsOf(list)}
 	kind := result.WeightsDiffer
-	if median < otherDistance {
+	if median < far {
 		p.Kind, kind = PremiseStep, result.StepDiffers
 	}
 	p.Reason = result.Because(kind, strconv.Itoa(len(list)), strconv.Itoa(compared), percent(median))
