@@ -130,6 +130,30 @@ func TestEpochs(t *testing.T) {
 			t.Errorf("%v: %d points, %d epochs, %d times back", c.steps, n, l.Epochs, l.Replayed)
 		}
 	}
+	// Batches that are counted from 0 or 1 behind a line for the epoch are as many steps as there are.
+	for first := range 2 {
+		var b strings.Builder
+		for epoch := range 3 {
+			fmt.Fprintf(&b, "Epoch %d/3\n", epoch+1)
+			for s := range 4 {
+				fmt.Fprintf(&b, "Epoch: [%d][%d/4]\tLoss %d.5\n", epoch, s+first, epoch*4+s)
+			}
+		}
+		l, err := Read(context.Background(), strings.NewReader(b.String()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		points := l.Find(Loss).Points
+		for i, p := range points {
+			if p.Step != int64(i+first) || p.Value != float64(i)+0.5 {
+				t.Errorf("from %d: %v", first, points)
+				break
+			}
+		}
+		if len(points) != 12 {
+			t.Errorf("from %d: %d values of 12", first, len(points))
+		}
+	}
 }
 
 // TestFew: of two trainings of Keras whose learning rates differ from batch 30 of 60 on, progress bars have but the first and the last

@@ -236,6 +236,8 @@ func (r *reading) step(n int64, epoch string) {
 		if r.offset = r.last; n == 0 {
 			r.offset++
 		}
+	} else if r.named && r.local < 0 && n == 0 { // a line of its own began the epoch
+		r.offset++
 	}
 	if n+r.offset < r.last {
 		r.log.Replayed++
