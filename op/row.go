@@ -87,7 +87,7 @@ func (r *Row) set(word string) (err error) {
 			}
 		}
 		r.Back, err = Read(params + ")=" + value)
-	case (key == "call" || key == "Functional" || key == "Torch") && has:
+	case (key == "call" || key == "Functional" || key == "Torch" || key == "Aten") && has:
 		if r.Calls == nil {
 			r.Calls = map[string]*Signature{}
 		}

@@ -751,3 +751,54 @@ func TestCallsGreedy(t *testing.T) {
 		}
 	}
 }
+
+// otherwise are overloads of aten under whose arguments a row stands for something else in the same place, and what becomes of them.
+var otherwise = map[string]string{
+	"_native_batch_norm_legit.no_stats": "refused: a truth is no tensor",
+	"atleast_1d.Sequence":               "refused: a list is no tensor", "atleast_2d.Sequence": "refused", "atleast_3d.Sequence": "refused",
+	"tensordot": "refused: axes of each",
+	"max.other": "the form takes a tensor there as the other one", "min.other": "the form takes a tensor there as the other one",
+	"repeat_interleave.Tensor": "refused without repeats",
+	"scatter.value":            "the form takes a number as src", "scatter.value_reduce": "as that", "scatter_.value": "as that", "scatter_.value_reduce": "as that",
+	"std": "the form takes a truth there as unbiased", "std_mean": "as that", "var": "as that", "var_mean": "as that",
+}
+
+// TestSchemas holds the parameters of rows against what PyTorch says of its own functions (testdata/suites/schemas.py): an argument
+// is given by its place to the parameter that it is given to by its name, and none that comes by name alone is another one's. What a
+// row does not have is refused when it is given.
+func TestSchemas(t *testing.T) {
+	data, err := os.ReadFile("testdata/schemas.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, met := 0, map[string]bool{}
+	for line := range strings.Lines(string(data)) {
+		words := strings.Fields(line)
+		overload := strings.TrimSuffix(words[0]+"."+words[1], ".-")
+		f, _, _, _ := called("Aten", overload, "pytorch")
+		if f == nil {
+			continue // a row of its traits alone
+		}
+		held++
+		given, _, _ := strings.Cut(strings.Join(words[2:], " "), "*")
+		for i, name := range strings.Fields(given) {
+			if i >= len(f.params) || f.rest && i >= len(f.params)-1 {
+				break
+			}
+			if p := f.param(name); p != f.params[i] {
+				if met[overload] = true; otherwise[overload] == "" {
+					t.Errorf("%s: %s is in the place of %s", overload, name, f.params[i])
+				}
+				break
+			}
+		}
+	}
+	for overload := range otherwise {
+		if !met[overload] {
+			t.Errorf("%s is as its row has it", overload)
+		}
+	}
+	if held < 600 {
+		t.Errorf("only %d functions were held against their definition", held)
+	}
+}

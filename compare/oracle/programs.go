@@ -310,15 +310,12 @@ func definePlaces() {
 			axis = t.axisOf(x.shape, "dim", 0)
 		}
 		refuseIf(axis < 0 || axis >= len(x.shape), ShapesDiffer, x.shape)
-		d, a, name := x.shape[axis], t.args["sections"], "sections"
-		if a.none() {
-			a, name = t.args["indices"], "indices"
-		}
-		refuseIf(a.none(), NoArgument, name)
-		ends := wholeNumbers(name, a)
+		d, a := x.shape[axis], t.args["sections"]
+		refuseIf(a.none(), NoArgument, "sections")
+		ends := wholeNumbers("sections", a)
 		if a.v != nil && !(a.tensor() && a.op != nil && len(a.op.shape) > 0) && len(ends) == 1 {
 			n := ends[0]
-			refuseIf(!within(n, 1, 1<<16), BadArgument, name, n, "a positive number")
+			refuseIf(!within(n, 1, 1<<16), BadArgument, "sections", n, "a positive number")
 			ends = nil
 			for i, at := int64(0), int64(0); i < n-1; i++ {
 				if at += d / n; i < d%n {

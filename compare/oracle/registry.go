@@ -240,13 +240,20 @@ func functionsOfRows() map[string]*function {
 					})
 					continue
 				}
-				how := called{call.Form, strings.Join(call.Params, " "), strings.Join(call.Named, " "), fmt.Sprint(call.Others), fmt.Sprint(call.Defaults), call.Rest}
-				if same[how] == nil {
-					f := *forms[call.Form]
-					f.params, f.rest, f.named, f.others, f.defaults = call.Params, call.Rest, call.Named, call.Others, call.Defaults
-					same[how] = &f
+				add := func(of *function) {
+					how := called{call.Form, strings.Join(call.Params, " "), strings.Join(call.Named, " "), fmt.Sprint(call.Others), fmt.Sprint(call.Defaults), call.Rest}
+					if same[how] == nil {
+						f := *of
+						f.params, f.rest, f.named, f.others, f.defaults = call.Params, call.Rest, call.Named, call.Others, call.Defaults
+						same[how] = &f
+					}
+					all[key] = same[how]
 				}
-				all[key] = same[how]
+				if of := forms[call.Form]; of != nil {
+					add(of)
+				} else { // a formula under other parameters
+					derived = append(derived, func() { add(all[call.Form]) })
+				}
 			}
 		}
 	}
@@ -319,8 +326,10 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 	} else if name, ok := strings.CutSuffix(base, "_"); ok {
 		base, inPlace = name, true
 	}
-	if f := functions()[prefix+"."+base]; f != nil {
-		return f, base, inPlace, swapped
+	for space := prefix; space != ""; space = map[string]string{"Torch": "Aten"}[space] { // torch.f is aten's f but where it is written in Python
+		if f := functions()[space+"."+base]; f != nil {
+			return f, base, inPlace, swapped
+		}
 	}
 	return functions()[base], base, inPlace, swapped
 }

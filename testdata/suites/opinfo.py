@@ -136,11 +136,19 @@ small += [("Aten." + name, args, kwargs) for name, args, kwargs in (
     ("nll_loss_forward", (v, labels, gain, 1, -100), {}), ("nll_loss2d_forward", (image[:, :, :2, :2], labels[:1].expand(2, 2, 2), None, 1, -100), {}), ("nll_loss2d_backward", (g[0, 0], image[:, :, :2, :2], labels[:1].expand(2, 2, 2), None, 1, -100, torch.tensor(8.)), {}),
     ("multilabel_margin_loss_forward", (v, torch.tensor([[1, 3] + [-1] * 6] * 3), 1), {}), ("grid_sampler_2d_backward", (torch.randn(1, 4, 3, 3), image[:1], places, 0, 0, False, [True, True]), {}),
     ("upsample_nearest2d_backward", (image[:1], (6, 6), (1, 4, 3, 2), None, None), {}), ("_int_mm", (codes[0], codes[1].T), {}), ("_prelu_kernel_backward", (g, v, gain), {}))]
+signs = torch.sign(v[:, 0])
+small += [("Aten." + name, args, {}) for name, args in (
+    ("mse_loss", (v, w, 0)), ("l1_loss", (v, w, 2)), ("smooth_l1_loss", (v, w, 0, .5)), ("soft_margin_loss", (v, torch.sign(w), 1)), ("kl_div", (v, unit, 2)), ("nll_loss", (v, labels, gain, 0, -100)),
+    ("binary_cross_entropy", (unit, torch.sigmoid(v), None, 0)), ("binary_cross_entropy_with_logits", (v, unit, gain.abs(), gain.abs(), 0)), ("hinge_embedding_loss", (v, torch.sign(w), .5, 0)),
+    ("margin_ranking_loss", (v[:, 0], w[:, 0], signs, .5, 0)), ("cosine_embedding_loss", (v, w, signs, .1, 0)), ("multi_margin_loss", (v, labels, 2, .5, gain.abs(), 0)), ("multilabel_margin_loss", (v, torch.tensor([[1, 3] + [-1] * 6] * 3), 0)),
+    ("poisson_nll_loss", (v, unit, True, False, 1e-8, 0)), ("triplet_margin_loss", (v, w, g, .5, 2., 1e-6, False, 0)), ("elu", (v, .7)), ("embedding", (v, bags)), ("constant_pad_nd", (v, (1, 2), .5)),
+    ("dropout", (v, .5, False)), ("instance_norm", (image, gain[:4], gain[4:], None, None, True, .1, 1e-5, False)), ("max_unpool2d", (most, where, (6, 6))), ("unique_consecutive", ((v[0] * 2).floor(), True)))]
+small += [("Functional.soft_margin_loss", (v, torch.sign(w)), {}), ("Torch.swapaxes", (image[0], 0, 2), {})]
 heads = [torch.randn(1, 2, n, 4) for n in (3, 5, 5)]
 for name, further in (("flash", ()), ("efficient", (None, False))):  # which run on devices alone
     small.append(("Aten._scaled_dot_product_%s_attention" % name, (*heads, *further), {}, torch.nn.functional.scaled_dot_product_attention(*heads)))
 # How many results are computed where there are more.
-firsts = {"Torch.embedding_bag": 1, "Aten._linalg_det": 1, "Aten._native_batch_norm_legit_no_training": 1, "Aten.multilabel_margin_loss_forward": 1, "Aten._prelu_kernel_backward": 1}
+firsts = {"Torch.embedding_bag": 1, "Aten._linalg_det": 1, "Aten._native_batch_norm_legit_no_training": 1, "Aten.multilabel_margin_loss_forward": 1, "Aten._prelu_kernel_backward": 1, "Aten.unique_consecutive": 2}
 
 
 def case(op, name, samples):
