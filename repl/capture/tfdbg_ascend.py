@@ -34,8 +34,8 @@ Importing it takes chance out of the training: seeds of Python, NumPy and
 TensorFlow, and deterministic operators; PRECISION_TOOL_DETERMINISM=off leaves the
 operators alone. It turns XLA off (jit_compile=True), since nothing can be recorded
 inside. Recording an operator also keeps it from being fused with its neighbours:
-under mixed precision the last digits of a loss may differ from those of a run
-without it.
+the last digits of a loss may differ from those of a run without it, most under
+mixed precision, as they do with TensorFlow's own debugger.
 
 What is traced keeps copying tensors to the host while it is off, so that it can be
 turned on at any step: import this file for the run that records, and only for
