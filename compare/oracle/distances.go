@@ -356,6 +356,41 @@ func (k *invocation) corners(name string) (list []Values) {
 	return list
 }
 
+// window is one of the windows of signals by its name: of N places, or of the first N of N+1 that are symmetric where it is periodic.
+func window(k *invocation) Values {
+	n := k.count("window_length")
+	kind, a, parts := strings.TrimSuffix(k.name, "_window"), k.arith(), float64(n)
+	if !k.bool("periodic", true) {
+		parts--
+	}
+	terms := map[string][]float64{"hann": {0.5, 0.5}, "hamming": {k.float("alpha", 0.54), k.float("beta", 0.46)}, "blackman": {0.42, 0.5, 0.08}}[kind]
+	f, err := catalogue.Read("x)=i0(x)")
+	check(err)
+	bessel := catalogue.Compile[num](f, a)
+	return &formula{shape: []int64{n}, f: func(i int64, _ []int64) (float64, float64) {
+		x := float64(i) / parts
+		switch {
+		case n == 1:
+			return 1, 0
+		case kind == "bartlett":
+			return 1 - abs(2*x-1), 4 * k.unit()
+		case kind == "kaiser":
+			beta := exactNum(k.float("beta", 12))
+			side := a.sub(a.div(exactNum(float64(2*i)), exactNum(parts)), exactNum(1))
+			root := a.sqrt(a.sub(exactNum(1), a.mul(side, side)))
+			root.y = max(root.y, 0)
+			v := a.div(bessel([]num{a.mul(beta, root)}), bessel([]num{beta}))
+			return v.y, v.b
+		}
+		y, size := 0.0, 0.0
+		for j, c := range terms { // their signs alternate
+			y += math.Copysign(c, float64(1-j%2*2)) * math.Cos(2*math.Pi*x*float64(j))
+			size += abs(c) * float64(1+j*8)
+		}
+		return y, 8 * k.unit() * size
+	}}
+}
+
 // affineGrid are the places of an image that each place of another comes from, by a matrix (N, d, d+1): between -1 and 1, the last
 // axis first.
 func affineGrid(k *invocation) Values {
@@ -446,6 +481,7 @@ func (k *invocation) mode(name, missing string, words ...string) string {
 }
 
 func defineSamples() {
+	define("window", function{forward: formulaFor(window)})
 	define("affine_grid", function{forward: formulaFor(affineGrid)})
 	define("embedding_bag", function{forward: formulaFor(embeddingBag)})
 	program("grid_sample", []string{"input", "grid"}, func(t *tape) []*dense { return []*dense{t.gridSample()} })

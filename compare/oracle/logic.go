@@ -52,6 +52,28 @@ func logicForms() {
 		y := math.Abs(float64(a/max(divisor(a, b), 1)) * float64(b))
 		return int64(min(y, 1<<62))
 	})
+	define("nextafter", function{local: true, forward: formulaFor(func(k *invocation) Values {
+		x, z := k.pair("input", "other")
+		p := precisionFor(k.outType())
+		return elementsOf(exactly(func(v []float64) float64 {
+			switch x, z := v[0], v[1]; {
+			case math.IsNaN(x):
+				return x
+			case x == z:
+				return z
+			case math.IsNaN(z) || math.IsInf(p.limit, 1):
+				return math.Nextafter(x, z)
+			case math.IsInf(x, 0):
+				return math.Copysign(p.max, x)
+			default: // half a step is a tie at most, which may stay
+				half := math.Copysign(max(abs(x)*p.v/2, p.t), z-x)
+				for p.Round(x+half) == x {
+					half *= 2
+				}
+				return p.Round(x + half)
+			}
+		}), nil, true, []Values{x, z})
+	})})
 	define("foreach", function{forward: forEach})
 	define("bitwise_not", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")

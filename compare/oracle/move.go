@@ -3,10 +3,8 @@ package oracle
 import (
 	"math"
 	"slices"
-	"strings"
 
 	"precision/dump/dtype"
-	catalogue "precision/op"
 )
 
 // Functions of PyTorch that move numbers, cast or make them: bit-exact. The type of
@@ -415,7 +413,6 @@ func defineMade() {
 		}}
 	})})
 	define("one_hot", function{forward: moved(oneHot)})
-	define("window", function{forward: formulaFor(window)})
 	define("triangle_indices", function{forward: formulaFor(func(k *invocation) Values { // rows, then columns
 		rows, cols, offset := k.count("row"), k.count("col"), k.int("offset", 0)
 		var list [2][]int64
@@ -428,28 +425,6 @@ func defineMade() {
 			refuseIf(len(list[0]) > maxDense, TooLarge, len(list[0]), maxDense)
 		}
 		return wholes(append(list[0], list[1]...), []int64{2, int64(len(list[0]))})
-	})})
-	define("nextafter", function{local: true, forward: formulaFor(func(k *invocation) Values {
-		x, z := k.pair("input", "other")
-		p := precisionFor(k.outType())
-		return elementsOf(exactly(func(v []float64) float64 {
-			switch x, z := v[0], v[1]; {
-			case math.IsNaN(x):
-				return x
-			case x == z:
-				return z
-			case math.IsNaN(z) || math.IsInf(p.limit, 1):
-				return math.Nextafter(x, z)
-			case math.IsInf(x, 0):
-				return math.Copysign(p.max, x)
-			default: // half a step is a tie at most, which may stay
-				half := math.Copysign(max(abs(x)*p.v/2, p.t), z-x)
-				for p.Round(x+half) == x {
-					half *= 2
-				}
-				return p.Round(x + half)
-			}
-		}), nil, true, []Values{x, z})
 	})})
 	// Parts and borders by the names of torch_npu, which are those of Slice, StridedSlice and Pad of GE.
 	define("npu_slice", function{forward: moved(func(k *invocation, x *operand) Values { return k.box(x, k.ints("offsets"), k.ints("size")) })})
@@ -473,41 +448,6 @@ func defineMade() {
 		refuseIf(!slices.Equal(k.shape(), shape), ShapeComputed, shape, k.shape())
 		return bordered(x, before, shape, "constant", exactNum(0))
 	})})
-}
-
-// window is one of the windows of signals by its name: of N places, or of the first N of N+1 that are symmetric where it is periodic.
-func window(k *invocation) Values {
-	n := k.count("window_length")
-	kind, a, parts := strings.TrimSuffix(k.name, "_window"), k.arith(), float64(n)
-	if !k.bool("periodic", true) {
-		parts--
-	}
-	terms := map[string][]float64{"hann": {0.5, 0.5}, "hamming": {k.float("alpha", 0.54), k.float("beta", 0.46)}, "blackman": {0.42, 0.5, 0.08}}[kind]
-	f, err := catalogue.Read("x)=i0(x)")
-	check(err)
-	bessel := catalogue.Compile[num](f, a)
-	return &formula{shape: []int64{n}, f: func(i int64, _ []int64) (float64, float64) {
-		x := float64(i) / parts
-		switch {
-		case n == 1:
-			return 1, 0
-		case kind == "bartlett":
-			return 1 - abs(2*x-1), 4 * k.unit()
-		case kind == "kaiser":
-			beta := exactNum(k.float("beta", 12))
-			side := a.sub(a.div(exactNum(float64(2*i)), exactNum(parts)), exactNum(1))
-			root := a.sqrt(a.sub(exactNum(1), a.mul(side, side)))
-			root.y = max(root.y, 0)
-			v := a.div(bessel([]num{a.mul(beta, root)}), bessel([]num{beta}))
-			return v.y, v.b
-		}
-		y, size := 0.0, 0.0
-		for j, c := range terms { // their signs alternate
-			y += math.Copysign(c, float64(1-j%2*2)) * math.Cos(2*math.Pi*x*float64(j))
-			size += abs(c) * float64(1+j*8)
-		}
-		return y, 8 * k.unit() * size
-	}}
 }
 
 // oneHot is on at the places along an axis that x says, and off elsewhere.
