@@ -62,6 +62,19 @@ func TestForeign(t *testing.T) {
 			t.Errorf("%s: %d of %d compared, roots %q, expected %q", right, j.Coverage.Compared, j.Coverage.Expected, got, want)
 		}
 	}
+	// Names of MindSpore, below a key; its products have the axes of PyTorch.
+	mind, torch := &tensors{map[string][]int64{}, map[string][]float64{}}, &tensors{map[string][]int64{}, map[string][]float64{}}
+	for i, words := range [][2]string{{"net.embed.embedding_table", "embed.weight"}, {"net.bn.gamma", "bn.weight"}, {"net.bn.beta", "bn.bias"},
+		{"net.bn.moving_mean", "bn.running_mean"}, {"net.bn.moving_variance", "bn.running_var"}, {"net.fc.weight", "fc.weight"}} {
+		v := []float64{1 + float64(i), 2, 3, 5}
+		mind.put(words[0], v, 2, 2)
+		torch.put(words[1], v, 2, 2)
+	}
+	torch.v["bn.running_var"] = []float64{1, 2, 3, 4}
+	j := judged(t, mind.open(t, "F32").Path, torch.open(t, "F32").Path)
+	if got := rooted(j); len(got) != 1 || !strings.HasPrefix(got[0], "net.bn.moving_variance ") || j.Coverage.Compared != 6 || j.Coverage.Expected != 6 {
+		t.Errorf("MindSpore: %d of %d compared, roots %q", j.Coverage.Compared, j.Coverage.Expected, got)
+	}
 	whole, err := os.ReadFile(keras)
 	if err != nil {
 		t.Fatal(err)
