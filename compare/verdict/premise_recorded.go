@@ -157,8 +157,8 @@ func (w *recordedWalk) premises() {
 }
 
 // drawnAnew is how far the statistics of weights are apart at least that were drawn from other numbers, of half of them: networks of transformers
-// had 16 % and more, and 0.004 to 4 % after a step of training.
-const drawnAnew = 0.08
+// had 15 % and more, and 0.004 to 9 % after a step of training.
+const drawnAnew = 0.12
 
 // mostGiven bounds how many tensors that differ are kept of what a rank was given, and how many that do not: the first calls
 // tell, and a job may have many thousand pieces.
