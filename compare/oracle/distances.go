@@ -313,6 +313,8 @@ func boxForms() {
 	define("npu_anchor_response_flags", function{forward: formulaFor(func(k *invocation) Values {
 		boxes, size, stride, n := k.tensor("input"), k.each("featmap_size", 2, 0), k.each("stride", 2, 0), k.count("num_base_anchors")
 		refuseIf(len(boxes.shape) != 2 || boxes.shape[1] != 4 || !within(size[0], 1, 1<<16) || !within(size[1], 1, 1<<16) || stride[0] == 0 || stride[1] == 0, ShapesDiffer, boxes.shape, size, stride)
+		shape := []int64{size[0] * size[1] * n}
+		refuseIf(shape[0] > maxDense || !slices.Equal(k.shape(), shape), ShapeComputed, shape, k.shape())
 		x, u := must(held(boxes)).y, precisionFor(boxes.numeric()).v
 		flags, doubt := make([]bool, size[0]*size[1]), make([]bool, size[0]*size[1])
 		for i := 0; i < len(x); i += 4 {
@@ -323,6 +325,8 @@ func boxForms() {
 				refuseIf(!(at-off > -1) || !(at+off < float64(size[1-d])), BadArgument, "input", at, "inside "+shapeText(size))
 				lo[d], hi[d] = int64(max(math.Floor(at-off), 0)), int64(math.Floor(at+off))
 			}
+			cells := (hi[0] - lo[0] + 1) * (hi[1] - lo[1] + 1)
+			refuseIf(cells > 64, NoBound, cells)
 			for row := lo[1]; row <= hi[1]; row++ {
 				for col := lo[0]; col <= hi[0]; col++ {
 					if cell := row*size[1] + col; lo == hi {
@@ -333,7 +337,7 @@ func boxForms() {
 				}
 			}
 		}
-		return &formula{shape: []int64{int64(len(flags)) * n}, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+		return &formula{shape: shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 			if cell := i / n; flags[cell] || !doubt[cell] {
 				return toNumber(flags[cell]), 0
 			}

@@ -417,12 +417,16 @@ func defineMade() {
 		rows, cols, offset := k.count("row"), k.count("col"), k.int("offset", 0)
 		var list [2][]int64
 		for r := range rows {
-			for c := range cols {
-				if d := c - r; d == offset || d < offset == (k.name == "tril_indices") {
-					list[0], list[1] = append(list[0], r), append(list[1], c)
-				}
+			lo, hi := int64(0), cols
+			if edge := r + min(max(offset, -rows), cols); k.name == "tril_indices" {
+				hi = min(max(edge+1, 0), cols)
+			} else {
+				lo = min(max(edge, 0), cols)
 			}
-			refuseIf(len(list[0]) > maxDense, TooLarge, len(list[0]), maxDense)
+			refuseIf(int64(len(list[0]))+hi-lo > maxDense, TooLarge, int64(len(list[0]))+hi-lo, maxDense)
+			for c := lo; c < hi; c++ {
+				list[0], list[1] = append(list[0], r), append(list[1], c)
+			}
 		}
 		return wholes(append(list[0], list[1]...), []int64{2, int64(len(list[0]))})
 	})})

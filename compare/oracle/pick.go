@@ -377,6 +377,7 @@ func pickForms() {
 		x := k.tensor("input")
 		shape, weights := k.shape(), k.optional("weights")
 		refuseIf(len(x.shape) != 1 || len(shape) != 1 || shape[0] < k.int("minlength", 0) || weights != nil && !slices.Equal(weights.shape, x.shape), ShapesDiffer, x.shape, shape)
+		refuseIf(shape[0] > maxDense, TooLarge, shape[0], maxDense)
 		sum, counts, list := newSpreader(shape[0]), make([]int64, shape[0]), ints(x)
 		for _, p := range list {
 			refuseIf(p < 0 || p >= shape[0], OutsideCache, k.shown("input"), p, shape[0])

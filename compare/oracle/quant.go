@@ -30,7 +30,7 @@ func quantKernels() {
 		k.only(0, "min_scale", "dst_type_max")
 		k.only(1, "row_block_size")
 		size := k.int("col_block_size", 128)
-		refuseIf(r < 2 || !within(size, 1, maxDense), ShapesDiffer, x.shape)
+		refuseIf(r < 2 || !within(size, 1, 1<<12), ShapesDiffer, x.shape)
 		refuseIf(k.outputType(0) != dtype.Int8 || k.string("round_mode", "rint") != "rint", Unsupported, "another type than int8, round_mode")
 		blocks := (x.shape[r-1] + size - 1) / size
 		whole := append(slices.Clone(x.shape[:r-1]), blocks*size)

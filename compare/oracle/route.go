@@ -99,8 +99,9 @@ func addedProducts(k *invocation) Values {
 	refuseIf(!k.bool("transpose_x", true) || k.bool("transpose_weight", false) || k.int("group_type", 2) != 2 || k.int("group_list_type", 0) != 0, Unsupported, "transpose_x, transpose_weight, group_type, group_list_type")
 	refuseIf(len(x.shape) != 2 || len(w.shape) != 2 || x.shape[0] != w.shape[0], ShapesDiffer, x.shape, w.shape)
 	var parts []Values
-	from := int64(0)
-	for _, end := range k.ints("group_list") {
+	from, ends := int64(0), k.ints("group_list")
+	refuseIf(int64(len(ends)) > 1<<16 || count(sum.shape) != int64(len(ends))*x.shape[1]*w.shape[1], ShapesDiffer, sum.shape, x.shape, w.shape)
+	for _, end := range ends {
 		refuseIf(end < from || end > x.shape[0], BadArgument, "group_list", end, "rows of "+shapeText(x.shape))
 		if end == from {
 			parts = append(parts, &dense{shape: []int64{x.shape[1], w.shape[1]}, y: make([]float64, x.shape[1]*w.shape[1]), exact: true})
