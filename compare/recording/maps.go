@@ -40,6 +40,10 @@ func (c *call) named(name string) bool {
 // byMaps pairs calls that do the same under other names: on both sides in their order,
 // between calls that are pairs already.
 func byMaps(left, right *side, maps []result.Map) {
+	alone := func(c *call) bool { return c.pair == nil }
+	if !slices.ContainsFunc(left.calls, alone) && !slices.ContainsFunc(right.calls, alone) {
+		return // and the catalogue is not read whole, which takes a tenth of the time of a small recording
+	}
 	maps = append(slices.Clone(maps), Defaults()...)
 	// others are the sequences that a call may stand for.
 	known := map[msprobe.Name][][]string{}
