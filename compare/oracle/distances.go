@@ -566,7 +566,7 @@ func (t *tape) gridSample() *dense {
 	x, grid := t.in("input"), t.in("grid")
 	t.mute(t.narrow > 0)
 	n := len(x.shape) - 2
-	mode, padding := t.word("mode", "bilinear", "nearest", "bicubic"), t.word("padding_mode", "zeros", "border", "reflection")
+	mode, padding := t.mode("mode", "bilinear", "bilinear", "nearest", "bicubic"), t.mode("padding_mode", "zeros", "zeros", "border", "reflection")
 	refuseIf(n < 2 || len(grid.shape) != n+2 || grid.shape[n+1] != int64(n) || grid.shape[0] != x.shape[0], ShapesDiffer, x.shape, grid.shape)
 	refuseIf(mode == "bicubic", Unsupported, "mode bicubic")
 	corners := t.bool("align_corners", false)
@@ -630,14 +630,6 @@ func (t *tape) gridSample() *dense {
 		}
 	}
 	return out
-}
-
-// word is one of some texts, or its number among them; the first if it was not given.
-func (t *tape) word(name string, words ...string) string {
-	if x, ok := t.args[name].number(); ok && x >= 0 && x < float64(len(words)) {
-		return words[int(x)]
-	}
-	return t.string(name, words[0])
 }
 
 // inside is a place brought inside an axis.

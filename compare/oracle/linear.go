@@ -137,6 +137,16 @@ func (k *invocation) eachMatrix(x *operand, f func(at int, a []float64, n int)) 
 	}
 }
 
+// withErrors is the result and, for functions that return it as the other one, the number of an error of each matrix, which is 0.
+func (k *invocation) withErrors(out *dense) []Reading {
+	list := []Values{out}
+	if strings.HasSuffix(k.name, "_ex") && len(k.outs) == 2 {
+		lead := out.shape[:max(len(out.shape)-2, 0)]
+		list = append(list, &dense{shape: lead, y: make([]float64, count(lead)), exact: true})
+	}
+	return []Reading{{Out: list}}
+}
+
 func linearForms() {
 	// The first results are as many as the function has; factors that some return beside them are not computed.
 	define("determinant", function{forward: func(k *invocation) []Reading {
@@ -172,13 +182,7 @@ func linearForms() {
 			y := of(at, n, columns(n), e)
 			out.y, out.b = append(out.y, y...), append(out.b, e.off(y, columns(n), k.unit())...)
 		})
-		zeros := &dense{shape: shape[:max(len(shape)-2, 0)], y: make([]float64, len(out.y)), exact: true} // of what went wrong
-		zeros.y = zeros.y[:count(zeros.shape)]
-		list := []Values{out}
-		if strings.HasSuffix(k.name, "_ex") && len(k.outs) == 2 {
-			list = append(list, zeros)
-		}
-		return []Reading{{Out: list}}
+		return k.withErrors(out)
 	}
 	define("inverse", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
@@ -234,12 +238,7 @@ func linearForms() {
 			}
 			out.y, out.b = append(out.y, l...), append(out.b, b...)
 		})
-		list := []Values{out}
-		if strings.HasSuffix(k.name, "_ex") {
-			lead := x.shape[:len(x.shape)-2]
-			list = append(list, &dense{shape: lead, y: make([]float64, count(lead)), exact: true})
-		}
-		return []Reading{{Out: list}}
+		return k.withErrors(out)
 	}})
 	define("matrix_power", function{forward: formulaFor(func(k *invocation) Values {
 		x, n := k.tensor("input"), k.int("n", 1)
@@ -316,8 +315,8 @@ func linearForms() {
 				along, over = over, along
 			}
 			size := k.computed("x)=abs(x)", k.converted(x))
-			sums := k.held(size, []int{along}, true, func(n int64) func(x, e []float64) (float64, float64) { return sumOf(k.sumUnit(), n, 1) })
-			v := k.held(sums, []int{over}, true, func(int64) func(x, e []float64) (float64, float64) {
+			sums := must(held(k.reduced(size, []int{along}, true, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) { return sumOf(c.sumUnit(), n, 1) })))
+			v := k.reduced(sums, []int{over}, true, false, func(*Call, int64) func(x, e []float64) (float64, float64) {
 				return func(x, e []float64) (float64, float64) {
 					if p > 0 {
 						return slices.Max(x), slices.Max(e)
@@ -337,19 +336,4 @@ func linearForms() {
 		}
 		return forms["norm"].forward(c)
 	}})
-}
-
-// held reduces axes to numbers that stay.
-func (k *invocation) held(v Values, axes []int, keep bool, f func(n int64) func(x, e []float64) (float64, float64)) Values {
-	in, kept, n := lastAxes(v, axes)
-	refuseIf(n == 0, ShapesDiffer, v.Shape())
-	var shape []int64
-	for i, d := range v.Shape() {
-		if slices.Contains(kept, i) {
-			shape = append(shape, d)
-		} else if keep {
-			shape = append(shape, 1)
-		}
-	}
-	return must(held(&reduced{shape: shape, in: in, n: n, f: f(n)}))
 }

@@ -180,18 +180,19 @@ func roll(k *invocation, x *operand) Values {
 	list := axesOf("dims", axes, len(v.Shape()))
 	refuseIf(len(list) != len(shifts), BadArgument, "shifts", shifts, itoa(len(axes))+" numbers")
 	for i, a := range list {
-		d := v.Shape()[a]
-		if d == 0 {
-			continue
-		}
-		n := ((shifts[i] % d) + d) % d
-		if n == 0 {
-			continue
-		}
-		first := joined(a, slab1(v, a, d-n, n), slab1(v, a, 0, d-n))
-		v = first
+		v = rolled(v, a, shifts[i])
 	}
 	return reshape(v, x.shape)
+}
+
+// rolled is v with what an axis has at i at i+by, around its end.
+func rolled(v Values, axis int, by int64) Values {
+	d := v.Shape()[axis]
+	if d == 0 || by%d == 0 {
+		return v
+	}
+	n := ((by % d) + d) % d
+	return joined(axis, slab1(v, axis, d-n, n), slab1(v, axis, 0, d-n))
 }
 
 // slab1 is v from index lo of an axis on, n of it.

@@ -378,7 +378,7 @@ func pickForms() {
 		shape, weights := k.shape(), k.optional("weights")
 		refuseIf(len(x.shape) != 1 || len(shape) != 1 || shape[0] < k.int("minlength", 0) || weights != nil && !slices.Equal(weights.shape, x.shape), ShapesDiffer, x.shape, shape)
 		refuseIf(shape[0] > maxDense, TooLarge, shape[0], maxDense)
-		sum, counts, list := newSpreader(shape[0]), make([]int64, shape[0]), ints(x)
+		counts, list := make([]int64, shape[0]), ints(x)
 		for _, p := range list {
 			refuseIf(p < 0 || p >= shape[0], OutsideCache, k.shown("input"), p, shape[0])
 			counts[p]++
@@ -387,6 +387,7 @@ func pickForms() {
 		if refuseIf(shape[0] != least, ShapeComputed, []int64{least}, shape); weights == nil {
 			return wholes(counts, shape)
 		}
+		sum := newSpreader(shape[0])
 		for i, w := range must(numbers(weights)) {
 			sum.add(list[i], w, 1, 0)
 		}
@@ -400,10 +401,10 @@ func pickForms() {
 		var v Values = x
 		for _, a := range axes {
 			half := x.shape[a] / 2
-			if k.name == "fft_fftshift" {
-				half = x.shape[a] - half
+			if k.name != "fft_fftshift" {
+				half = -half
 			}
-			v = joined(a, slab1(v, a, half, x.shape[a]-half), slab1(v, a, 0, half))
+			v = rolled(v, a, half)
 		}
 		return v
 	})})

@@ -433,6 +433,11 @@ func ordered(k *invocation) []Reading {
 type reducer func(c *Call, n int64) func(x, e []float64) (y, b float64)
 
 func (c *Call) reduction(x Values, axes []int, keep, exact bool, f reducer) Values {
+	return c.asRecorded(c.reduced(x, axes, keep, exact, f), 0)
+}
+
+// reduced is a reduction that is no result yet.
+func (c *Call) reduced(x Values, axes []int, keep, exact bool, f reducer) Values {
 	in, kept, n := lastAxes(x, axes)
 	shape := []int64{}
 	for i, d := range x.Shape() {
@@ -444,8 +449,7 @@ func (c *Call) reduction(x Values, axes []int, keep, exact bool, f reducer) Valu
 		}
 	}
 	refuseIf(n == 0, ShapesDiffer, x.Shape())
-	v := &reduced{shape: shape, in: in, n: n, f: f(c, n), exact: exact && isExact(x)}
-	return c.asRecorded(v, 0)
+	return &reduced{shape: shape, in: in, n: n, f: f(c, n), exact: exact && isExact(x)}
 }
 
 // sumOf is Σx/over.

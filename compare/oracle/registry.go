@@ -326,10 +326,12 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 	} else if name, ok := strings.CutSuffix(base, "_"); ok {
 		base, inPlace = name, true
 	}
-	for space := prefix; space != ""; space = map[string]string{"Torch": "Aten"}[space] { // torch.f is aten's f but where it is written in Python
-		if f := functions()[space+"."+base]; f != nil {
-			return f, base, inPlace, swapped
-		}
+	f = functions()[prefix+"."+base]
+	if f == nil && prefix == "Torch" { // which is aten's but where it is written in Python
+		f = functions()["Aten."+base]
+	}
+	if f != nil {
+		return f, base, inPlace, swapped
 	}
 	return functions()[base], base, inPlace, swapped
 }

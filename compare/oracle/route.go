@@ -127,34 +127,30 @@ func combinedProducts(k *invocation) Values {
 		weights = must(numbers(k.tensor("logit")))
 	}
 	refuseIf(len(weights) != len(to), ShapesDiffer, v.shape, []int64{int64(len(weights))})
-	sum, size, times := &dense{shape: shape, y: make([]float64, count(shape)), b: make([]float64, count(shape))}, make([]float64, count(shape)), make([]float64, shape[0])
-	add := func(row int64, from []float64, off []float64, weight float64) {
-		for i, x := range from {
-			at := row*n + int64(i)
-			sum.y[at] += weight * x
-			size[at] += abs(weight * x)
+	sum := newSpreader(count(shape))
+	add := func(row int64, from *dense, i int64, weight float64) {
+		off := from.bounds(i*n, n)
+		for c, x := range from.y[i*n:][:n] {
+			b := 0.0
 			if off != nil {
-				sum.b[at] += abs(weight) * off[i]
+				b = off[c]
 			}
+			sum.add(row*n+int64(c), weight, x, b)
 		}
-		times[row]++
 	}
 	for i, row := range to {
 		refuseIf(row < 0 || row >= shape[0], OutsideCache, "row_index", row, shape[0])
-		add(row, v.y[int64(i)*n:][:n], v.bounds(int64(i)*n, n), weights[i])
+		add(row, v, int64(i), weights[i])
 	}
 	if k.has("shared_input") {
 		shared, first, weight := k.tensor("shared_input"), k.int("shared_input_offset", 0), k.float("shared_input_weight", 1)
 		refuseIf(len(shared.shape) != 2 || shared.shape[1] != n || first < 0 || first+shared.shape[0] > shape[0], ShapesDiffer, shared.shape, shape)
 		d := must(held(shared))
 		for i := range shared.shape[0] {
-			add(first+i, d.y[i*n:][:n], nil, weight)
+			add(first+i, d, i, weight)
 		}
 	}
-	for i := range sum.b {
-		sum.b[i] += gamma(times[int64(i)/n]+2, u) * size[i]
-	}
-	return sum
+	return sum.values(shape, true, u)
 }
 
 // placedExperts are the places of the experts of each token: a row of the table is how many an expert has, and which. It takes that

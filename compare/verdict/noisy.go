@@ -174,10 +174,13 @@ func (w *recordedWalk) ties(op *Operator) (n float64, known bool) {
 // what came in is, or may have gone to the other number, which noise made the larger. Of elements no more may differ beyond the limits than may
 // have turned; their number is that of the squares of the differences, in which rounding does not count.
 func (w *recordedWalk) turned(op *Operator) bool {
+	if backwards(op) == 0 {
+		return false
+	}
 	either, most := false, 0.0
 	for _, name := range op.Op.Uses {
 		use := w.named(name)
-		if use == nil || backwards(op) == 0 || !catalogue.Is(use.Op.Type, catalogue.Either) {
+		if use == nil || !catalogue.Is(use.Op.Type, catalogue.Either) {
 			continue
 		}
 		either = true
@@ -185,13 +188,16 @@ func (w *recordedWalk) turned(op *Operator) bool {
 			most = max(most, n, 1)
 		}
 	}
+	if !either {
+		return false
+	}
 	came := 0.0 // the largest error of an element of the gradient that came in
 	for k := range op.Inputs {
 		if r := w.row(&op.Inputs[k]); r.Compared {
 			came = max(came, measureOf(r).maxAbs)
 		}
 	}
-	return either && !slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
 		if !r.Compared {
 			return most == 0

@@ -282,13 +282,13 @@ func (p *pair) relate(ctx context.Context) error {
 				continue
 			}
 		}
-		if err := x.read(u[:k], first); err != nil {
-			return err
-		}
-		if err := y.read(v[:k], first); err != nil {
-			return err
-		}
 		u, v := u[:k], v[:k]
+		if err := x.read(u, first); err != nil {
+			return err
+		}
+		if err := y.read(v, first); err != nil {
+			return err
+		}
 		if wide {
 			for i := range u {
 				u[i], v[i] = narrow.Round(u[i]), narrow.Round(v[i])
