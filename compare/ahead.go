@@ -23,31 +23,40 @@ const (
 // for. Whether it is, a look at the next files tells now and then: what the page cache holds
 // already needs no asking. It changes nothing but the time a run takes.
 type foresight struct {
-	files []func(yield func(path string)) // of the groups, in their order
-	now   atomic.Int64                    // the last group whose turn came
-	next  atomic.Int64                    // the group to ask for
-	warm  atomic.Int64                    // no look before this group: the files were in memory
-	busy  atomic.Int64                    // askers at work
-	cold  atomic.Int64                    // groups that were asked for, and their
-	bytes atomic.Int64                    // bytes
+	groups int                                      // how many there are
+	files  func(group int, yield func(path string)) // of a group
+	now    atomic.Int64                             // the last group whose turn came
+	next   atomic.Int64                             // the group to ask for
+	warm   atomic.Int64                             // no look before this group: the files were in memory
+	busy   atomic.Int64                             // askers at work
+	cold   atomic.Int64                             // groups that were asked for, and their
+	bytes  atomic.Int64                             // bytes
 }
 
-// before is a group that has others asked for as its turn comes. Groups are added before any runs.
-func (f *foresight) before(g Group, files func(yield func(path string))) Group {
-	turn := int64(len(f.files))
-	f.files = append(f.files, files)
-	return func(ctx context.Context, w *Worker) Found {
-		f.turn(turn)
-		for f.due() && f.enter() {
-			go func() {
-				defer f.busy.Add(-1)
-				f.ask(readahead.File)
-			}()
-			if f.cold.Load() == 0 {
-				break // one finds out whether it is worth while
-			}
+// foreseen are groups that have the files of others asked for as their turn comes.
+func foreseen[T any](of []T, compare func(context.Context, *Worker, T) Found, files func(T, func(path string))) []Group {
+	f := &foresight{groups: len(of), files: func(i int, yield func(string)) { files(of[i], yield) }}
+	list := make([]Group, len(of))
+	for i := range of {
+		list[i] = func(ctx context.Context, w *Worker) Found {
+			f.come(i)
+			return compare(ctx, w, of[i])
 		}
-		return g(ctx, w)
+	}
+	return list
+}
+
+// come tells that a group's turn has come, and has those that are due asked for.
+func (f *foresight) come(group int) {
+	f.turn(int64(group))
+	for f.due() && f.enter() {
+		go func() {
+			defer f.busy.Add(-1)
+			f.ask(readahead.File)
+		}()
+		if f.cold.Load() == 0 {
+			break // one finds out whether it is worth while
+		}
 	}
 }
 
@@ -76,7 +85,7 @@ func (f *foresight) group(old int64) int64 { return max(old, f.now.Load()+1, f.w
 // due tells whether a group is to be asked for by now.
 func (f *foresight) due() bool {
 	i := f.group(f.next.Load())
-	return i <= f.now.Load()+f.reach() && i < int64(len(f.files))
+	return i <= f.now.Load()+f.reach() && i < int64(f.groups)
 }
 
 // reach is how many groups ahead are asked for.
@@ -93,11 +102,11 @@ func (f *foresight) ask(file func(path string) (bytes int64)) {
 	for f.due() {
 		old := f.next.Load()
 		i := f.group(old)
-		if i >= int64(len(f.files)) || !f.next.CompareAndSwap(old, i+1) {
+		if i >= int64(f.groups) || !f.next.CompareAndSwap(old, i+1) {
 			continue // somebody else asks for these
 		}
 		bytes := int64(0)
-		f.files[i](func(path string) { bytes += file(path) })
+		f.files(int(i), func(path string) { bytes += file(path) })
 		if bytes == 0 {
 			f.warm.Store(i + 4*aheadBy)
 			continue
@@ -128,9 +137,9 @@ func (e *engine) groupFiles(g *fusion.Group, yield func(path string)) {
 }
 
 // namedFiles are those of an operator that is paired by its name.
-func (e *engine) namedFiles(op *dump.Op, yield func(path string)) {
-	yield(op.Newest().Path)
-	if files := e.opt.Right.Output(op.Key, 0); files != nil {
+func (e *engine) namedFiles(p pairOp, yield func(path string)) {
+	yield(p.left.Newest().Path)
+	if files := e.opt.Right.Output(p.left.Key, 0); files != nil {
 		alone(files, yield)
 	}
 }

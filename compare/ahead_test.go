@@ -16,10 +16,7 @@ import (
 func TestForesight(t *testing.T) {
 	const n = 200
 	for bytes, reach := range map[int64]int{0: 0, aheadBytes: aheadBy, aheadBytes / 20: 20, 1: aheadMost} {
-		f := &foresight{}
-		for i := range n {
-			f.before(nil, func(yield func(string)) { yield(fmt.Sprint(i)) })
-		}
+		f := &foresight{groups: n, files: func(i int, yield func(string)) { yield(fmt.Sprint(i)) }}
 		var asked []string
 		for i := range n {
 			f.turn(int64(i))
@@ -43,7 +40,7 @@ func TestForesight(t *testing.T) {
 // Workers whose turns come at once have no file asked for twice, by few at a time.
 func TestForesightOfManyWorkers(t *testing.T) {
 	const n = 500
-	f := &foresight{}
+	f := &foresight{groups: n, files: func(i int, yield func(string)) { yield(fmt.Sprint(i)) }}
 	var mu sync.Mutex
 	asked := map[string]int{}
 	readahead.Simulate(func(path string) int64 {
@@ -56,12 +53,8 @@ func TestForesightOfManyWorkers(t *testing.T) {
 		return 1 << 20
 	})
 	defer readahead.Simulate(nil)
-	var groups []Group
-	for i := range n {
-		groups = append(groups, f.before(func(context.Context, *Worker) Found { return Found{} }, func(yield func(string)) { yield(fmt.Sprint(i)) }))
-	}
-	newCrewOf(8, &Options{}).each(n, context.Background().Done(), func(i int, w *Worker) {
-		groups[i](context.Background(), w)
+	newCrewOf(8, &Options{}).each(n, context.Background().Done(), func(i int, _ *Worker) {
+		f.come(i)
 		time.Sleep(time.Millisecond)
 	})
 	for f.busy.Load() > 0 {
@@ -90,7 +83,7 @@ func TestForesightFiles(t *testing.T) {
 	e := newEngine(folders)
 	for _, op := range byTime(folders.Left) {
 		var files []string
-		e.namedFiles(op, func(path string) { files = append(files, path) })
+		e.namedFiles(pairOp{left: op}, func(path string) { files = append(files, path) })
 		if len(files) != 2 || files[0] != op.Newest().Path || files[1] != folders.Right.Output(op.Key, 0).Newest().Path {
 			t.Errorf("%s: %q", op.Key, files)
 		}

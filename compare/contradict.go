@@ -202,14 +202,12 @@ func (e *engine) perOutput(base result.Row, op *fusion.Op, why *PairError) []res
 	if op != nil && why.Reason.Kind.Class() == result.Unreadable && !e.opt.dialect().terse {
 		n = len(op.Op.OutputDesc)
 	}
-	if n == 0 {
-		refuse(&base, why)
-		return []result.Row{base}
-	}
-	rows := make([]result.Row, n)
+	rows := make([]result.Row, max(n, 1))
 	for i := range rows {
 		rows[i] = base
-		rows[i].Role, rows[i].Slot = result.Output, i
+		if n > 0 {
+			rows[i].Role, rows[i].Slot = result.Output, i
+		}
 		refuse(&rows[i], why)
 	}
 	return rows

@@ -101,32 +101,34 @@ func (f *Folders) Table() *result.Table {
 // Groups are those of the graph, or the operators in the order of their dumps.
 func (f *Folders) Groups() []Group {
 	e := newEngine(f)
-	var list []Group
 	switch {
 	case f.byGraph():
-		list = make([]Group, 0, len(f.Rules.Groups))
-		ahead := &foresight{}
-		for _, g := range f.Rules.Groups {
-			if (f.Only == nil || f.Only(g)) && (f.Glance == nil || slices.ContainsFunc(g.Ops, func(op *fusion.Op) bool { return f.Glance.wants(op.Name) })) {
-				list = append(list, ahead.before(e.group(g), func(yield func(string)) { e.groupFiles(g, yield) }))
-			}
+		wanted := f.Rules.Groups
+		if f.Only != nil || f.Glance != nil {
+			wanted = slices.DeleteFunc(slices.Clone(wanted), func(g *fusion.Group) bool {
+				return f.Only != nil && !f.Only(g) ||
+					f.Glance != nil && !slices.ContainsFunc(g.Ops, func(op *fusion.Op) bool { return f.Glance.wants(op.Name) })
+			})
 		}
+		return foreseen(wanted, e.group, e.groupFiles)
 	case f.Right.Device():
+		var list []Group
 		for _, p := range pairOps(f.Left, f.Right) {
 			if p.left == nil || f.Glance.wants(p.left.Key) {
 				list = append(list, e.direct(p))
 			}
 		}
+		return list
 	default:
 		e.rightOps = arrayNames(f.Right)
-		ahead := &foresight{}
+		var wanted []pairOp
 		for i, op := range byTime(f.Left) {
 			if f.Glance.wants(op.Key) {
-				list = append(list, ahead.before(e.named(pairOp{index: i, left: op}), func(yield func(string)) { e.namedFiles(op, yield) }))
+				wanted = append(wanted, pairOp{index: i, left: op})
 			}
 		}
+		return foreseen(wanted, e.named, e.namedFiles)
 	}
-	return list
 }
 
 // arrayNames are the operators of which a folder has golden arrays.

@@ -14,11 +14,9 @@ import (
 // only when it has their name.
 
 // named compares an operator of the NPU side with the arrays of its name.
-func (e *engine) named(p pairOp) Group {
-	return func(ctx context.Context, s *Worker) (out Found) {
-		out.Err = e.namedOp(ctx, p, s, &out)
-		return out
-	}
+func (e *engine) named(ctx context.Context, s *Worker, p pairOp) (out Found) {
+	out.Err = e.namedOp(ctx, p, s, &out)
+	return out
 }
 
 func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) error {

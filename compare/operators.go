@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,11 +54,11 @@ func (s *Session) Table() *result.Table {
 func (s *Session) lines(ops []result.Operator) {
 	for _, side := range []*dump.Folder{s.Folders.Right, s.Folders.Left} {
 		for i := range ops {
-			for _, name := range append(ops[i].Framework[:len(ops[i].Framework):len(ops[i].Framework)], ops[i].Name) {
-				if ops[i].Lines == "" {
-					ops[i].Lines = strings.Join(side.Lines(name), "\n")
-				}
+			of := func(name string) { ops[i].Lines = cmp.Or(ops[i].Lines, strings.Join(side.Lines(name), "\n")) }
+			for _, name := range ops[i].Framework {
+				of(name)
 			}
+			of(ops[i].Name)
 		}
 	}
 }

@@ -14,21 +14,19 @@ import (
 // is told by the dumps, which golden tensor each belongs to by the graph.
 
 // group compares one group of the graph.
-func (e *engine) group(g *fusion.Group) Group {
-	return func(ctx context.Context, s *Worker) Found {
-		switch {
-		case g.Relation == fusion.L1Fusion:
-			return e.l1Group(ctx, g, s)
-		case len(g.Ops) == 1:
-			var out Found
-			if g.Ops[0].Filtered {
-				return out
-			}
-			out.Rows, out.Failed, out.Err = e.ruleOp(ctx, g, g.Ops[0], s)
+func (e *engine) group(ctx context.Context, s *Worker, g *fusion.Group) Found {
+	switch {
+	case g.Relation == fusion.L1Fusion:
+		return e.l1Group(ctx, g, s)
+	case len(g.Ops) == 1:
+		var out Found
+		if g.Ops[0].Filtered {
 			return out
 		}
-		return e.multiGroup(ctx, g, s)
+		out.Rows, out.Failed, out.Err = e.ruleOp(ctx, g, g.Ops[0], s)
+		return out
 	}
+	return e.multiGroup(ctx, g, s)
 }
 
 // multiGroup compares the operators of a 1:N or N:N group. Inner operators,

@@ -339,7 +339,10 @@ func (n *Name) slice() int64 {
 
 // Op finds the recordings of an operator among device dumps, nil if there are
 // none. Separators in the name do not matter.
-func (f *Folder) Op(name string) *Op { return f.byKey[Normalise(name)] }
+func (f *Folder) Op(name string) *Op {
+	var room [128]byte
+	return f.byKey[string(normalised(room[:0], name))]
+}
 
 // Output finds the recordings of an operator's output among arrays and golden
 // dumps, nil if there are none.

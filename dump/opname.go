@@ -14,13 +14,19 @@ func Normalise(name string) string {
 	if !strings.ContainsAny(name, "./\\ ") {
 		return name
 	}
-	return strings.Map(func(r rune) rune {
-		switch r {
+	return string(normalised(nil, name))
+}
+
+// normalised appends the normalised name.
+func normalised(to []byte, name string) []byte {
+	to = append(to, name...)
+	for i, c := range to {
+		switch c {
 		case '.', '/', '\\', ' ':
-			return '_'
+			to[i] = '_'
 		}
-		return r
-	}, name)
+	}
+	return to
 }
 
 // operator reduces the name that FFTS+ gave to a slice to that of the operator

@@ -33,8 +33,7 @@ func (g *Group) NPUNames() string {
 	if len(g.Ops) == 1 {
 		return g.Ops[0].Name
 	}
-	g.once.Do(g.join)
-	return g.cells[0]
+	return g.joined()[0]
 }
 
 // GoldenNames returns the GroundTruth cell of a result table: the framework operators of the group joined by
@@ -46,12 +45,14 @@ func (g *Group) GoldenNames() string {
 		}
 		return "*"
 	}
-	g.once.Do(g.join)
-	return g.cells[1]
+	return g.joined()[1]
 }
 
-// join makes the cells of a group of several operators.
-func (g *Group) join() {
+// joined are the cells of a group of several operators.
+func (g *Group) joined() *[2]string {
+	if cells := g.cells.Load(); cells != nil {
+		return cells
+	}
 	var mine, golden []string
 	for i, o := range g.Ops {
 		mine = append(mine, o.Name)
@@ -62,7 +63,9 @@ func (g *Group) join() {
 			}
 		}
 	}
-	g.cells = &[2]string{cell(mine), cell(golden)}
+	cells := &[2]string{cell(mine), cell(golden)}
+	g.cells.Store(cells)
+	return cells
 }
 
 func cell(names []string) string {

@@ -76,7 +76,7 @@ func (r *Rules) WithQuant(quant *Rules) *Rules {
 					continue
 				}
 				if x.OriginIndex >= 0 {
-					y := Output{OriginIndex: -1}
+					y := Output{OriginIndex: -1, Tensor: &unknown}
 					if x.OriginIndex < int64(len(q.Outputs)) {
 						y = q.Outputs[x.OriginIndex]
 					}
@@ -104,10 +104,11 @@ func (r *Rules) WithQuant(quant *Rules) *Rules {
 
 // relayout gives a taken output the layout and shape of the output it stands for, where that has a layout.
 func (y Output) relayout(x Output) Output {
+	looks := Tensor{Layout: y.Layout, Shape: y.Shape, DType: x.DType}
 	if x.Layout != "" {
-		y.Layout, y.Shape = x.Layout, x.Shape
+		looks.Layout, looks.Shape = x.Layout, x.Shape
 	}
-	y.DType = x.DType
+	y.Tensor = &looks
 	return y
 }
 

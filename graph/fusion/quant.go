@@ -35,14 +35,15 @@ func quantKind(name string) (quantizer, dequantizer bool) {
 // filterQuantized marks the operators between quantisers and dequantisers. It walks the operators by id, so an
 // operator's producers come before it.
 func (r *Rules) filterQuantized() {
+	classes := map[*Op][]quantClass{} // per output descriptor, of operators whose outputs are not all normal
 	for _, o := range r.Ops {
 		inside := false
 		for i, e := range o.Inputs {
 			p := r.fed[int(o.fedAt)+i]
-			if p == nil || !p.passed || e.Index < 0 || int(e.Index) >= len(p.classes) {
+			if p == nil || e.Index < 0 || int(e.Index) >= len(classes[p]) {
 				continue
 			}
-			if c := p.classes[e.Index]; c == quantStart || c == quantMiddle {
+			if c := classes[p][e.Index]; c == quantStart || c == quantMiddle {
 				inside = true
 				break
 			}
@@ -56,11 +57,10 @@ func (r *Rules) filterQuantized() {
 			rest = quantMiddle
 		}
 		if !inside && !quantizer && !dequantizer {
-			o.passed = true
 			continue
 		}
 		all := true
-		o.classes = make([]quantClass, len(o.Op.OutputDesc))
+		of := make([]quantClass, len(o.Op.OutputDesc))
 		for i := range o.Op.OutputDesc {
 			c := rest
 			switch dt := o.Op.OutputDesc[i].DType; {
@@ -73,10 +73,10 @@ func (r *Rules) filterQuantized() {
 				r.note(graph.Warning{Path: r.Path, Line: o.Op.Line, Offset: -1,
 					Msg: graph.Messagef("op %s quantises or dequantises by its name, but has an output of type %s", o.Name, dt)})
 			}
-			o.classes[i] = c
+			of[i] = c
 			all = all && c == quantFinish
 		}
 		o.Filtered = inside && !all
-		o.passed = true
+		classes[o] = of
 	}
 }

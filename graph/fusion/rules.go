@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"unsafe"
 
 	"precision/graph"
 )
@@ -27,9 +29,13 @@ type Rules struct {
 	fed     []*Op // what the inputs of Ops name, one after the other
 	ordered sync.Once
 	turns   []int32 // by place, see Turn
-	// While groups form: what they are found by, and of names that occur twice the groups that have them.
+	// While groups form: what they are found by, and of names that occur twice the groups that have them; room for groups
+	// and outputs to come, and what outputs look like.
 	byKey   map[groupKey]*Group
 	members map[member]bool
+	room    []Group
+	taken   []Output
+	looks   map[looks]*Tensor
 }
 
 // Absent is an operator that an input names and no graph has.
@@ -75,9 +81,8 @@ type Group struct {
 	// Ops are ordered by the first appearance of their original names, then by file order.
 	Ops []*Op
 
-	one   [1]*Op // room for Ops
-	once  sync.Once
-	cells *[2]string // NPU side and golden side, of several operators once they were asked for
+	one   [1]*Op                    // room for Ops
+	cells atomic.Pointer[[2]string] // NPU side and golden side, of several operators once they were asked for
 }
 
 // Relation says how many operators of each side a group connects, NPU side first where the names of this
@@ -99,11 +104,10 @@ func (r Relation) String() string {
 	return "Relation(" + strconv.Itoa(int(r)) + ")"
 }
 
-// Op is an operator as fusion rules see it.
+// Op is an operator as fusion rules see it: that of the graph, of which what stands here has another meaning.
 type Op struct {
+	*graph.Op
 	Name string // without _lxslice suffixes
-	Type string
-	ID   int64
 	// OriginNames lists the framework operators it stands for: its own name when the graph does not say, one
 	// empty name when the graph says there is none.
 	OriginNames []string
@@ -115,13 +119,9 @@ type Op struct {
 	Inputs   []graph.Edge // connected data inputs; names without _lxslice suffixes
 	Outputs  []Output
 	Group    *Group
-	Op       *graph.Op
-	Graph    *graph.Graph
 
-	classes []quantClass // per output descriptor, nil where all are normal
-	passed  bool         // filterQuantized came by
-	place   int32        // in Rules.Ops, from 1; 0 for an operator that is not among them
-	fedAt   int32        // where its inputs begin in Rules.fed
+	place int32 // in Rules.Ops, from 1; 0 for an operator that is not among them
+	fedAt int32 // where its inputs begin in Rules.fed
 }
 
 // Place returns the operator's place in [Rules.Ops], -1 for one that is not among them.
@@ -131,12 +131,19 @@ func (o *Op) Place() int { return int(o.place) - 1 }
 type Output struct {
 	OriginName  string // framework operator, "" when unknown
 	OriginIndex int64  // its output; -1 when the graph has no outputs to count
-	Layout      string // layout of the framework tensor, "" when unknown
-	Shape       []int64
-	DType       string
-
-	stated bool // the graph names the framework operator itself
+	stated      bool   // the graph names the framework operator itself
+	*Tensor
 }
+
+// Tensor is what a framework tensor and the output that stands for it look like. Outputs that look alike share it.
+type Tensor struct {
+	Layout string // of the framework tensor, "" when unknown
+	Shape  []int64
+	DType  string
+}
+
+// unknown is the Tensor of which nothing is known.
+var unknown Tensor
 
 // New derives the fusion rules of a model. Ops that cannot be used give a [*graph.Error] with the
 // place of the operator.
@@ -159,7 +166,7 @@ func New(m *graph.Model) (*Rules, error) {
 		}
 		ops := make([]Op, len(g.Ops))
 		for i, o := range g.Ops {
-			if err := ops[i].from(m, g, o); err != nil {
+			if err := r.from(&ops[i], m, o); err != nil {
 				return nil, err
 			}
 			r.add(&ops[i])
@@ -176,11 +183,11 @@ func New(m *graph.Model) (*Rules, error) {
 // newRules are those of so many operators, without any yet.
 func newRules(path string, calls *graph.Calls, ops int) *Rules {
 	return &Rules{Path: path, calls: calls, Ops: make([]*Op, 0, ops), byKey: make(map[groupKey]*Group, ops), byName: make(map[string]*Op, ops),
-		members: map[member]bool{}}
+		members: map[member]bool{}, looks: map[looks]*Tensor{}}
 }
 
 // from makes op the operator that o of a graph is.
-func (op *Op) from(m *graph.Model, g *graph.Graph, o *graph.Op) error {
+func (r *Rules) from(op *Op, m *graph.Model, o *graph.Op) error {
 	switch {
 	case o.Name == "":
 		return m.FaultAt(o.Line, graph.Messagef("op without name"))
@@ -213,7 +220,7 @@ func (op *Op) from(m *graph.Model, g *graph.Graph, o *graph.Op) error {
 		}
 		return v
 	}
-	*op = Op{Name: cutSlices(o.Name), Type: o.Type, ID: o.ID, Op: o, Graph: g}
+	*op = Op{Op: o, Name: cutSlices(o.Name)}
 	if v := of(graph.KindList, graph.AttrOriginOps); v != nil {
 		op.HasOrigin = true
 		op.OriginNames = v.Strings()
@@ -232,9 +239,9 @@ func (op *Op) from(m *graph.Model, g *graph.Graph, o *graph.Op) error {
 			continue
 		}
 		if op.Outputs == nil {
-			op.Outputs = make([]Output, 0, len(o.OutputDesc)-i)
+			op.Outputs = r.outputs(len(o.OutputDesc) - i)
 		}
-		out := Output{DType: d.DType, OriginIndex: int64(i)}
+		out, looks := Output{OriginIndex: int64(i)}, Tensor{DType: d.DType}
 		out.OriginName = get(d.Attrs, graph.AttrOriginName).Text()
 		if name, index, ok := fxTensor(get(d.Attrs, graph.AttrFXName).Text()); ok && out.OriginName == "" {
 			out.OriginName, out.OriginIndex = name, index
@@ -243,17 +250,45 @@ func (op *Op) from(m *graph.Model, g *graph.Graph, o *graph.Op) error {
 		if n, ok := get(d.Attrs, graph.AttrOriginIndex).Int(); ok {
 			out.OriginIndex = n
 		}
-		out.Layout = get(d.Attrs, graph.AttrOriginFormat).Text()
-		if format := get(d.Attrs, graph.AttrFormat).Text(); out.Layout == "" {
-			out.Layout = format
+		looks.Layout = get(d.Attrs, graph.AttrOriginFormat).Text()
+		if format := get(d.Attrs, graph.AttrFormat).Text(); looks.Layout == "" {
+			looks.Layout = format
 		}
-		out.Shape = get(d.Attrs, graph.AttrShape).Ints()
+		looks.Shape = get(d.Attrs, graph.AttrShape).Ints()
+		out.Tensor = r.shared(looks)
 		op.Outputs = append(op.Outputs, out)
 	}
 	if fault == nil && !op.HasOrigin {
 		op.fillOrigin(op.Name)
 	}
 	return fault
+}
+
+// outputs is an empty list with room for n outputs.
+func (r *Rules) outputs(n int) []Output {
+	if cap(r.taken)-len(r.taken) < n {
+		r.taken = make([]Output, 0, max(n, len(r.Ops)/8, 64))
+	}
+	at := len(r.taken)
+	r.taken = r.taken[:at+n]
+	return r.taken[at : at : at+n]
+}
+
+// shared is a Tensor that looks like t: a network has few of them, and lists of dimensions that are equal mostly are the same.
+func (r *Rules) shared(t Tensor) *Tensor {
+	key := looks{t.Layout, t.DType, unsafe.SliceData(t.Shape), len(t.Shape)}
+	kept := r.looks[key]
+	if kept == nil {
+		kept = &t
+		r.looks[key] = kept
+	}
+	return kept
+}
+
+type looks struct {
+	layout, dtype string
+	shape         *int64
+	dims          int
 }
 
 // fxTensor takes the name of a tensor of FX apart, mm-aten.mm.default.OUTPUT.0, as the files of one are named.
@@ -292,7 +327,7 @@ func (o *Op) fillOrigin(name string) {
 		o.Outputs[i].OriginName = cmp.Or(o.Outputs[i].OriginName, name)
 	}
 	if len(o.Outputs) == 0 {
-		o.Outputs = []Output{{OriginName: name, OriginIndex: -1}}
+		o.Outputs = []Output{{OriginName: name, OriginIndex: -1, Tensor: &unknown}}
 	}
 }
 
@@ -371,7 +406,11 @@ func (r *Rules) add(op *Op) {
 	key := op.groupKey()
 	g := r.byKey[key]
 	if g == nil {
-		g = &Group{Index: len(r.Groups)}
+		if len(r.room) == cap(r.room) {
+			r.room = make([]Group, 0, max(cap(r.Ops)-len(r.Ops), 1))
+		}
+		r.room = append(r.room, Group{Index: len(r.Groups)})
+		g = &r.room[len(r.room)-1]
 		g.Ops = g.one[:0]
 		r.byKey[key] = g
 		r.Groups = append(r.Groups, g)
@@ -416,7 +455,7 @@ func (r *Rules) sort() {
 
 // finish sets relations, places, what inputs name, and the order of operators inside groups, to which no operator comes any more.
 func (r *Rules) finish() {
-	r.byKey, r.members = nil, nil
+	r.byKey, r.members, r.room, r.taken, r.looks = nil, nil, nil, nil, nil
 	n := 0
 	for i, o := range r.Ops {
 		o.place, o.fedAt = int32(i+1), int32(n)

@@ -13,6 +13,7 @@ package msg
 import (
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -155,7 +156,45 @@ func fill(text string, args []any) string {
 	if len(args) == 0 {
 		return strings.ReplaceAll(text, "%%", "%")
 	}
-	return fmt.Sprintf(inNumber(text, args), args...)
+	text = inNumber(text, args)
+	if filled, ok := inserted(text, args); ok {
+		return filled
+	}
+	return fmt.Sprintf(text, args...)
+}
+
+// inserted is a message whose verbs are %s and %q, with or without the number of an argument, and whose arguments are texts that
+// are all used: nearly all rows of a large table have one, and Sprintf takes three times as long to make it.
+func inserted(text string, args []any) (string, bool) {
+	var room [512]byte
+	out, next, used := room[:0], 0, 0
+	for {
+		i := strings.IndexByte(text, '%')
+		if i < 0 {
+			break
+		}
+		out, text = append(out, text[:i]...), text[i+1:]
+		if len(text) > 3 && text[0] == '[' && text[2] == ']' {
+			next, text = int(text[1]-'1'), text[3:]
+		}
+		if text == "" || next < 0 || next >= len(args) {
+			return "", false
+		}
+		value, ok := args[next].(string)
+		switch {
+		case !ok:
+			return "", false
+		case text[0] == 's':
+			out = append(out, value...)
+		case text[0] == 'q':
+			out = strconv.AppendQuote(out, value)
+		default:
+			return "", false
+		}
+		next++
+		text, used = text[1:], max(used, next)
+	}
+	return string(append(out, text...)), used == len(args)
 }
 
 // inNumber chooses between the forms of a text such as "%d file{|s}": the first
