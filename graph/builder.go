@@ -16,15 +16,15 @@ type Builder struct {
 	strs   memo[string]
 	texts  memo[*Value] // s values
 	ints   map[int64]*Value
-	values memo[*Value]  // lists by content
-	shapes memo[[]int64] // int lists by content
+	values memo[keyed]   // lists by content
+	shapes memo[[]int64] // int lists
 	keys   memo[*string]
 	extras map[DescExtra]*DescExtra
-	names  []string                  // chunk of keys
-	sets   map[uint64][]Attrs        // attribute maps by hash of their content
-	lists  map[uint64][][]TensorDesc // lists of descriptors, likewise
+	names  []string           // chunk of keys
+	sets   memo[Attrs]        // attribute maps
+	lists  memo[[]TensorDesc] // lists of descriptors
 	seed   maphash.Seed
-	hash   []byte // scratch for the two maps above
+	hash   []byte // scratch: the content of a list
 	bytes  []byte // tail of the current text chunk
 	chunk  []Value
 	attrs  []Attr
@@ -75,8 +75,6 @@ func NewBuilder() *Builder {
 	b := &Builder{
 		ints:   make(map[int64]*Value, 256),
 		extras: make(map[DescExtra]*DescExtra),
-		sets:   make(map[uint64][]Attrs, 256),
-		lists:  make(map[uint64][][]TensorDesc, 256),
 		seed:   maphash.MakeSeed(),
 		Empty:  &Value{kind: KindEmpty},
 	}
@@ -108,11 +106,12 @@ func (b *Builder) Intern(p []byte) string {
 	if len(p) > maxShared {
 		return b.text(p)
 	}
-	if s, ok := b.strs.get(p); ok {
+	h := b.hashOf(p)
+	if s, ok := b.strs.get(h, func(s string) bool { return s == string(p) }); ok {
 		return s
 	}
 	s := b.text(p)
-	b.strs.put(s, s)
+	b.strs.put(h, s)
 	return s
 }
 
@@ -122,20 +121,22 @@ func (b *Builder) OpName(p []byte) string {
 	if len(p) == 0 || len(p) > maxShared-2 {
 		return b.Intern(p)
 	}
-	if s, ok := b.strs.get(p); ok {
+	h := b.hashOf(p)
+	if s, ok := b.strs.get(h, func(s string) bool { return s == string(p) }); ok {
 		return s
 	}
 	b.hash = append(append(b.hash[:0], p...), ":0"...)
 	entry := b.Intern(b.hash)
 	s := entry[:len(p)]
-	b.strs.put(s, s)
+	b.strs.put(h, s)
 	return s
 }
 
 // AttrKey returns the shared pointer to an attribute key.
 func (b *Builder) AttrKey(p []byte) *string {
 	b.nAttrs++
-	if k, ok := b.keys.get(p); ok {
+	h := b.hashOf(p)
+	if k, ok := b.keys.get(h, func(k *string) bool { return *k == string(p) }); ok {
 		return k
 	}
 	if len(b.names) == cap(b.names) {
@@ -143,7 +144,7 @@ func (b *Builder) AttrKey(p []byte) *string {
 	}
 	b.names = append(b.names, b.Intern(p))
 	k := &b.names[len(b.names)-1]
-	b.keys.put(*k, k)
+	b.keys.put(h, k)
 	return k
 }
 
@@ -179,13 +180,14 @@ func (b *Builder) value(v Value) *Value {
 
 // TextValue returns an s value, the same one for equal text.
 func (b *Builder) TextValue(p []byte) *Value {
-	if v, ok := b.texts.get(p); ok {
+	h := b.hashOf(p)
+	if v, ok := b.texts.get(h, func(v *Value) bool { return v.str == string(p) }); ok {
 		return v
 	}
 	s := b.Intern(p)
 	v := b.value(Value{kind: KindString, str: s})
 	if len(s) <= maxShared {
-		b.texts.put(s, v)
+		b.texts.put(h, v)
 	}
 	return v
 }
@@ -266,11 +268,12 @@ func (b *Builder) IntList(l []int64) []int64 {
 	for _, n := range l {
 		b.hash = binary.AppendVarint(b.hash, n)
 	}
-	if s, ok := b.shapes.get(b.hash); ok {
+	h := b.hashOf(b.hash)
+	if s, ok := b.shapes.get(h, func(s []int64) bool { return slices.Equal(s, l) }); ok {
 		return s
 	}
 	s := append(make([]int64, 0, len(l)), l...)
-	b.shapes.put(string(b.hash), s)
+	b.shapes.put(h, s)
 	return s
 }
 
@@ -362,10 +365,11 @@ func (b *Builder) ListValue(l *List) *Value {
 		return b.value(v)
 	}
 	b.hash = k
-	shared := len(k) <= 4*maxShared
+	shared, h := len(k) <= 4*maxShared, uint64(0)
 	if shared {
-		if old, ok := b.values.get(k); ok {
-			return old
+		h = b.hashOf(k)
+		if old, ok := b.values.get(h, func(old keyed) bool { return old.content == string(k) }); ok {
+			return old.value
 		}
 	}
 	switch l.Elem {
@@ -384,7 +388,7 @@ func (b *Builder) ListValue(l *List) *Value {
 	}
 	p := b.value(v)
 	if shared {
-		b.values.put(string(k), p)
+		b.values.put(h, keyed{string(k), p})
 	}
 	return p
 }
@@ -423,18 +427,13 @@ func (b *Builder) ShareAttrs(stack *[]Attr, mark int) Attrs {
 		// Equal values mostly are the same value, so their addresses will do.
 		h = (h ^ maphash.Comparable(b.seed, s[i])) * 0x9e3779b97f4a7c15
 	}
-	for _, old := range b.sets[h] {
-		if slices.Equal([]Attr(old), s) {
-			clear(s)
-			*stack = (*stack)[:mark]
-			return old
-		}
+	if old, ok := b.sets.get(h|1, func(old Attrs) bool { return slices.Equal([]Attr(old), s) }); ok {
+		clear(s)
+		*stack = (*stack)[:mark]
+		return old
 	}
 	out := Attrs(take(&b.attrs, stack, mark))
-	if len(b.sets) >= memoSize {
-		clear(b.sets)
-	}
-	b.sets[h] = append(b.sets[h], out)
+	b.sets.put(h|1, out)
 	return out
 }
 
