@@ -182,15 +182,9 @@ func (r *Row) PicksPlaces(output int) bool { return r.Chosen == output || r.Chos
 func (r *Row) TakesPlaces(input int) bool { return slices.Contains(r.Indices, input) }
 
 var rows = sync.OnceValue(func() map[string]*entry {
-	list, err := parse(text)
+	byName, err := parse(text)
 	if err != nil {
 		panic(err) // a fault of operators.txt, which tests find
-	}
-	byName := make(map[string]*entry, 4*len(list))
-	for _, e := range list {
-		for _, name := range e.names {
-			byName[name] = e
-		}
 	}
 	return byName
 })

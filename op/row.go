@@ -13,40 +13,43 @@ type entry struct {
 	names  []string
 	traits string
 	line   int
-	read   func() (*Row, error)
+	once   sync.Once
+	row    *Row
+	err    error
 }
 
-// parse finds rows: names | traits, with # for comments. An error names the line.
-func parse(text string) ([]*entry, error) {
-	var list []*entry
-	seen := map[string]int{}
-	for i, line := range strings.Split(text, "\n") {
+// parse finds rows by their names: names | traits, with # for comments. An error names the line.
+func parse(text string) (map[string]*entry, error) {
+	byName, i := make(map[string]*entry, strings.Count(text, "|")*2), 0
+	for line := range strings.Lines(text) {
+		i++
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
 		}
 		names, rest, _ := strings.Cut(line, "|")
-		e := &entry{names: strings.Fields(names), traits: rest, line: i + 1}
-		e.read = sync.OnceValues(e.row)
+		e := &entry{names: strings.Fields(names), traits: rest, line: i}
 		for _, name := range e.names {
-			if at := seen[name]; at > 0 {
-				return nil, fmt.Errorf("line %d: %s is in line %d, too", i+1, name, at)
+			if same := byName[name]; same != nil {
+				return nil, fmt.Errorf("line %d: %s is in line %d, too", i, name, same.line)
 			}
-			seen[name] = i + 1
+			byName[name] = e
 		}
-		list = append(list, e)
 	}
-	return list, nil
+	return byName, nil
 }
 
-// row reads the traits.
-func (e *entry) row() (*Row, error) {
-	r := &Row{Names: e.names, Chosen: None}
-	for _, word := range strings.Fields(e.traits) {
-		if err := r.set(word); err != nil {
-			return nil, fmt.Errorf("line %d: %w", e.line, err)
+// read reads the traits.
+func (e *entry) read() (*Row, error) {
+	e.once.Do(func() {
+		e.row = &Row{Names: e.names, Chosen: None}
+		for _, word := range strings.Fields(e.traits) {
+			if err := e.row.set(word); err != nil {
+				e.row, e.err = nil, fmt.Errorf("line %d: %w", e.line, err)
+				return
+			}
 		}
-	}
-	return r, nil
+	})
+	return e.row, e.err
 }
 
 func (r *Row) set(word string) (err error) {

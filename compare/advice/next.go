@@ -12,6 +12,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/msprobe"
+	"precision/internal/lazy"
 )
 
 // Recorder is what recorded the tables of a verdict, and records next.
@@ -93,7 +94,7 @@ func call(name string) (prefix string, n msprobe.Name, ok bool) {
 	return prefix, n, n.Form == msprobe.API || n.Form == msprobe.Module
 }
 
-var numbered = regexp.MustCompile(`(?:^|[/\\])(step|rank)(\d+)(?:$|[/\\])`)
+var numbered = lazy.Regexp(`(?:^|[/\\])(step|rank)(\d+)(?:$|[/\\])`)
 
 // processes are the steps and ranks of calls: those before their names, or, where there was one
 // recording, those of its folder or of what is in that.
@@ -102,7 +103,7 @@ func processes(names []string, dir string, inside []string) (steps, ranks []int)
 	note := func(path string) {
 		// One at a time from behind its number, as the / that ends one begins the next.
 		for at := 0; at < len(path); {
-			m := numbered.FindStringSubmatchIndex(path[at:])
+			m := numbered().FindStringSubmatchIndex(path[at:])
 			if m == nil {
 				break
 			}

@@ -188,15 +188,21 @@ func (s *side) lines(name string) string {
 	if s.stack == nil {
 		return ""
 	}
-	frames := s.stack.Of(name)
 	var list []string
-	for _, f := range frames {
-		if !f.Installed() && len(list) < mostFrames {
+	innermost := ""
+	for f := range s.stack.Of(name) {
+		switch {
+		case !f.Installed():
 			list = append(list, strings.ReplaceAll(lineOf(f), "\n", " "))
+		case innermost == "":
+			innermost = strings.ReplaceAll(lineOf(f), "\n", " ")
+		}
+		if len(list) == mostFrames {
+			break
 		}
 	}
-	if len(list) == 0 && len(frames) > 0 {
-		list = append(list, strings.ReplaceAll(lineOf(frames[0]), "\n", " "))
+	if len(list) == 0 {
+		return innermost
 	}
 	return unique.Make(strings.Join(list, "\n")).Value() // many calls have the same
 }

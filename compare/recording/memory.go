@@ -1,7 +1,9 @@
 package recording
 
 import (
+	"bytes"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -454,58 +456,68 @@ const mostUnheld = 2
 // unheld marks tensors whose element type is none, and in a recording of which that is not so of most: those whose largest
 // or smallest element is no number of it, whose statistics cannot be true beside each other, and that lack one.
 func (s *side) unheld(path string, offsets []int64) {
-	held, not := 0, []func(){}
-	possible, impossible := 0, []func(){}
-	type kept struct {
-		of   dtype.Type
-		what int
+	type finding struct {
+		of              *call
+		in              *leaf
+		found, expected string
 	}
-	has, all := map[kept]int{}, map[dtype.Type]int{}
+	held, not := 0, []finding(nil)
+	possible, impossible := 0, []finding(nil)
+	type count struct {
+		all int
+		has [len(leaf{}.kinds)]int
+	}
+	counts := map[dtype.Type]*count{}
 	for _, c := range s.calls {
 		for i := range c.leaves {
 			l := &c.leaves[i]
 			if n, ok := l.Elements(); !l.tensor() || !ok || n == 0 || len(l.Shape) == 0 || l.Kind != msprobe.Tensor || l.summary.Known == 0 {
 				continue
 			}
-			all[l.Elem]++
+			n := counts[l.Elem]
+			if n == nil {
+				n = &count{}
+				counts[l.Elem] = n
+			}
+			n.all++
 			for k, kind := range l.kinds {
 				if kind != msprobe.Absent && kind != msprobe.Null {
-					has[kept{l.Elem, k}]++
+					n.has[k]++
 				}
 			}
 		}
 	}
-	usual := func(t dtype.Type, k int) bool { return 2*has[kept{t, k}] > all[t] }
+	usual := func(t dtype.Type, k int) bool { n := counts[t]; return n != nil && 2*n.has[k] > n.all }
+	mark := func(f finding) *msprobe.SyntaxError {
+		if f.in.arg == nil {
+			f.in.arg = &argument{}
+		}
+		return &msprobe.SyntaxError{File: path, Offset: offsets[f.of.at], Found: f.found, Expected: f.expected + " in " + strconv.Quote(f.of.Name) + ", " + f.in.place}
+	}
+	note := func(list ...finding) {
+		for _, f := range list {
+			if e := mark(f); f.in.arg.odd == nil {
+				f.in.arg.odd = e
+			}
+		}
+	}
 	for _, c := range s.calls {
 		for i := range c.leaves {
 			l := &c.leaves[i]
 			if !l.tensor() {
 				continue
 			}
-			mark := func(found, expected string) *msprobe.SyntaxError {
-				return &msprobe.SyntaxError{File: path, Offset: offsets[c.at], Found: found, Expected: expected + " in " + strconv.Quote(c.Name) + ", " + l.place}
-			}
-			argue := func() *argument {
-				if l.arg == nil {
-					l.arg = &argument{}
-				}
-				return l.arg
-			}
-			note := func(e *msprobe.SyntaxError) {
-				if a := argue(); a.odd == nil {
-					a.odd = e
-				}
-			}
 			if l.DType != "" && !l.Known {
-				argue().foreign = mark("the dtype "+strconv.Quote(l.DType), "an element type")
+				e := mark(finding{c, l, "the dtype " + strconv.Quote(l.DType), "an element type"})
+				l.arg.foreign = e
 			}
 			if key := l.unstated(usual); key != "" {
-				note(mark("no "+key, "one, as other tensors of the recording have"))
+				note(finding{c, l, "no " + key, "one, as other tensors of the recording have"})
 			}
 			if found, expected := l.contradictory(); found != "" {
-				note(mark(found, expected))
+				note(finding{c, l, found, expected})
 			} else if found, expected := l.impossible(); found != "" {
-				impossible = append(impossible, func() { note(mark(found, expected)) })
+				impossible = append(impossible, finding{c, l, found, expected})
 			} else {
 				possible++
 			}
@@ -515,9 +527,7 @@ func (s *side) unheld(path string, offsets []int64) {
 					continue
 				}
 				if round.Round(v) != v {
-					not = append(not, func() {
-						note(mark("an element "+number(v), "a number of "+l.DType))
-					})
+					not = append(not, finding{c, l, "an element " + number(v), "a number of " + l.DType})
 				} else if l.Elem != dtype.Float64 && !fewDigits(v) { // any number is one of float64
 					held++
 				}
@@ -525,21 +535,17 @@ func (s *side) unheld(path string, offsets []int64) {
 		}
 	}
 	if len(not)*mostUnheld <= held {
-		for _, mark := range not {
-			mark()
-		}
+		note(not...)
 	}
 	if len(impossible)*mostUnheld <= possible {
-		for _, mark := range impossible {
-			mark()
-		}
+		note(impossible...)
 	}
 }
 
 // fewDigits tells that six significant decimal digits write a number exactly: it may have been rounded to them.
 func fewDigits(v float64) bool {
-	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 5, 64), 64)
-	return err == nil && short == v
+	var text [32]byte
+	return bytes.IndexByte(strconv.AppendFloat(text[:0], math.Abs(v), 'e', -1, 64), 'e') <= len("1.23456")
 }
 
 // exposes tells of a pair of calls that they compute and give the same to the last bit, so that

@@ -22,15 +22,24 @@ type leafPair struct{ left, right *leaf }
 // pairsOf brings the values of two calls together by place, in the order of
 // the left one.
 func pairsOf(a, b *call) []leafPair {
-	list := make([]leafPair, 0, len(a.leaves))
-	at := make(map[string]int, len(a.leaves))
+	list := make([]leafPair, 0, max(len(a.leaves), len(b.leaves)))
 	for i := range a.leaves {
-		at[a.leaves[i].place] = len(list)
 		list = append(list, leafPair{left: &a.leaves[i]})
 	}
+	var at map[string]int // made where a place is not that of the same number, as it nearly always is
 	for i := range b.leaves {
 		l := &b.leaves[i]
-		if k, ok := at[l.place]; ok {
+		k, ok := i, i < len(a.leaves) && a.leaves[i].place == l.place
+		if !ok && at == nil {
+			at = make(map[string]int, len(a.leaves))
+			for k := range a.leaves {
+				at[a.leaves[k].place] = k
+			}
+		}
+		if !ok {
+			k, ok = at[l.place]
+		}
+		if ok {
 			switch mine := list[k].left; {
 			case mine.nothing() == l.nothing():
 				list[k].right = l
@@ -94,13 +103,16 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 		how = result.Mapped
 	}
 	lines := p.left.lines(u.left.Name)
-	for _, x := range pairsOf(u.left, u.right) {
+	pairs := pairsOf(u.left, u.right)
+	found.Rows = make([]result.Row, 0, len(pairs))
+	for _, x := range pairs {
 		if x.sameArgument() {
 			continue
 		}
-		row := base
+		found.Rows = append(found.Rows, base)
+		row := &found.Rows[len(found.Rows)-1]
 		row.Recorded = &result.Recorded{How: how, Left: &noSummary, Right: &noSummary}
-		if len(found.Rows) == 0 {
+		if len(found.Rows) == 1 {
 			row.Recorded.Source, _, _ = strings.Cut(lines, "\n")
 			row.Recorded.Stack = lines
 			if u.left.original != nil {
@@ -110,11 +122,10 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 				row.Add(result.Because(result.CallAligned, u.left.Name, u.right.Name))
 			}
 		}
-		if err := p.row(ctx, &row, x, u, w); err != nil {
-			found.Err = err
+		if err := p.row(ctx, row, x, u, w); err != nil {
+			found.Rows, found.Err = found.Rows[:len(found.Rows)-1], err
 			return found
 		}
-		found.Rows = append(found.Rows, row)
 	}
 	return found
 }

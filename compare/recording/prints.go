@@ -21,13 +21,16 @@ func (s *side) prints() {
 		return
 	}
 	s.printed = true
-	buf := make([]byte, 0, sampled*16)
+	var buf []byte
 	for _, c := range s.calls {
 		read := false
 		for i := range c.leaves {
 			l := &c.leaves[i]
 			if !l.tensor() || !l.Known || l.DataName == "" || l.arg != nil || l.summary.Known != 0 || recorded(l.sum()) {
 				continue
+			}
+			if buf == nil {
+				buf = make([]byte, 0, sampled*16)
 			}
 			p, all := s.print(l, buf)
 			switch {

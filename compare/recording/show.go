@@ -75,7 +75,7 @@ func Each(path string, feeds bool, yield func(*Call) bool) error {
 func (s *side) show(c *call) *Call {
 	shown := &Call{Name: c.Name, Type: typeOf(c), Inside: s.parent[c.Name], Source: s.source(c.Name), side: s, of: c}
 	if s.stack != nil {
-		for _, f := range s.stack.Of(c.Name) {
+		for f := range s.stack.Of(c.Name) {
 			shown.Stack = append(shown.Stack, lineOf(f))
 		}
 	}

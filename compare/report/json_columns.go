@@ -21,9 +21,19 @@ import (
 type column struct {
 	name string
 	*form
-	// at is the place of the fact in a row.
-	at func(row int) unsafe.Pointer
+	place
 }
+
+// place is where a fact of every row is: so many bytes behind where what holds it begins.
+type place struct {
+	begin  func(row int) unsafe.Pointer
+	behind uintptr
+}
+
+func (p *place) at(row int) unsafe.Pointer { return unsafe.Add(p.begin(row), p.behind) }
+
+// within is the place of what begins so many bytes further.
+func (p place) within(bytes uintptr) place { return place{p.begin, p.behind + bytes} }
 
 // form is how values of a type are written and read. They are told by where they are, as reflection
 // takes three times as long for a table.
@@ -312,6 +322,10 @@ func (c *column) repeated(rows int) (of []string, places []int, ok bool) {
 	places = make([]int, rows)
 	for i := range rows {
 		s := *(*string)(c.at(i))
+		if i > 0 && s == of[places[i-1]] { // as of most rows of one operator
+			places[i] = places[i-1]
+			continue
+		}
 		k, known := place[s]
 		if !known {
 			if k = len(of); 2*(k+1) > rows {

@@ -28,11 +28,11 @@ type part struct {
 	name string
 	item reflect.Type
 	tag  string // the names of the item's fields, or what stands before them
-	at   func(row int) reflect.Value
+	list func(row int) reflect.Value
 }
 
-// setOf is what is kept of structs; at tells where one is, reading that what pointers lead to is to be made.
-func setOf(t reflect.Type, at func(row int) unsafe.Pointer, tag string, reading bool) (s set) {
+// setOf is what is kept of structs; of tells where one is, reading that what pointers lead to is to be made.
+func setOf(t reflect.Type, of place, tag string, reading bool) (s set) {
 	listed := strings.Split(tag, ",")
 	for k := range t.NumField() {
 		f := t.Field(k)
@@ -47,28 +47,26 @@ func setOf(t reflect.Type, at func(row int) unsafe.Pointer, tag string, reading 
 		if len(listed) == 1 && tag != "" && !strings.Contains(name, ",") {
 			name = strings.TrimSuffix(tag+"_"+name, "_")
 		}
-		s.field(f.Type, own, name, func(row int) unsafe.Pointer { return unsafe.Add(at(row), f.Offset) }, reading)
+		s.field(f.Type, own, name, of.within(f.Offset), reading)
 	}
 	return s
 }
 
 // field adds what is kept of a field.
-func (s *set) field(t reflect.Type, own, name string, at func(row int) unsafe.Pointer, reading bool) {
+func (s *set) field(t reflect.Type, own, name string, of place, reading bool) {
 	inner := set{}
 	listed := func(item reflect.Type) {
-		inner.parts = []part{{own, item, name, func(row int) reflect.Value { return reflect.NewAt(t, at(row)).Elem() }}}
+		inner.parts = []part{{own, item, name, func(row int) reflect.Value { return reflect.NewAt(t, of.at(row)).Elem() }}}
 	}
 	switch kind := t.Kind(); {
 	case formOf(t) != nil:
-		inner.columns = []column{{name, formOf(t), at}}
+		inner.columns = []column{{name, formOf(t), of}}
 	case kind == reflect.Array: // of a value for each metric
 		for m := range t.Len() {
-			inner.columns = append(inner.columns, column{metricNames[m], values, func(row int) unsafe.Pointer {
-				return unsafe.Add(at(row), uintptr(m)*t.Elem().Size())
-			}})
+			inner.columns = append(inner.columns, column{metricNames[m], values, of.within(uintptr(m) * t.Elem().Size())})
 		}
 	case kind == reflect.Struct:
-		inner = setOf(t, at, name, reading)
+		inner = setOf(t, of, name, reading)
 	case kind == reflect.Map:
 		listed(reflect.StructOf([]reflect.StructField{{Name: "Key", Type: t.Key()}, {Name: "Value", Type: t.Elem()}}))
 	case kind == reflect.Slice && own == "":
@@ -78,8 +76,8 @@ func (s *set) field(t reflect.Type, own, name string, at func(row int) unsafe.Po
 		listed(t.Elem())
 	default:
 		none := reflect.New(t.Elem()).UnsafePointer()
-		inner = setOf(t.Elem(), func(row int) unsafe.Pointer {
-			to := (*unsafe.Pointer)(at(row))
+		inner = setOf(t.Elem(), place{begin: func(row int) unsafe.Pointer {
+			to := (*unsafe.Pointer)(of.at(row))
 			if *to == nil {
 				if !reading {
 					return none
@@ -87,7 +85,7 @@ func (s *set) field(t reflect.Type, own, name string, at func(row int) unsafe.Po
 				*to = reflect.New(t.Elem()).UnsafePointer()
 			}
 			return *to
-		}, name, reading)
+		}}, name, reading)
 	}
 	s.columns = append(s.columns, inner.columns...)
 	s.parts = append(s.parts, inner.parts...)
@@ -109,12 +107,12 @@ func snake(name string) string {
 
 // rowsOf is what is kept of a list.
 func rowsOf[T any](list *[]T, reading bool) set {
-	return setOf(reflect.TypeFor[T](), func(i int) unsafe.Pointer { return unsafe.Pointer(&(*list)[i]) }, "", reading)
+	return setOf(reflect.TypeFor[T](), place{begin: func(i int) unsafe.Pointer { return unsafe.Pointer(&(*list)[i]) }}, "", reading)
 }
 
 // recordOf is what is kept of one struct.
 func recordOf[T any](at *T, reading bool) set {
-	return setOf(reflect.TypeFor[T](), func(int) unsafe.Pointer { return unsafe.Pointer(at) }, "", reading)
+	return setOf(reflect.TypeFor[T](), place{begin: func(int) unsafe.Pointer { return unsafe.Pointer(at) }}, "", reading)
 }
 
 func writeRows[T any](w *jsonWriter, list []T) {
@@ -239,8 +237,8 @@ func (s *set) read(dec *json.Decoder, grow func(rows int)) error {
 
 // items is what is kept of the items of a part with their rows.
 func (p *part) items(rows *[]int, items *[]unsafe.Pointer, reading bool) set {
-	s := setOf(p.item, func(i int) unsafe.Pointer { return (*items)[i] }, p.tag, reading)
-	row := column{"row", ints, func(i int) unsafe.Pointer { return unsafe.Pointer(&(*rows)[i]) }}
+	s := setOf(p.item, place{begin: func(i int) unsafe.Pointer { return (*items)[i] }}, p.tag, reading)
+	row := column{"row", ints, place{begin: func(i int) unsafe.Pointer { return unsafe.Pointer(&(*rows)[i]) }}}
 	s.columns = slices.Insert(s.columns, 0, row)
 	return s
 }
@@ -250,7 +248,7 @@ func (p *part) write(w *jsonWriter, rows int) {
 	var of []int
 	var items []unsafe.Pointer
 	for i := range rows {
-		switch v := p.at(i); v.Kind() {
+		switch v := p.list(i); v.Kind() {
 		case reflect.Slice:
 			for k := range v.Len() {
 				items = append(items, v.Index(k).Addr().UnsafePointer())
@@ -301,7 +299,7 @@ func (p *part) read(raw []byte, rows int) error {
 			return fmt.Errorf("row %d: found a row %d, expected one of %d", i, of[i], rows)
 		}
 		item := reflect.NewAt(p.item, at)
-		switch v := p.at(of[i]); v.Kind() {
+		switch v := p.list(of[i]); v.Kind() {
 		case reflect.Slice:
 			v.Set(reflect.Append(v, item.Elem()))
 		case reflect.Map:

@@ -1,8 +1,8 @@
 package report
 
 import (
-	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -30,7 +30,7 @@ type jsonWriter struct {
 }
 
 // piece is how much text is collected before it is handed on.
-const piece = 64 << 10
+const piece = 16 << 10
 
 func (w *jsonWriter) flush() {
 	if w.err == nil && len(w.b) > 0 {
@@ -45,23 +45,34 @@ func (w *jsonWriter) flush() {
 
 // escaped is JSON text whose letters beyond ASCII, which stand in texts alone, are escaped.
 func escaped(b []byte) []byte {
-	at := bytes.IndexFunc(b, func(r rune) bool { return r >= utf8.RuneSelf })
-	if at < 0 {
+	plain := beyond(b)
+	if plain == len(b) {
 		return b
 	}
-	to := bytes.Clone(b[:at])
-	for _, r := range string(b[at:]) {
-		switch {
-		case r < utf8.RuneSelf:
-			to = append(to, byte(r))
-		case r < 1<<16:
-			to = fmt.Appendf(to, `\u%04x`, r)
-		default:
-			high, low := utf16.EncodeRune(r)
-			to = fmt.Appendf(to, `\u%04x\u%04x`, high, low)
+	to := make([]byte, 0, len(b)+len(b)/4)
+	for {
+		to = append(to, b[:plain]...)
+		if b = b[plain:]; len(b) == 0 {
+			return to
 		}
+		r, size := utf8.DecodeRune(b)
+		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+			to = fmt.Appendf(to, `\u%04x\u%04x`, high, low)
+		} else {
+			to = fmt.Appendf(to, `\u%04x`, r)
+		}
+		b = b[size:]
+		plain = beyond(b)
 	}
-	return to
+}
+
+// beyond is where the first letter beyond ASCII stands, the length where there is none.
+func beyond(b []byte) (at int) {
+	for ; at+8 <= len(b) && binary.LittleEndian.Uint64(b[at:])&0x8080808080808080 == 0; at += 8 {
+	}
+	for ; at < len(b) && b[at] < utf8.RuneSelf; at++ {
+	}
+	return at
 }
 
 // item begins a value: it sets the comma after the one before.

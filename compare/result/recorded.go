@@ -126,6 +126,9 @@ func (s *Summary) Half() bool {
 // NotFinite tells whether elements are NaN or infinite: by the extremes that are known, and by a mean or a norm
 // that is no number, as a device's maximum may pass over NaN.
 func (s *Summary) NotFinite() (nan, inf bool) {
+	if x := &s.Stats; (x.Max-x.Max)+(x.Min-x.Min)+(x.Mean-x.Mean)+(x.Norm-x.Norm) == 0 {
+		return false, false
+	}
 	for i, v := range []float64{s.Stats.Max, s.Stats.Min, s.Stats.Mean, s.Stats.Norm} {
 		switch {
 		case s.Known&[...]int32{KnownMax, KnownMin, KnownMean, KnownNorm}[i] == 0:

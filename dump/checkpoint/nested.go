@@ -5,13 +5,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"precision/dump/layout"
 	"precision/dump/torch"
+	"precision/internal/lazy"
 	"precision/internal/plainfile"
 )
 
@@ -28,8 +28,8 @@ const (
 )
 
 var (
-	rankDir  = regexp.MustCompile(`^mp_rank_(\d+)(?:_(\d+))?$`)
-	layerAt  = regexp.MustCompile(`^(.*\blayers\.)(\d+)(\..*)$`)
+	rankDir  = lazy.Regexp(`^mp_rank_(\d+)(?:_(\d+))?$`)
+	layerAt  = lazy.Regexp(`^(.*\blayers\.)(\d+)(\..*)$`)
 	rankFile = []string{"model_optim_rng.pt", "model_rng.pt", "model.pt"}
 )
 
@@ -210,7 +210,7 @@ func ranksIn(dir string) (list []rank) {
 		return nil
 	}
 	for _, e := range entries {
-		m := rankDir.FindStringSubmatch(e.Name())
+		m := rankDir().FindStringSubmatch(e.Name())
 		if m == nil || !e.IsDir() {
 			continue
 		}
@@ -267,7 +267,7 @@ func (s *Set) megatron(dir string) error {
 				same = append(same, other[i])
 			}
 			joined := join(same, gated(t, parts[0]))
-			if m := layerAt.FindStringSubmatch(joined.Name); m != nil {
+			if m := layerAt().FindStringSubmatch(joined.Name); m != nil {
 				l, _ := strconv.Atoi(m[2])
 				most = max(most, l+1)
 				joined.Name = m[1] + strconv.Itoa(l+layers) + m[3]
@@ -295,8 +295,8 @@ func modelOf(all []*Tensor) (list []*Tensor) {
 // How Megatron cuts tensors: products by the rows of their outputs, those behind them by columns; fc1 holds gate and up, of which
 // each rank has a part of both.
 var (
-	byRows    = regexp.MustCompile(`(?:word_embeddings|output_layer|linear_qkv|linear_fc1)\.(?:weight|bias)\d*$`)
-	byColumns = regexp.MustCompile(`(?:linear_proj|linear_fc2)\.weight\d*$`)
+	byRows    = lazy.Regexp(`(?:word_embeddings|output_layer|linear_qkv|linear_fc1)\.(?:weight|bias)\d*$`)
+	byColumns = lazy.Regexp(`(?:linear_proj|linear_fc2)\.weight\d*$`)
 )
 
 // gated tells whether a first product of an MLP holds gate and up: it has twice as many rows as the second has columns.
@@ -316,9 +316,9 @@ func join(parts []*Tensor, gated bool) *Tensor {
 	axis := -1
 	switch {
 	case len(parts) == 1:
-	case byRows.MatchString(t.Name) && len(t.Shape) > 0:
+	case byRows().MatchString(t.Name) && len(t.Shape) > 0:
 		axis = 0
-	case byColumns.MatchString(t.Name) && len(t.Shape) == 2:
+	case byColumns().MatchString(t.Name) && len(t.Shape) == 2:
 		axis = 1
 	}
 	if axis < 0 {

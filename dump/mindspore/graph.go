@@ -2,10 +2,10 @@ package mindspore
 
 import (
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"precision/internal/lazy"
 	"precision/internal/plainfile"
 	"precision/internal/protofield"
 )
@@ -108,7 +108,7 @@ func textNodes(data []byte) *nodes {
 	from := 0
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(strings.TrimLeft(line, " "), "%") {
-			if m := definition.FindStringSubmatchIndex(line); m != nil {
+			if m := definition().FindStringSubmatchIndex(line); m != nil {
 				for i := range m {
 					m[i] += from
 				}
@@ -145,7 +145,7 @@ func textNodes(data []byte) *nodes {
 }
 
 // definition is the head of a line that defines a node, up to its arguments: its name and its type.
-var definition = regexp.MustCompile(`^ *(%\d+)\([^\n]*?\) = (\w+)\(`)
+var definition = lazy.Regexp(`^ *(%\d+)\([^\n]*?\) = (\w+)\(`)
 
 // arguments cuts what stands before the bracket that closes at its commas outside of others.
 func arguments(text string) (list []string) {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"precision/dump/sqlite"
+	"precision/internal/lazy"
 	"precision/internal/plainfile"
 )
 
@@ -97,10 +98,10 @@ func (e *Error) Error() string {
 }
 
 var (
-	firstRank  = regexp.MustCompile(`-rank(\d+)-[0-9a-f]{8}$`)
-	secondRank = regexp.MustCompile(`^rank_(\d+)$`)
-	firstFile  = regexp.MustCompile(`^([a-z_]+)_(\d+)-(\d+)\.csv$`)
-	secondFile = regexp.MustCompile(`^([a-z_]+)_step(\d+)-(\d+)\.csv$`)
+	firstRank  = lazy.Regexp(`-rank(\d+)-[0-9a-f]{8}$`)
+	secondRank = lazy.Regexp(`^rank_(\d+)$`)
+	firstFile  = lazy.Regexp(`^([a-z_]+)_(\d+)-(\d+)\.csv$`)
+	secondFile = lazy.Regexp(`^([a-z_]+)_step(\d+)-(\d+)\.csv$`)
 )
 
 // folder is the folder of a rank with files of one version.
@@ -120,12 +121,12 @@ func find(path string) (folders []folder, databases []string) {
 	}
 	here := func(dir string) bool {
 		name := filepath.Base(dir)
-		for version, of := range []*regexp.Regexp{firstRank, secondRank} {
-			m := of.FindStringSubmatch(name)
+		for version, of := range []func() *regexp.Regexp{firstRank, secondRank} {
+			m := of().FindStringSubmatch(name)
 			if m == nil {
 				continue
 			}
-			file := []*regexp.Regexp{firstFile, secondFile}[version]
+			file := []func() *regexp.Regexp{firstFile, secondFile}[version]()
 			list, _ := os.ReadDir(dir)
 			if rank, err := strconv.Atoi(m[1]); err == nil && slices.ContainsFunc(list, func(e os.DirEntry) bool { return file.MatchString(e.Name()) }) {
 				folders = append(folders, folder{dir, rank, version + 1})
@@ -305,7 +306,7 @@ func (b *builder) folder(f folder) error {
 	}
 	var files []file
 	for _, e := range list {
-		m := []*regexp.Regexp{firstFile, secondFile}[f.version-1].FindStringSubmatch(e.Name())
+		m := []func() *regexp.Regexp{firstFile, secondFile}[f.version-1]().FindStringSubmatch(e.Name())
 		if m == nil {
 			continue
 		}

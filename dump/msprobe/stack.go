@@ -2,6 +2,7 @@ package msprobe
 
 import (
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -107,18 +108,15 @@ func (r *reader) line() string {
 // Len is the number of calls with a stack.
 func (s *Stack) Len() int { return len(s.frames) }
 
-// Of returns the frames of a call, the innermost first; nil if they are not
-// known. Only forward calls are recorded.
-func (s *Stack) Of(call string) []Frame {
-	lines := s.frames[call]
-	if lines == nil {
-		return nil
+// Of yields the frames of a call, the innermost first; none if they are not known. Only forward calls are recorded.
+func (s *Stack) Of(call string) iter.Seq[Frame] {
+	return func(yield func(Frame) bool) {
+		for _, l := range s.frames[call] {
+			if !yield(parseFrame(l)) {
+				return
+			}
+		}
 	}
-	frames := make([]Frame, len(lines))
-	for i, l := range lines {
-		frames[i] = parseFrame(l)
-	}
-	return frames
 }
 
 // Behind tells that a call was made while gradients were computed: that of a function which

@@ -20,7 +20,7 @@ type window struct {
 
 const (
 	// windowSize is how much is read at once.
-	windowSize = 128 << 10
+	windowSize = 32 << 10
 	// maxEntry bounds the window. The longest entries of recordings have some
 	// hundred kilobytes.
 	maxEntry = 8 << 20

@@ -166,11 +166,14 @@ func sweep(dir *os.Root) {
 		return
 	}
 	defer d.Close()
-	for {
-		entries, err := d.ReadDir(1024)
-		for _, e := range entries {
-			if ok, _ := filepath.Match(pattern, e.Name()); ok && e.Type() == fs.FileMode(0) {
-				removeOrphan(dir, e.Name())
+	for { // names alone: a folder of many files is not asked about each of them
+		names, err := d.Readdirnames(1024)
+		for _, name := range names {
+			if ok, _ := filepath.Match(pattern, name); !ok {
+				continue
+			}
+			if info, err := dir.Lstat(name); err == nil && info.Mode().IsRegular() {
+				removeOrphan(dir, name)
 			}
 		}
 		if err != nil {

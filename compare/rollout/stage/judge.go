@@ -768,7 +768,7 @@ func (j *judge) lines() {
 					break
 				}
 			}
-			for _, f := range stack.Of(s.calls[x]) {
+			for f := range stack.Of(s.calls[x]) {
 				if !f.Installed() && f.Line > 0 {
 					s.Lines[x] = filepath.Base(f.File) + ":" + itoa(f.Line)
 					break
