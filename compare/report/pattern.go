@@ -36,14 +36,18 @@ var (
 		result.GivenNear: true} // which begin with a name, and are of no row
 )
 
-// parsed are the patterns of all kinds.
-var parsed = sync.OnceValue(func() map[result.Kind]*pattern {
-	list := map[result.Kind]*pattern{}
-	for _, kind := range result.Kinds() {
-		list[kind] = parsePattern(kind, msg.English.T("reason."+string(kind)))
+// parsed are the patterns of kinds that were asked for.
+var parsed sync.Map
+
+// patternOf is the pattern of a kind.
+func patternOf(kind result.Kind) *pattern {
+	if p, ok := parsed.Load(kind); ok {
+		return p.(*pattern)
 	}
-	return list
-})
+	p := parsePattern(kind, msg.English.T("reason."+string(kind)))
+	parsed.Store(kind, p)
+	return p
+}
 
 // oldSentences are those of msaccucmp.py where this program has other words.
 var oldSentences = sync.OnceValue(func() []*pattern {
@@ -90,14 +94,6 @@ func (p *pattern) count() int {
 		n = max(n, a+1)
 	}
 	return n
-}
-
-// argsOf is how many arguments the text of a kind has.
-func argsOf(kind result.Kind) int {
-	if p := parsed()[kind]; p != nil {
-		return p.count()
-	}
-	return -1
 }
 
 // match cuts the sentence from the front of a text.
@@ -167,10 +163,9 @@ func cutReason(text string) (best result.Reason, rest string, ok bool) {
 			best, rest, ok = r, left, true
 		}
 	}
-	all := parsed()
 	for _, kind := range result.Kinds() {
 		if !vague[kind] {
-			try(all[kind])
+			try(patternOf(kind))
 		}
 	}
 	for _, p := range oldSentences() {

@@ -20,7 +20,7 @@ func TestTexts(t *testing.T) { msgtest.Check(t, texts) }
 func sample(kind result.Kind) result.Reason {
 	args := []string{"a/b", "Conv2D", "x:1", "(1, 2)", "5"}
 	r := result.Because(kind)
-	if n := argsOf(kind); n > 0 {
+	if n := patternOf(kind).count(); n > 0 {
 		r.Args = args[:n]
 	}
 	return r

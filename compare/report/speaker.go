@@ -99,7 +99,7 @@ var _ = msg.Register(texts)
 // its name and arguments.
 func Sentence(lang msg.Lang, r result.Reason) string {
 	key := "reason." + string(r.Kind)
-	if !msg.English.Has(key) || len(r.Args) != argsOf(r.Kind) {
+	if !msg.English.Has(key) || len(r.Args) != patternOf(r.Kind).count() {
 		return strings.Join(append([]string{string(r.Kind)}, r.Args...), " ")
 	}
 	args := make([]any, len(r.Args))

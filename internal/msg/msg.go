@@ -107,10 +107,10 @@ func parse(table map[string]string, text string) {
 		}
 		if key, text, ok := strings.Cut(line, " = "); ok {
 			key = strings.TrimSpace(key)
-			if _, twice := table[key]; twice {
+			before := len(table)
+			if table[key] = strings.ReplaceAll(text, `\n`, "\n"); len(table) == before {
 				panic("two packages have a message " + key)
 			}
-			table[key] = strings.ReplaceAll(text, `\n`, "\n")
 		}
 	}
 }
