@@ -69,7 +69,7 @@ func number(s string) bool {
 // figures tells whether a cell is made of numbers, brackets and separators: our own cells of several numbers have
 // signs behind semicolons, and there is nothing in them to run.
 func figures(s string) bool {
-	return number(s) || strings.Trim(s, "0123456789.eE+-;,()[] naNIif") == ""
+	return strings.Trim(s, "0123456789.eE+-;,()[] naNIif") == "" || number(s)
 }
 
 // formulaSign tells whether s begins with one of = + - % @, the full-width
