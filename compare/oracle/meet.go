@@ -135,6 +135,7 @@ type end struct {
 	Member
 	file      *dump.Reader
 	ins, outs []*operand
+	inPlace   bool // the input that was looked at last has the address of its output: it may be the result already
 }
 
 // open opens the recording of an end.
@@ -262,6 +263,7 @@ func (m *meeting) sizes(i, tensor int) (in, out int64, err error) {
 	if tensor < len(e.outs) {
 		out = e.outs[tensor].view.Len()
 	}
+	e.inPlace = in >= 0 && out >= 0 && e.ins[tensor].address != 0 && e.ins[tensor].address == e.outs[tensor].address
 	return in, out, nil
 }
 
@@ -828,7 +830,7 @@ func (m *meeting) group(group []int, t int, p precisionOf, found bool) error {
 		}
 		return err
 	}
-	if m.inPlace(group, t) {
+	if slices.ContainsFunc(group, func(k int) bool { return m.ends[k].inPlace }) {
 		m.unknown(WhyInPlace)
 		return nil
 	}
@@ -877,30 +879,35 @@ func (m *meeting) apart(group []int, t int, list []*outcome, sums []uint32) erro
 	return nil
 }
 
-// inPlace tells whether a recorded input has the address of its output: it may be the result
-// already.
-func (m *meeting) inPlace(group []int, t int) bool {
-	for _, place := range group {
-		e, err := m.open(place)
-		if err != nil {
-			return false
+// worstOf are places of wrong elements in their order, and what was found there: of the worst, and of equally bad ones the
+// first, no more than so many.
+func worstOf(j *judge, most int) (idx []int64, found []float64) {
+	if len(j.misses) == 0 {
+		return nil, nil
+	}
+	ratios := make([]float64, len(j.misses))
+	for i, x := range j.misses {
+		ratios[i] = x.ratio
+	}
+	slices.Sort(ratios)
+	ratios = ratios[max(0, len(ratios)-most):]
+	least, equal := ratios[0], 0
+	for equal < len(ratios) && cmp.Compare(ratios[equal], least) == 0 {
+		equal++
+	}
+	var worst []miss
+	for _, x := range j.misses {
+		c := cmp.Compare(x.ratio, least)
+		if c == 0 {
+			equal--
 		}
-		same := t < len(e.ins) && t < len(e.outs) && e.ins[t].address != 0 && e.ins[t].address == e.outs[t].address
-		m.done(e)
-		if same {
-			return true
+		if c > 0 || c == 0 && equal >= 0 {
+			worst = append(worst, x)
 		}
 	}
-	return false
-}
-
-// worstOf are places of wrong elements, the worst first, no more than so many.
-func worstOf(j *judge, most int) []int64 {
-	misses := slices.Clone(j.misses)
-	slices.SortStableFunc(misses, func(a, b miss) int { return cmp.Compare(b.ratio, a.ratio) })
-	var idx []int64
-	for _, x := range misses[:min(most, len(misses))] {
-		idx = append(idx, x.i)
+	slices.SortFunc(worst, func(a, b miss) int { return cmp.Compare(a.i, b.i) })
+	for _, x := range worst {
+		idx, found = append(idx, x.i), append(found, x.found)
 	}
-	return sortedUnique(idx)
+	return idx, found
 }

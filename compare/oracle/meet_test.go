@@ -1,8 +1,10 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -468,5 +470,40 @@ func TestTransfers(t *testing.T) {
 				t.Errorf("%+v", m.Faults)
 			}
 		})
+	}
+}
+
+// The worst elements are those that a stable sort puts first, in the order of their places.
+func TestWorstOf(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 7))
+	for range 200 {
+		j := &judge{}
+		for i := range random.IntN(40) {
+			ratio := float64(random.IntN(5))
+			switch random.IntN(9) {
+			case 0:
+				ratio = math.Inf(1)
+			case 1:
+				ratio = math.NaN()
+			}
+			j.misses = append(j.misses, miss{i: int64(i), found: float64(100 + i), ratio: ratio})
+		}
+		most := 1 + random.IntN(30)
+		sorted := slices.Clone(j.misses)
+		slices.SortStableFunc(sorted, func(a, b miss) int { return cmp.Compare(b.ratio, a.ratio) })
+		var want []int64
+		for _, x := range sorted[:min(most, len(sorted))] {
+			want = append(want, x.i)
+		}
+		slices.Sort(want)
+		idx, found := worstOf(j, most)
+		if !slices.Equal(idx, want) {
+			t.Fatalf("%d of %+v are %v, expected %v", most, j.misses, idx, want)
+		}
+		for k, i := range idx {
+			if found[k] != float64(100+i) {
+				t.Fatalf("at %d stands %v", i, found[k])
+			}
+		}
 	}
 }

@@ -27,13 +27,9 @@ func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf)
 	for i, k := range wrong {
 		j := list[k].judge
 		faults[i] = MetFault{Kind: MetBeyond, Rank: m.ends[group[k]].Rank, Output: t, Other: -1, Elements: j.beyond, Of: j.looked, Expected: j.value, Found: j.found, Bound: j.b}
-		idx := worstOf(j, most)
+		idx, found := worstOf(j, most)
 		if len(idx) == 0 {
 			continue
-		}
-		found, err := m.elements(group[k], true, t, idx, false)
-		if err != nil {
-			return nil, err
 		}
 		if old, err := m.elements(group[k], true, t, idx, true); err == nil && equal(old, found) {
 			faults[i].Kind = MetStale
@@ -42,9 +38,14 @@ func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf)
 		w.add(k, idx, found, &faults[i])
 	}
 	// As many at once as there is room for what was read of them.
-	size := max(1, mostKept/(len(group)*most))
-	for lo := 0; lo < len(w.suspects) && err == nil; lo += size {
-		some := w.suspects[lo:min(lo+size, len(w.suspects))]
+	for rest := w.suspects; len(rest) > 0 && err == nil; {
+		n, kept := 1, len(rest[0].idx)
+		for n < len(rest) && (kept+len(rest[n].idx))*len(group) <= mostKept {
+			kept += len(rest[n].idx)
+			n++
+		}
+		var some []*suspect
+		some, rest = rest[:n], rest[n:]
 		if reduces[m.kind] {
 			err = w.reduced(some)
 		} else {
@@ -259,7 +260,8 @@ func (w *search) reduced(list []*suspect) error {
 	for i, s := range list {
 		at[i] = shifted(s.idx, s.list[0].inLo-s.list[0].outLo)
 	}
-	rows, olds, err := w.inputs(list, at)
+	places := w.places(list, at)
+	rows, olds, err := w.inputs(places)
 	if err != nil {
 		return err
 	}
@@ -267,7 +269,7 @@ func (w *search) reduced(list []*suspect) error {
 	// What all behind a rank come to, the sizes of all, and then rank by rank what those before it come to.
 	behind, sizes := make([][]float64, size+1), make([]float64, n)
 	for r := size - 1; r >= 0; r-- {
-		behind[r] = w.join(rows[r], behind[r+1])
+		behind[r] = w.join(slices.Clone(rows[r]), behind[r+1])
 		for i, v := range rows[r] {
 			sizes[i] += abs(v)
 		}
@@ -324,11 +326,12 @@ func (w *search) reduced(list []*suspect) error {
 			rest = append(rest, s)
 		}
 	}
-	return w.piecesOfOthers(rest, scale)
+	return w.piecesOfOthers(rest, scale, places, all, sizes)
 }
 
-// piecesOfOthers looks for the rank whose piece of the result an output is.
-func (w *search) piecesOfOthers(list []*suspect, scale float64) error {
+// piecesOfOthers looks for the rank whose piece of the result an output is. At some places it is known already what the
+// inputs come to, and their sizes.
+func (w *search) piecesOfOthers(list []*suspect, scale float64, known []int64, sums, sumsOfSizes []float64) error {
 	rest := slices.DeleteFunc(slices.Clone(list), func(s *suspect) bool {
 		return !slices.ContainsFunc(s.faults, func(f *MetFault) bool { return f.Kind == MetBeyond })
 	})
@@ -336,33 +339,46 @@ func (w *search) piecesOfOthers(list []*suspect, scale float64) error {
 		return nil
 	}
 	n := rest[0].list[0].n
-	// The elements of each suspect in the pieces of all ranks, one after the other.
+	// The elements of all suspects in a piece, and from there in the pieces of all ranks, one after the other.
 	at := make([][]int64, len(rest))
 	for i, s := range rest {
 		s.idx = s.idx[:min(len(s.idx), max(fewestLooked, mostKept/(len(w.group)*len(rest))))]
 		s.found = s.found[:len(s.idx)]
-		for r := range w.group {
-			at[i] = append(at[i], shifted(s.idx, int64(r)*n-s.list[0].outLo)...)
-		}
+		at[i] = shifted(s.idx, -s.list[0].outLo)
 	}
-	places := w.places(rest, at)
-	var all []float64
-	sizes := make([]float64, len(places))
-	for _, place := range w.group {
-		row, err := w.elements(place, false, w.t, places, false)
-		if err != nil {
-			return err
+	inPiece := w.places(rest, at)
+	places := make([]int64, 0, len(inPiece)*len(w.group))
+	for r := range w.group {
+		places = append(places, shifted(inPiece, int64(r)*n)...)
+	}
+	all, sizes := make([]float64, len(places)), make([]float64, len(places))
+	read := false
+	for i, at := range places {
+		k, found := slices.BinarySearch(known, at)
+		if !found {
+			read = true
+			break
 		}
-		all = w.join(all, row)
-		for i, v := range row {
-			sizes[i] += abs(v)
+		all[i], sizes[i] = sums[k], sumsOfSizes[k]
+	}
+	if read {
+		all = nil
+		clear(sizes)
+		for _, place := range w.group {
+			row, err := w.elements(place, false, w.t, places, false)
+			if err != nil {
+				return err
+			}
+			all = w.join(all, row)
+			for i, v := range row {
+				sizes[i] += abs(v)
+			}
 		}
 	}
 	for _, s := range rest {
-		each := s.pos
 		for r := range w.group {
-			s.pos = each[r*len(s.idx):][:len(s.idx)]
-			if r != s.members[0] && w.fits(s, func(i int) float64 { return all[s.pos[i]] }, sizes, scale) {
+			of := r * len(inPiece)
+			if r != s.members[0] && w.fits(s, func(i int) float64 { return all[of+s.pos[i]] }, sizes[of:], scale) {
 				s.hit(MetSwapped, r)
 			}
 		}
@@ -383,10 +399,8 @@ func (w *search) places(list []*suspect, at [][]int64) []int64 {
 	return places
 }
 
-// inputs are the elements of all suspects in the inputs of all members, and in those of an earlier step, nil where there
-// are none.
-func (w *search) inputs(list []*suspect, at [][]int64) (rows, olds [][]float64, err error) {
-	places := w.places(list, at)
+// inputs are elements of the inputs of all members, and of those of an earlier step, nil where there are none.
+func (w *search) inputs(places []int64) (rows, olds [][]float64, err error) {
 	rows, olds = make([][]float64, len(w.group)), make([][]float64, len(w.group))
 	for r, place := range w.group {
 		if rows[r], err = w.elements(place, false, w.t, places, false); err != nil {
@@ -415,19 +429,22 @@ func shifted(idx []int64, by int64) []int64 {
 	return list
 }
 
-// join is what two results come to; nil is that of nothing.
+// join makes of a what two results come to; nil is that of nothing.
 func (m *meeting) join(a, b []float64) []float64 {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
+	if a == nil {
+		return slices.Clone(b)
 	}
-	y := make([]float64, len(a))
-	for i := range y {
-		y[i] = combine(m.Reduction, a[i], b[i])
+	switch m.Reduction {
+	case "max", "min", "prod":
+		for i, v := range b {
+			a[i] = combine(m.Reduction, a[i], v)
+		}
+	default:
+		for i, v := range b {
+			a[i] += v
+		}
 	}
-	return y
+	return a
 }
 
 // combine is what a reduction makes of two numbers; a mean is divided later.
@@ -581,11 +598,7 @@ func (m *meeting) receive(i int) (judged bool, err error) {
 // received, at an earlier step, or what a rank sent to another.
 func (m *meeting) whyReceived(from, i int, n int64, j *judge) (MetFault, error) {
 	f := MetFault{Kind: MetBeyond, Rank: m.ends[i].Rank, Other: m.ends[from].Rank, Elements: j.beyond, Of: j.looked, Expected: j.value, Found: j.found, Bound: 0}
-	idx := worstOf(j, 128)
-	found, err := m.elements(i, true, 0, idx, false)
-	if err != nil {
-		return f, err
-	}
+	idx, found := worstOf(j, 128)
 	old, err := m.elements(from, false, 0, idx, true)
 	mine, own := m.elements(i, true, 0, idx, true)
 	if err == nil && equal(old, found) || own == nil && equal(mine, found) {

@@ -490,9 +490,10 @@ func (m *gathering) partly(o *gathered, j *ranked) bool {
 	out, known := statsOf(o.arg)
 	before := m.args[o.member]["tensor"]
 	if m.transfer && j != nil && filed(before) && m.opened(o.member, before) == nil {
-		var x, was [1]float64
-		for _, i := range worstOf(j.judge, 128) {
-			if o.arg.op.Range(i, x[:], nil) != nil || before.op.Range(i, was[:], nil) != nil || x != was {
+		var was [1]float64
+		idx, found := worstOf(j.judge, 128)
+		for k, i := range idx {
+			if before.op.Range(i, was[:], nil) != nil || found[k] != was[0] {
 				return false
 			}
 		}
@@ -598,11 +599,10 @@ type is func(m *gathering, o *gathered, parts []stretch) bool
 
 // elementsAre looks at the elements that are wrong, and at no others.
 func elementsAre(j *ranked) is {
-	idx := worstOf(j.judge, 128)
+	idx, found := worstOf(j.judge, 128)
 	return func(m *gathering, o *gathered, parts []stretch) bool {
-		var found [1]float64
 		hit := false
-		for _, i := range idx {
+		for k, i := range idx {
 			at := slices.IndexFunc(parts, func(s stretch) bool { return i >= s.lo && i < s.lo+s.n })
 			if at < 0 {
 				continue
@@ -614,11 +614,11 @@ func elementsAre(j *ranked) is {
 				}
 			}
 			var y, b, x [1]float64
-			if m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) != nil || o.arg.op.Range(i, found[:], nil) != nil {
+			if m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) != nil {
 				return false
 			}
 			look := newJudge(o.arg.op.numeric(), s.op == "" || s.op == "max" || s.op == "min")
-			if look.element(i, found[0], y[0], b[0]); look.beyond > 0 || look.judged == 0 {
+			if look.element(i, found[k], y[0], b[0]); look.beyond > 0 || look.judged == 0 {
 				return false
 			}
 			hit = true
