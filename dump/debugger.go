@@ -3,6 +3,8 @@ package dump
 import (
 	"fmt"
 	"io/fs"
+	"regexp"
+	"slices"
 
 	"precision/dump/layout"
 	"precision/dump/tfdbg"
@@ -19,12 +21,9 @@ func (f *Folder) debugger(files []fs.DirEntry) (*Folder, error) {
 			f.warnf(e.Name(), 0, "passed over: no events of TensorFlow's debugger, among such")
 		}
 	}
-	r, err := tfdbg.Read(f.Dir, names)
+	r, err := f.events(names)
 	if err != nil {
-		return nil, &Error{Path: f.Dir, Code: CodePath, Offset: -1, Err: pathCause(err)}
-	}
-	for _, d := range r.Damaged {
-		f.warnf(d.File, CodeInvalid, "offset %d: %s; what stands before it is read", d.Offset, d.What)
+		return nil, err
 	}
 	if h := r.Without; h != nil && len(r.Traces) == 0 {
 		return nil, withoutValues(f.Dir, r, h)
@@ -43,6 +42,47 @@ func (f *Folder) debugger(files []fs.DirEntry) (*Folder, error) {
 	}
 	f.sort()
 	f.SetQuantised(false)
+	f.describe(r)
+	return f, nil
+}
+
+// events reads files of the debugger.
+func (f *Folder) events(files []string) (*tfdbg.Recording, error) {
+	r, err := tfdbg.Read(f.Dir, files)
+	if err != nil {
+		return nil, &Error{Path: f.Dir, Code: CodePath, Offset: -1, Err: pathCause(err)}
+	}
+	for _, d := range r.Damaged {
+		f.warnf(d.File, CodeInvalid, "offset %d: %s; what stands before it is read", d.Offset, d.What)
+	}
+	return r, nil
+}
+
+// recorded takes what the kit's recorder wrote of graphs out of the files of a folder of arrays.
+func (f *Folder) recorded(files []fs.DirEntry) ([]fs.DirEntry, error) {
+	var names []string
+	rest := slices.DeleteFunc(slices.Clone(files), func(e fs.DirEntry) bool {
+		is := tfdbg.OfRecorder(e.Name())
+		if is {
+			names = append(names, e.Name())
+		}
+		return is
+	})
+	if len(names) == 0 {
+		return files, nil
+	}
+	r, err := f.events(names)
+	if err == nil {
+		f.describe(r)
+	}
+	return rest, err
+}
+
+// again is the ending of names of outputs that ran several times in a step, in the recorder's files.
+var again = regexp.MustCompile(`--(call|body|cond|pipeline)-[0-9]+$`)
+
+// describe lets a folder tell what a recording says of how operators were made.
+func (f *Folder) describe(r *tfdbg.Recording) {
 	made := map[string]string{}
 	for op := range r.Operators() {
 		made[Normalise(op)] = op
@@ -50,17 +90,37 @@ func (f *Folder) debugger(files []fs.DirEntry) (*Folder, error) {
 	for i := range r.Traces {
 		made[Normalise(r.Traces[i].Op)] = r.Traces[i].Op
 	}
-	f.lines = func(op string) []string { return r.Lines(made[Normalise(op)]) }
+	plain := func(op string) (name, run string) {
+		op = Normalise(op)
+		if _, known := made[op]; !known {
+			run = again.FindString(op)
+		}
+		return made[op[:len(op)-len(run)]], run
+	}
+	f.lines = func(op string) []string {
+		name, _ := plain(op)
+		return r.Lines(name)
+	}
 	f.made = func(op string) (string, []Port) {
-		typ, inputs := r.Made(made[Normalise(op)])
+		name, run := plain(op)
+		typ, inputs := r.Made(name)
 		ports := make([]Port, len(inputs))
 		for i, in := range inputs {
-			ports[i] = Port{Normalise(in.Op), int(in.Slot)}
+			for range mostPassed { // the recorder passes over what hands its input on
+				typ, from := r.Made(in.Op)
+				if f.Output(Normalise(in.Op)+run, int(in.Slot)) != nil || typ != "Identity" && typ != "IdentityN" || in.Slot >= int64(len(from)) {
+					break
+				}
+				in = from[in.Slot]
+			}
+			ports[i] = Port{Normalise(in.Op) + run, int(in.Slot)}
 		}
 		return typ, ports
 	}
-	return f, nil
 }
+
+// mostPassed is how many operators in a row hand an input on.
+const mostPassed = 64
 
 // withoutValues is the error for a mode that keeps no values, with what it counted.
 func withoutValues(dir string, r *tfdbg.Recording, h *tfdbg.Health) error {

@@ -1,15 +1,18 @@
 package dump
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"precision/dump/dtype"
+	"precision/dump/npy"
 )
 
 const made = "../testdata/frameworks/made"
@@ -70,6 +73,54 @@ func TestDebugger(t *testing.T) {
 	}
 	if f.Lines("no/such") != nil {
 		t.Error("an operator that is not there has lines")
+	}
+}
+
+// TestRecorded: what the recorder says of graphs is known of runs in a loop, too, and past operators that hand on what
+// they get; the arrays are what they are without it.
+func TestRecorded(t *testing.T) {
+	dir := t.TempDir()
+	var events []byte
+	for _, end := range []string{".source_files", ".stack_frames", ".graphs"} {
+		b, err := os.ReadFile(made + "/tfdbg/full_tensor/tfdbg_events.1700000000.host" + end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, b...)
+	}
+	write := func(name string, typ dtype.Type, shape []int64, b []byte) {
+		t.Helper()
+		var out bytes.Buffer
+		err := npy.Write(&out, typ, shape, b)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), out.Bytes(), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("precision_recorder.0.1700000000000000.npy", dtype.Uint8, []int64{int64(len(events))}, events)
+	for i, name := range []string{"net_mm", "net_add", "while_mul--body-0", "while_Sum--body-0", "while_mul"} {
+		write(fmt.Sprintf("%s.0.170000000000000%d.npy", name, i), dtype.Float32, []int64{1}, make([]byte, 4))
+	}
+	f, err := Scan(dir, Options{})
+	if err != nil || len(f.Ops) != 5 || len(f.Warnings) > 0 {
+		t.Fatal(f, err)
+	}
+	debugged, err := Scan(made+"/tfdbg/full_tensor", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range []string{"net_mm", "net_add"} {
+		typ, inputs := f.Made(op)
+		if want, from := debugged.Made(op); typ != want || typ == "" || !slices.Equal(inputs, from) || !slices.Equal(f.Lines(op), debugged.Lines(op)) || len(f.Lines(op)) == 0 {
+			t.Errorf("%s is a %s of %v, made at %q", op, typ, inputs, f.Lines(op))
+		}
+	}
+	for op, want := range map[string]string{"while_mul--body-0": "Mul [{while_Sum--body-0 0} {while_Cast--body-0 0}]", "while_mul": "Mul [{while_Sum 0} {while_Cast 0}]", "none--body-0": " []"} {
+		if typ, inputs := f.Made(op); fmt.Sprint(typ, " ", inputs) != want {
+			t.Errorf("%s is a %s of %v, expected %s", op, typ, inputs, want)
+		}
 	}
 }
 

@@ -109,6 +109,9 @@ func Scan(dir string, o Options) (*Folder, error) {
 	if slices.ContainsFunc(files, func(e fs.DirEntry) bool { return tfdbg.Is(e.Name()) }) {
 		return f.debugger(files)
 	}
+	if files, err = f.recorded(files); err != nil {
+		return nil, err
+	}
 	var mapping Mapping
 	if slices.ContainsFunc(files, func(e fs.DirEntry) bool { return e.Name() == MappingFile }) {
 		mapping, f.Warnings = ReadMapping(dir)

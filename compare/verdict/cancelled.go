@@ -14,6 +14,7 @@ import (
 // softmax is zero in exact arithmetic: what is computed is what rounding left, another number on every machine, and an
 // optimiser that divides gradients by their size makes whole steps of it. Such a sum is no root, though no limit is met,
 // where its terms agree as well as rounding lets numbers agree and what is left is no further off than their errors add up to.
+// Behind many layers terms differ by more than the rounding of one sum: then no more may be left on the golden side than rounding leaves.
 // Of what follows nothing is known: both sides have noise there, and a fault would look the same.
 
 // cancelled takes back the roots that are such sums, with what follows from these alone.
@@ -81,20 +82,26 @@ func (j *judge) cancels(op *Operator) bool {
 		return false
 	}
 	// An error of each term, and of the sum on its way, as often up as down.
-	var most, apart float64
+	var most, apart, left float64
+	gathered := false
 	for _, at := range rows {
 		r := &j.table.Rows[at]
 		term, ok := operandOf(r)
 		rounding := (2 + math.Log2(max(1, term.count))) * max(unit(coarserOf(r)), single)
-		if !ok || term.relative() > rounding { // terms are sums themselves, in another order on either side
+		if !ok || term.relative() > mostGathered*rounding { // terms are sums themselves, in another order on either side
 			return false
 		}
+		gathered = gathered || term.relative() > rounding
 		n := max(1, term.count/max(1, o.count))
 		most = math.Hypot(most, math.Sqrt(n)*(term.err.rms+rounding*term.rms))
 		apart = math.Hypot(apart, math.Sqrt(n)*term.rms)
+		left = math.Hypot(left, math.Sqrt(n)*rounding*term.rms)
 	}
-	return o.err.rms <= cancelledMargin*most && o.rms <= apart/leastCancelled
+	return o.err.rms <= cancelledMargin*most && o.rms <= apart/leastCancelled && (!gathered || o.rms <= cancelledMargin*left)
 }
+
+// mostGathered is how many times the rounding of one sum terms may differ by: what gathers on the way through some thousand sums, as often up as down.
+const mostGathered = 64
 
 // leastCancelled is how many times smaller than a sum of terms that have nothing to do with each other one is that cancels.
 const leastCancelled = 8

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"precision/dump/dtype"
+	"precision/dump/npy"
 	"precision/internal/plainfile"
 	"precision/internal/protofield"
 	"precision/internal/tfrecord"
@@ -31,6 +33,9 @@ const (
 	ofSources   = ".source_files"
 	ofExecution = ".execution"
 	ofMetadata  = ".metadata"
+	// recorder begins the names of arrays that hold such a file as bytes, written beside the arrays of outputs by the
+	// kit's recorder (repl/capture/tfdbg_ascend.py): how the graphs that ran were made.
+	recorder, ofArrays = "precision_recorder.0.", ".npy"
 )
 
 // Is tells whether a file is one of the debugger's, by its name.
@@ -39,6 +44,11 @@ func Is(file string) bool {
 		return false
 	}
 	return slices.ContainsFunc([]string{ofTraces, ofGraphs, ofFrames, ofSources, ofExecution, ofMetadata}, func(end string) bool { return strings.HasSuffix(file, end) })
+}
+
+// OfRecorder tells whether a file is an array of the kit's recorder that says how a graph was made, by its name.
+func OfRecorder(file string) bool {
+	return strings.HasPrefix(file, recorder) && strings.HasSuffix(file, ofArrays)
 }
 
 // Trace is an output of an operator that ran in a graph.
@@ -81,7 +91,9 @@ type Recording struct {
 
 	created map[node]*created
 	taken   map[node][]*created // what takes an output of a graph, in the order in which it was made
-	graphs  map[string]string   // of an operator: the one it ran in last, else was made in last
+	graphs  map[string]string   // of an operator: the one it was made in last
+	ran     map[string]string   // of an operator: the one it ran in last, where that was recorded
+	unlike  map[string]bool     // operators of one name that several graphs make of other inputs
 	outer   map[string]string   // the graph around one
 	frames  map[string]frame
 	sources []source // by number
@@ -129,7 +141,7 @@ const (
 
 // Read lists what the files of a folder hold.
 func Read(dir string, files []string) (*Recording, error) {
-	r := &Recording{created: map[node]*created{}, taken: map[node][]*created{}, graphs: map[string]string{}, outer: map[string]string{}, frames: map[string]frame{}}
+	r := &Recording{created: map[node]*created{}, taken: map[node][]*created{}, graphs: map[string]string{}, ran: map[string]string{}, unlike: map[string]bool{}, outer: map[string]string{}, frames: map[string]frame{}}
 	files = slices.Clone(files)
 	slices.Sort(files)
 	names := map[string]string{} // one text for a name
@@ -137,7 +149,7 @@ func Read(dir string, files []string) (*Recording, error) {
 	last := uint64(0)
 	for _, file := range files {
 		path := filepath.Join(dir, file)
-		if strings.HasSuffix(file, ofSources) {
+		if strings.HasSuffix(file, ofSources) || OfRecorder(file) {
 			r.first = int64(len(r.sources)) // of a run, whose frames come next
 		}
 		err := r.walk(path, func(rec tfrecord.Record) error {
@@ -180,14 +192,26 @@ func Read(dir string, files []string) (*Recording, error) {
 
 // walk gives the records of a file; one that is damaged ends it.
 func (r *Recording) walk(path string, take func(tfrecord.Record) error) error {
-	f, _, err := plainfile.Open(path, "events of TensorFlow's debugger")
+	f, size, err := plainfile.Open(path, "events of TensorFlow's debugger")
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	err = tfrecord.Walk(bufio.NewReaderSize(f, 1<<20), take)
+	begin := int64(0)
+	if OfRecorder(filepath.Base(path)) {
+		h, err := npy.Read(f, size)
+		if err == nil && (h.Type != dtype.Uint8 || len(h.Shape) != 1) {
+			err = fmt.Errorf("found %s of shape %v, expected uint8 of one axis", h.Type, h.Shape)
+		}
+		if err != nil {
+			r.Damaged = append(r.Damaged, Damage{path, 0, err.Error()})
+			return nil
+		}
+		begin = h.Offset
+	}
+	err = tfrecord.Walk(bufio.NewReaderSize(io.NewSectionReader(f, begin, size-begin), 1<<20), take)
 	if bad := (*tfrecord.Error)(nil); errors.As(err, &bad) {
-		r.Damaged = append(r.Damaged, Damage{path, bad.Offset, bad.What})
+		r.Damaged = append(r.Damaged, Damage{path, begin + bad.Offset, bad.What})
 		return nil
 	}
 	return err
@@ -220,6 +244,9 @@ func (r *Recording) op(v protofield.Value) error {
 	if _, twice := r.created[n]; twice || err != nil {
 		return err
 	}
+	if before := r.created[node{r.graphs[n.name], n.name}]; before != nil && (before.typ != c.typ || !slices.Equal(before.inputs, c.inputs)) {
+		r.unlike[n.name] = true
+	}
 	r.created[n], r.graphs[n.name] = c, n.graph
 	for _, in := range c.inputs {
 		if of := r.taken[node{n.graph, in}]; len(of) == 0 || of[len(of)-1] != c {
@@ -246,11 +273,23 @@ type Port struct {
 // Operators are those of the graphs, whether they ran or not.
 func (r *Recording) Operators() iter.Seq[string] { return maps.Keys(r.graphs) }
 
-// Made is the type of an operator and what goes into it; nothing where the recording does not tell. Behind what
+// where is the graph of an operator; none where several make it in other ways and the recording does not tell which ran.
+func (r *Recording) where(op string) string {
+	if ran := r.ran[op]; r.created[node{ran, op}] != nil {
+		return ran
+	}
+	if r.unlike[op] {
+		return ""
+	}
+	return r.graphs[op]
+}
+
+// Made is the type of an operator and what goes into it; nothing where the recording does not tell. An operator of
+// that name which was recorded of another graph is none of its inputs: its name has its own graph before it. Behind what
 // reads a variable stands what was written to it before, by operators of the same graph that have no outputs;
 // behind an argument of a function within another one, the graph of the function by its identifier.
 func (r *Recording) Made(op string) (typ string, inputs []Port) {
-	graph := r.graphs[op]
+	graph := r.where(op)
 	c := r.created[node{graph, op}]
 	if c == nil {
 		return "", nil
@@ -262,6 +301,9 @@ func (r *Recording) Made(op string) (typ string, inputs []Port) {
 		for _, name := range names {
 			if from, slot, _ := strings.Cut(name, ":"); !strings.HasPrefix(name, "^") {
 				n, _ := strconv.ParseInt(slot, 10, 32)
+				if r.where(from) != graph {
+					from = graph + "/" + from
+				}
 				inputs = append(inputs, Port{from, n})
 			}
 		}
@@ -313,9 +355,7 @@ func (r *Recording) trace(v protofield.Value, path string, rec tfrecord.Record, 
 	if err != nil {
 		return err
 	}
-	if graph != r.graphs[t.Op] && r.created[node{graph, t.Op}] != nil {
-		r.graphs[t.Op] = graph
-	}
+	r.ran[t.Op] = graph
 	if mode != fullTensor {
 		r.count(&t, mode, data)
 		health[t.Op] = true
@@ -388,7 +428,7 @@ func le(b []byte, n int) (v uint64) {
 // Lines are the lines of the program that made an operator, the innermost first, without those of
 // TensorFlow and Keras; none where they are not known.
 func (r *Recording) Lines(op string) (lines []string) {
-	c := r.created[node{r.graphs[op], op}]
+	c := r.created[node{r.where(op), op}]
 	if c == nil {
 		return nil
 	}

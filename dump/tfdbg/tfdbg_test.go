@@ -98,6 +98,11 @@ func TestMade(t *testing.T) {
 		op("step", "Add", "add", 1, "split:1", "split:0"),
 		op("body", "Placeholder", "arg", 1),
 		op("body", "Relu", "add2", 1, "arg"),
+		// Of two graphs: made alike in both, otherwise, and taken from one by what is in that alone.
+		op("step", "Mul", "alike", 1, "add:0"), op("other", "Mul", "alike", 1, "add:0"),
+		op("step", "Mul", "unlike", 1, "add:0"), op("other", "Mul", "unlike", 1, "late:0"), op("step", "Neg", "of unlike", 1, "unlike:0", "alike:0"),
+		op("step", "Mul", "ran", 1, "add:0"), op("other", "Mul", "ran", 1, "late:0"), op("step", "Neg", "of ran", 1, "ran:0"),
+		framed(message(traced, string(message(1, "step", 2, "ran")))),
 	)
 	dir, name := t.TempDir(), prefix+"1"+ofGraphs
 	if err := os.WriteFile(filepath.Join(dir, name), file, 0o600); err != nil {
@@ -110,6 +115,7 @@ func TestMade(t *testing.T) {
 	for op, want := range map[string]string{
 		"v": "Placeholder []", "early": "ReadVariableOp [{v 0}]", "late": "ReadVariableOp [{v 0} {early 0}]", "add": "Add [{split 1} {split 0}]",
 		"arg": "_Arg [{body 0}]", "add2": "Relu [{arg 0}]", "none": " []",
+		"alike": "Mul [{other/add 0}]", "unlike": " []", "of unlike": "Neg [{step/unlike 0} {step/alike 0}]", "ran": "Mul [{add 0}]", "of ran": "Neg [{ran 0}]",
 	} {
 		typ, inputs := r.Made(op)
 		if got := fmt.Sprint(typ, " ", inputs); got != want {

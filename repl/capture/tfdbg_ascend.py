@@ -30,6 +30,10 @@ dashes and the kind of what runs: while_MatMul--body-0, while_Less--cond-1,
 block_mm--call-0. The last run has the plain name. Input pipelines (tf.data) run
 ahead of the step; of their operators there is what they computed last.
 
+How the graphs that ran were made is in files precision_recorder.0.{time}.npy: bytes
+of the events that TensorFlow's own debugger writes of a graph. By these precision
+knows types of operators, what feeds them, and the lines of the program.
+
 Importing it takes chance out of the training: seeds of Python, NumPy and
 TensorFlow, and deterministic operators; PRECISION_TOOL_DETERMINISM=off leaves the
 operators alone. It turns XLA off (jit_compile=True), since nothing can be recorded
@@ -45,8 +49,11 @@ import atexit
 import os
 import random
 import re
+import shutil
+import tempfile
 import threading
 import time
+import uuid
 
 import numpy as np
 import tensorflow as tf
@@ -68,6 +75,7 @@ _SKIPPED = frozenset((
 _FUNCTION = re.compile(r"^__(inference|forward|backward)_")
 _BODY = re.compile(r"while_(body|cond)")
 _SCOPE = "precision_recorder"
+_LIBRARY = re.compile(r"[/\\](site|dist)-packages[/\\](tensorflow|keras|tf_keras|wrapt)[/\\]|tfdbg_ascend\.py$|__autograph_generated_file|^<")
 _NAME_MAX = 255  # of a file name, in bytes
 
 _lock = threading.RLock()
@@ -81,9 +89,19 @@ _run = 0         # counts what was run from Python: a step, or a function called
 _written = {}    # file of (folder, name, index) in this run, with its graph's kind and how often it ran
 _operators = set()
 _files = 0
-_ahead = {}      # what input pipelines computed last while nothing was recorded
+_ahead = {}      # what input pipelines computed last while nothing was recorded, and in which graph
 _missed = {}     # what ran unrecorded, how often
 
+
+class _Told(object):
+    """What a folder was told of graphs: the files that say how they were made, the
+    names in them, and those of what ran eagerly."""
+
+    def __init__(self, folder=None):
+        self.folder, self.files, self.names, self.eager = folder, {}, set(), set()
+
+
+_told_now = _Told()
 
 def _say(text, once=False):
     if once and text in _told:
@@ -210,10 +228,12 @@ def _stamp():
 
 
 def _new_step():
-    global _run
+    global _run, _told_now
     _run += 1
     _written.clear()
     _eager.clear()
+    if not all(os.path.exists(path) for path in _told_now.files.values()):  # it was cleared
+        _told_now = _Told()
 
 
 def _number(folder, op_name, index, kind, stamp):
@@ -233,39 +253,48 @@ def _number(folder, op_name, index, kind, stamp):
     return file_name(op_name, index, stamp)
 
 
-def _write(op_name, index, array, kind="call"):
+def _save(folder, stamp, array, name):
+    """Writes a file that appears whole. name() is told when its contents are there."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    part = os.path.join(folder, ".%d.%d.part" % (os.getpid(), stamp))
+    try:
+        with open(part, "wb") as f:
+            np.save(f, np.asarray(array), allow_pickle=False)
+        path = os.path.join(folder, name())
+        os.rename(part, path)
+        return path
+    except Exception:
+        try:
+            os.remove(part)
+        except OSError:
+            pass
+        raise
+
+
+def _write(op_name, index, array, kind="call", graph=None):
     """Writes an array; whatever goes wrong must not end the training."""
     global _files
-    part = None
     try:
         with _lock:
             if not _on:
                 if kind == "pipeline":
-                    _ahead[op_name, index] = array
+                    _ahead[op_name, index] = array, graph
                 return
             while _ahead:
-                key, value = _ahead.popitem()
-                _write(key[0], key[1], value, "pipeline")
+                key, (value, of) = _ahead.popitem()
+                _write(key[0], key[1], value, "pipeline", of)
             folder, stamp = get_dump_path(), _stamp()
             if len(file_name(op_name, index, stamp)) > _NAME_MAX:
                 _say("the name of %s is too long for a file, it is not recorded" % op_name, once=True)
                 _miss("operators whose names are too long for a file")
                 return
-            part = os.path.join(folder, ".%d.%d.part" % (os.getpid(), stamp))
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-            with open(part, "wb") as f:
-                np.save(f, np.asarray(array), allow_pickle=False)
-            os.rename(part, os.path.join(folder, _number(folder, op_name, index, kind, stamp)))
+            _save(folder, stamp, array, lambda: _number(folder, op_name, index, kind, stamp))
             _files += 1
             _operators.add(op_name)
+            _tell(folder, graph, op_name)
     except Exception as e:
         _say("%s was not recorded: %s" % (op_name, e), once=True)
         _miss("outputs that could not be written")
-        try:
-            if part:
-                os.remove(part)
-        except OSError:
-            pass
 
 
 # TensorFlow
@@ -336,11 +365,107 @@ def _instrument(graph, outputs):
             continue
 
         def record(array, index=index):
-            _write(name, index, array, kind)
+            _write(name, index, array, kind, graph)
 
         # Absolute, so that no operator of the network gets another name.
         with tf.name_scope(_SCOPE + "/"), tf.device(None):
             tf.numpy_function(record, [_numbers(tensor)], [])
+
+
+def _id(graph):
+    """What a graph is called among all that are recorded."""
+    if getattr(graph, "_precision_id", None) is None:
+        graph._precision_id = uuid.uuid4().hex
+    return graph._precision_id
+
+
+def _tell(folder, graph, op_name):
+    """Writes once how the graph of an operator that ran was made, and those around it. Of an eager one (no graph) that
+    has the name of another, it writes that it is not that."""
+    global _told_now
+    if _told_now.folder != folder:
+        _told_now = _Told(folder)
+    told = _told_now
+    try:
+        if graph is None and op_name not in told.eager:
+            told.eager.add(op_name)
+            if op_name in told.names:
+                _save_events(folder, _eager_events([op_name]))
+        while getattr(graph, "building_function", False) and _id(graph) not in told.files:
+            told.files[_id(graph)] = ""  # not again in this step, whatever goes wrong
+            names = set(op.name for op in graph.get_operations())
+            told.files[_id(graph)] = _save_events(folder, _events(graph) + _eager_events(names & told.eager))
+            told.names |= names
+            graph = _outer(graph)
+    except Exception as e:
+        _say("how graphs were made is not recorded: %s" % str(e).split("\n")[0], once=True)
+        _miss("operators of graphs whose making could not be recorded")
+
+
+def _outer(graph):
+    return getattr(graph, "outer_graph", None)
+
+
+def _save_events(folder, events):
+    """Writes events as an array of the bytes of a file of TensorFlow's debugger."""
+    scratch = tempfile.mkdtemp()
+    try:
+        path = os.path.join(scratch, "events")
+        with tf.io.TFRecordWriter(path) as w:
+            for event in events:
+                w.write(event.SerializeToString())
+        stamp = _stamp()
+        return _save(folder, stamp, np.fromfile(path, "uint8"), lambda: file_name(_SCOPE, 0, stamp))
+    finally:
+        shutil.rmtree(scratch)
+
+
+def _eager_events(names):
+    from tensorflow.core.protobuf import debug_event_pb2
+    events = [debug_event_pb2.DebugEvent() for _ in names]
+    for event, name in zip(events, sorted(names)):
+        event.graph_op_creation.op_name, event.graph_op_creation.graph_id = name, "eager"
+    return events
+
+
+def _events(graph):
+    """How a graph was made, as TensorFlow's debugger tells it."""
+    from tensorflow.core.protobuf import debug_event_pb2
+    events, files, frames = [], {}, {}
+
+    def add():
+        events.append(debug_event_pb2.DebugEvent())
+        return events[-1]
+
+    def frame(path, line):
+        if path not in files:
+            files[path] = len(files)
+            source = add().source_file
+            source.file_path = path
+            try:
+                with open(path, "rb") as f:
+                    source.lines.extend(f.read().decode("utf-8", "replace").split("\n"))
+            except (OSError, IOError):  # its lines are told by number alone
+                pass
+        if (path, line) not in frames:
+            frames[path, line] = uuid.uuid4().hex
+            made = add().stack_frame_with_id
+            made.id = frames[path, line]
+            made.file_line_col.file_index, made.file_line_col.line = files[path], line
+        return frames[path, line]
+
+    told = add().debugged_graph
+    told.graph_id, told.graph_name = _id(graph), _text(graph.name)
+    if _outer(graph) is not None:
+        told.outer_context_id = _id(_outer(graph))
+    for op in graph.get_operations():
+        if op.name.startswith(_SCOPE):
+            continue
+        made = add().graph_op_creation
+        made.op_type, made.op_name, made.graph_id, made.num_outputs = op.type, op.name, _id(graph), len(op.outputs)
+        made.input_names.extend(t.name for t in op.inputs)
+        made.code_location.stack_frame_ids.extend(frame(f[0], f[1]) for f in op.traceback or () if not _LIBRARY.search(f[0]))
+    return events
 
 
 _unheard = {}  # functions without the recorder in a function and those that it calls, by its name

@@ -105,6 +105,16 @@ def train_chain(out, order):
     return product(tf)
 
 
+def train_both(out, first):
+    """An operator that runs eagerly and one of a function, of the same name, either first."""
+    import tfdbg_ascend as dbg
+    import tensorflow as tf
+    f = tf.function(lambda a: tf.reduce_sum(tf.square(a)))
+    dbg.set_dump_path(out)
+    for run in (tf.reduce_sum, f) if first == "eager" else (f, tf.reduce_sum):
+        run(tf.ones(3))
+
+
 def train_xla(out):
     import tfdbg_ascend as dbg
     import tensorflow as tf
@@ -309,7 +319,22 @@ def files(folder):
         m = FILE.match(name)
         if not m:
             raise AssertionError("a file that precision does not read: " + name)
-        found.setdefault((m.group(1), int(m.group(2))), []).append(np.load(os.path.join(folder, name)))
+        if m.group(1) != "precision_recorder":
+            found.setdefault((m.group(1), int(m.group(2))), []).append(np.load(os.path.join(folder, name)))
+    return found
+
+
+def graphs(folder):
+    """What the recorder wrote of graphs, as events of TensorFlow's debugger."""
+    import numpy as np
+    import tensorflow as tf
+    from tensorflow.core.protobuf import debug_event_pb2
+    found = []
+    for name in sorted(os.listdir(folder)):
+        if name.startswith("precision_recorder."):
+            path = folder + "_events"
+            np.load(os.path.join(folder, name)).tofile(path)
+            found.extend(debug_event_pb2.DebugEvent.FromString(r.numpy()) for r in tf.data.TFRecordDataset(path))
     return found
 
 
@@ -348,6 +373,33 @@ class Recorder(unittest.TestCase):
                 np.testing.assert_array_equal(values[-1], got[key][-1], str(key))
                 compared += 1
         self.assertGreater(compared, 100)
+        # How each was made is what the debugger tells: type, inputs, and the line of this file.
+        import tensorflow as tf
+        from tensorflow.core.protobuf import debug_event_pb2
+        made = {}
+
+        def inputs(op):  # what is captured is called by a number, of another count in each run
+            return [re.sub(r"^\d+$", "captured", i.split(":")[0]) for i in op.input_names]
+        for name in os.listdir(out + "_debugger"):
+            if name.endswith(".graphs"):
+                for record in tf.data.TFRecordDataset(os.path.join(out + "_debugger", name)):
+                    op = debug_event_pb2.DebugEvent.FromString(record.numpy()).graph_op_creation
+                    made.setdefault(op.op_name, []).append((op.op_type, inputs(op), op.num_outputs))
+        events = graphs(out)
+        told = [e.graph_op_creation for e in events if e.HasField("graph_op_creation")]
+        names = set(re.sub(r"[^A-Za-z0-9_-]", "_", op.op_name) for op in told)
+        self.assertEqual([k for k in want if k[0] not in names], [])
+        for op in told:
+            if op.op_type not in skipped.union(["Placeholder", "Const"]) and op.op_name in made:  # control flow gets outputs later
+                self.assertIn((op.op_type, inputs(op), op.num_outputs), made[op.op_name], op.op_name)
+        sources = [e.source_file.file_path for e in events if e.HasField("source_file")]
+        lines = {e.stack_frame_with_id.id: e.stack_frame_with_id.file_line_col for e in events if e.HasField("stack_frame_with_id")}
+        with open(os.path.abspath(__file__)) as f:
+            script = f.read().split("\n")
+        soft = [op for op in told if op.op_name == "mix/soft"][0]
+        where = [lines[i] for i in soft.code_location.stack_frame_ids][-1]
+        self.assertEqual(os.path.basename(sources[where.file_index]), os.path.basename(__file__))
+        self.assertIn('name="soft"', script[where.line - 1])
         # Each run of the body and of the condition has its own file: the debugger's
         # values in their order, for each of two steps.
         for name, kind, times in (("while_again", "body", 3), ("while_Less", "cond", 4), ("mix_soft", "call", 2)):
@@ -376,6 +428,14 @@ class Recorder(unittest.TestCase):
             self.assertEqual(names, counts["none"], order)
         for order in ("debugger-first", "last-debugger"):
             self.assertTrue(os.listdir(os.path.join(ROOT, "chain", order) + "_other"))
+
+    def test_both(self):
+        for first in ("eager", "function"):
+            out = os.path.join(ROOT, "both", first)
+            self.work("both", out, first)
+            told = [e.graph_op_creation for e in graphs(out) if e.HasField("graph_op_creation")]
+            self.assertEqual([op.op_name for op in told if op.graph_id == "eager"], ["Sum"], first)
+            self.assertEqual([op.op_type for op in told if op.op_name == "Sum"], ["Sum", ""], first)
 
     def test_xla(self):
         out = os.path.join(ROOT, "xla")
