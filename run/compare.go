@@ -157,14 +157,17 @@ func (c *Compare) settle(opts *verdict.Options) (err error) {
 	c.Calls = !dumps && recording.Are(c.Left, c.Right)
 	c.Stored = !dumps && !c.Calls && checkpoint.Are(c.Left, c.Right)
 	switch {
-	case c.Stored && (c.Graph != "" && !c.Guessed || c.Quant != "" || c.Closed != "" || c.Second != "" || c.Mapping != "" || c.Check && c.Must || c.Msprobe):
+	case c.Stored && (c.Graph != "" && !c.Guessed || c.Quant != "" || c.Closed != "" || c.Second != "" || c.Check && c.Must || c.Msprobe):
 		return explain.Say("err.stored.options")
 	case c.Calls && (c.Graph != "" || c.Quant != "" || c.Closed != "" || c.Second != ""):
 		return explain.Say("err.calls.options")
 	case !c.Calls && c.Msprobe:
 		return explain.Say("err.format.calls")
 	case c.Stored:
-		return nil
+		if c.Mapping != "" {
+			c.With.Mapping, err = msprobe.ReadNames(c.Mapping)
+		}
+		return err
 	case !c.Calls && c.Mapping != "":
 		return explain.Say("err.map.sides", c.Mapping)
 	case !c.Calls:

@@ -132,11 +132,12 @@ func counting(e env) func(int, int64) {
 
 // diffFlags are the options of preflight diff.
 type diffFlags struct {
-	as, format, ignore, json, html string
-	patterns                       expressions
-	floor                          float64
-	most                           int
-	gate                           run.Gate
+	as, format, ignore, json, html, mapping string
+
+	patterns expressions
+	floor    float64
+	most     int
+	gate     run.Gate
 }
 
 // expressions is an option that may be given several times.
@@ -160,6 +161,7 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.Float64Var(&f.floor, "floor", trainlog.DefaultOptions.Floor, text("floor"))
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.html, "html", "", text("html"))
+	set.StringVar(&f.mapping, "map", "", text("map"))
 	set.IntVar(&f.most, "n", 20, text("n"))
 	set.Var(&f.gate, "gate", text("gate"))
 	words, err := parseMixed(set, args)
@@ -178,7 +180,10 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	if p.Kind, err = f.kind(); err == nil && p.Kind == "" && checkpoint.Holds(p.A) && checkpoint.Holds(p.B) {
 		return f.weights(ctx, e, p.A, p.B)
 	}
-	if err == nil {
+	switch {
+	case err == nil && f.mapping != "":
+		err = explain.Say("err.map.sides", f.mapping)
+	case err == nil:
 		err = p.Find()
 	}
 	if err != nil {
@@ -205,7 +210,7 @@ func (f *diffFlags) weights(ctx context.Context, e env, a, b string) (int, error
 	}
 	defer os.RemoveAll(dir)
 	r := run.Compare{Table: filepath.Join(dir, "result.csv")}
-	r.Left, r.Right = a, b
+	r.Left, r.Right, r.Mapping = a, b, f.mapping
 	r.Files, r.Gate, r.Lang = run.Files{JSON: f.json, HTML: f.html, Stdout: e.stdout}, verdict.Gate{On: true, Strict: true}, e.language()
 	show := e.show(r.Lang)
 	listen, stop := e.listener(show)

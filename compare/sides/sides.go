@@ -40,7 +40,7 @@ type Opened struct {
 func (r Request) Open(ctx context.Context) (*Opened, error) {
 	none := func() error { return nil }
 	if r.Stored {
-		source, err := weights.Open(r.Left, r.Right)
+		source, err := weights.Open(r.Left, r.Right, r.With.Mapping)
 		if err != nil {
 			return nil, err
 		}

@@ -113,7 +113,7 @@ func translate(list, other []*part) map[*part]string {
 func reorder(kernels map[*part]string, other map[string]*part) {
 	fit, plain := map[*part]*part{}, 0
 	for p, word := range kernels {
-		q, rank := other[p.name], len(p.shape)
+		q, rank := cmp.Or(p.mate, other[p.name]), len(p.shape)
 		if q == nil || rank < 2 {
 			continue
 		}

@@ -22,6 +22,7 @@ type part struct {
 	shape []int64
 	spans []span
 	add   *adapter // of low-rank training; nil for none
+	mate  *part    // of the other side, by a mapping file; nil for none
 }
 
 // span is a run of elements of a tensor, in C order.
@@ -271,7 +272,7 @@ type Network struct{ pairs map[string]*pair }
 
 // Networks pairs two checkpoints for reading, the trainer's first.
 func Networks(left, right *checkpoint.Set) *Network {
-	return &Network{newComparison(left, right, func(list []*part, other map[string]*part) []*part { return adapted(list, other, true) }).byName}
+	return &Network{newComparison(left, right, nil, func(list []*part, other map[string]*part) []*part { return adapted(list, other, true) }).byName}
 }
 
 // Get reads a weight of one side, 0 the left.

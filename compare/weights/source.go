@@ -10,6 +10,7 @@ import (
 	"precision/compare"
 	"precision/compare/result"
 	"precision/dump/checkpoint"
+	"precision/dump/msprobe"
 	"precision/internal/lazy"
 	"precision/internal/nd"
 )
@@ -23,13 +24,15 @@ type Source struct {
 	weights bool
 	// looking: elements are looked at once more, and what the pairs are is known.
 	looking bool
+	// why are notes on how pairs were found.
+	why []result.Reason
 }
 
 // weightNames are ends of the names of weights and of what else a network keeps between steps.
 var weightNames = lazy.Regexp(`(?:^|[._])(?:weight|bias|weights|kernel|gamma|beta|scale|running_mean|running_var|num_batches_tracked|inv_freq|lora_[AB]|embedding|pos_embed|cls_token|logit_scale|A_log|dt_bias|gate_up_proj|down_proj)$`)
 
-// Open opens two files or folders of named tensors.
-func Open(left, right string) (*Source, error) {
+// Open opens two files or folders of named tensors. A mapping file, nil for none, says which of them are pairs under other names.
+func Open(left, right string, file *msprobe.Mapping) (*Source, error) {
 	a, err := checkpoint.Open(left)
 	if err != nil {
 		return nil, err
@@ -40,7 +43,8 @@ func Open(left, right string) (*Source, error) {
 		return nil, err
 	}
 	apart(a, b)
-	s := &Source{comparison: newComparison(a, b, nil), sides: [2]*checkpoint.Set{a, b}}
+	m := &mapping{file: file}
+	s := &Source{comparison: newComparison(a, b, m, nil), sides: [2]*checkpoint.Set{a, b}, why: m.unused()}
 	named := 0
 	for _, p := range s.pairs {
 		if weightNames().MatchString(p.Name) {
@@ -100,7 +104,7 @@ func (s *Source) Table() *result.Table {
 	kind := map[bool]string{false: "tensors", true: "weights"}[s.weights]
 	t.Meta.Left = result.Side{Dir: s.sides[0].Path, Kind: kind}
 	t.Meta.Right = result.Side{Dir: s.sides[1].Path, Kind: kind}
-	t.Meta.Pairing.How = result.ByName
+	t.Meta.Pairing.How, t.Meta.Pairing.Why = result.ByName, s.why
 	t.Meta.Stored = true
 	for i, p := range s.pairs {
 		if p.a != nil {

@@ -10,18 +10,27 @@ import (
 	"testing"
 
 	"precision/compare"
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/checkpoint"
+	"precision/dump/dtype"
+	"precision/dump/msprobe"
 	"precision/testdata/workshop/dumptest"
 )
 
 // judged compares two paths and judges what was found.
 func judged(t *testing.T, left, right string) *verdict.Judged {
 	t.Helper()
+	return judgedBy(t, left, right, nil)
+}
+
+// judgedBy does so by a mapping file.
+func judgedBy(t *testing.T, left, right string, file *msprobe.Mapping) *verdict.Judged {
+	t.Helper()
 	if !checkpoint.Are(left, right) {
 		t.Fatalf("%s and %s are not taken for sets of tensors", left, right)
 	}
-	s, err := Open(left, right)
+	s, err := Open(left, right, file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +117,104 @@ func TestForeign(t *testing.T) {
 	}
 }
 
+// TestMapped: a mapping file pairs weights under names that nothing else brings together, by the whole of a name or a part of it, and
+// before their own names do; a kernel beside a weight is turned. Lines that nothing goes by are told, and files that are none.
+func TestMapped(t *testing.T) {
+	made := "../../testdata/frameworks/made/"
+	opened := func(path string) *checkpoint.Set {
+		t.Helper()
+		set, err := checkpoint.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { set.Close() })
+		return set
+	}
+	file := func(text string) *msprobe.Mapping {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "map.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, err := msprobe.ReadNames(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	// copied takes a tensor over under another name, with its axes in another order.
+	copied := func(to *tensors, name string, w *checkpoint.Tensor, axes []int) {
+		t.Helper()
+		w, err := w.Permuted(axes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := w.Numbers()
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := make([]float64, w.Len())
+		if err := e.Read(v, 0); err != nil {
+			t.Fatal(err)
+		}
+		to.put(name, v, w.Shape...)
+	}
+	empty := func() *tensors { return &tensors{map[string][]int64{}, map[string][]float64{}} }
+
+	keras, other := made+"weights/pair.h5", empty() // the network of PyTorch under names of its own
+	text := ""
+	for _, w := range opened(made + "torch/pair.pt").Tensors {
+		if module, word, _ := strings.Cut(w.Name, "."); w.Type == dtype.Float32 { // not the counter of batches
+			copied(other, "my.x"+module+"."+word, w, []int{0, 1, 2, 3}[:len(w.Shape)])
+			if line := module + ": my.x" + module + "\n"; !strings.Contains(text, line) {
+				text += line
+			}
+		}
+	}
+	right := other.open(t, "F32").Path
+	if j := judged(t, keras, right); j.Coverage.Compared != 0 {
+		t.Errorf("without a file %d are compared", j.Coverage.Compared)
+	}
+	j := judgedBy(t, keras, right, file(text+"nothing: at.all\n"))
+	if j.Verdict != verdict.Good || j.Coverage.Compared != 13 || j.Coverage.Expected != 13 {
+		t.Errorf("%s, %d of %d compared, roots %q", j.Verdict, j.Coverage.Compared, j.Coverage.Expected, rooted(j))
+	}
+	if why := j.Table.Meta.Pairing.Why; len(why) != 1 || why[0].Kind != result.MappingUnused || why[0].Args[3] != "nothing: at.all" {
+		t.Errorf("%v", why)
+	}
+	// Against what names say: one of a batch norm's numbers beside another.
+	j = judgedBy(t, keras, right, file("norm/beta: my.xnorm.running_mean\n"+text))
+	if got := rooted(j); j.Verdict != verdict.Bad || !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "norm/beta ") }) {
+		t.Errorf("another partner: %s, roots %q", j.Verdict, got)
+	}
+
+	// Keras numbers the weights of a layer in its newer files.
+	numbered := opened(made + "weights/net.keras")
+	other, text = empty(), ""
+	for _, w := range numbered.Tensors {
+		if axes := [][]int{nil, {0}, {1, 0}, nil, {3, 2, 0, 1}}[len(w.Shape)]; axes != nil && strings.HasPrefix(w.Name, "layers/") {
+			module, word := last(w.Name)
+			name := strings.ReplaceAll(module, "/", ".") + map[bool]string{false: "n" + word, true: "weight"}[len(axes) > 1]
+			copied(other, name, w, axes)
+			text += w.Name + ": " + name + "\n"
+		}
+	}
+	j = judgedBy(t, numbered.Path, other.open(t, "F32").Path, file(text))
+	if n := strings.Count(text, "\n"); n < 8 || j.Coverage.Compared != n || slices.ContainsFunc(rooted(j), func(s string) bool { return strings.HasPrefix(s, "layers/") }) {
+		t.Errorf("numbered: %d of %d compared, %d mapped, roots %q", j.Coverage.Compared, j.Coverage.Expected, n, rooted(j))
+	}
+
+	for text, want := range map[string]string{"": "found nothing", "- a\n": "expected a mapping of names", "a: [b]\n": "line 1: found a list, expected a name", "a: b\na: c\n": "line 2", "a: {\n": ""} {
+		path := filepath.Join(t.TempDir(), "map.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := msprobe.ReadNames(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // TestSource: whatever the right side calls and fuses its weights, those that are others are the roots, however little they differ,
 // and no other; what computes the same is none.
 func TestSource(t *testing.T) {
@@ -174,7 +281,7 @@ func scale(n *tensors, name string, by float64) *tensors {
 func TestNested(t *testing.T) {
 	made := filepath.Join("..", "..", "testdata", "frameworks", "made", "torch")
 	for _, c := range [][2]string{{"training.pt", "state.pt"}, {"state.safetensors", "training.pt"}, {"training.pt", "training.pt"}, {"state.pt", "module.pt"}} {
-		s, err := Open(filepath.Join(made, c[0]), filepath.Join(made, c[1]))
+		s, err := Open(filepath.Join(made, c[0]), filepath.Join(made, c[1]), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +378,7 @@ func TestNoSets(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, pair := range [][2]string{{path, good}, {good, path}} {
-			if s, err := Open(pair[0], pair[1]); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
+			if s, err := Open(pair[0], pair[1], nil); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("%s: %v, %v; expected %q and the path", name, s, err, c.want)
 			}
 		}
@@ -282,7 +389,7 @@ func TestNoSets(t *testing.T) {
 	if err := os.WriteFile(objects, append([]byte("\x93NUMPY\x01\x00\x76\x00"+head), bytes.Repeat([]byte{0}, 40)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(objects, good); err == nil || !strings.Contains(err.Error(), "Python objects") {
+	if _, err := Open(objects, good, nil); err == nil || !strings.Contains(err.Error(), "Python objects") {
 		t.Errorf("objects: %v", err)
 	}
 }
@@ -291,7 +398,7 @@ func TestNoSets(t *testing.T) {
 func TestUnreadOnce(t *testing.T) {
 	network := decoder(7)
 	left, right := network.open(t, "BF16").Path, network.open(t, "BF16").Path
-	s, err := Open(left, right)
+	s, err := Open(left, right, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

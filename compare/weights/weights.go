@@ -8,6 +8,7 @@ package weights
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -101,7 +102,7 @@ const tile = 1 << 15
 // Compare relates the tensors of the right checkpoint to those of the left. The error is that of the context: what is wrong with a
 // tensor is its own affair.
 func Compare(ctx context.Context, left, right *checkpoint.Set, workers int, progress func(done, total int)) (*Report, error) {
-	c := newComparison(left, right, func(list []*part, other map[string]*part) []*part { return adapted(list, other, false) })
+	c := newComparison(left, right, nil, func(list []*part, other map[string]*part) []*part { return adapted(list, other, false) })
 	each.Number(ctx, len(c.pairs), workers, progress, func() func(int) {
 		return func(i int) { c.pairs[i].compare(ctx) }
 	})
@@ -129,13 +130,17 @@ type pair struct {
 	a, b *part
 }
 
-// newComparison pairs the tensors of two checkpoints; join puts those of one side together, nil leaves them as they are.
-func newComparison(left, right *checkpoint.Set, join func(list []*part, other map[string]*part) []*part) *comparison {
+// newComparison pairs the tensors of two checkpoints; join puts those of one side together, nil leaves them as they are. What m names is
+// a pair before anything else.
+func newComparison(left, right *checkpoint.Set, m *mapping, join func(list []*part, other map[string]*part) []*part) *comparison {
 	a, b := parts(left), parts(right)
+	mapped := m.join(a, b)
 	byName := func(list []*part) map[string]*part {
 		m := map[string]*part{}
 		for _, p := range list {
-			m[p.name] = p
+			if p.mate == nil {
+				m[p.name] = p
+			}
 		}
 		return m
 	}
@@ -144,11 +149,16 @@ func newComparison(left, right *checkpoint.Set, join func(list []*part, other ma
 	if beheaded(a, inA, inB) || beheaded(b, inB, inA) {
 		inA, inB = byName(a), byName(b)
 	}
+	reorder(mapped, nil)
 	reorder(kernelsA, inB)
 	reorder(kernelsB, inA)
 	split := func(list []*part, other map[string]*part) (all []*part) {
 		for _, p := range list {
-			all = append(all, qkv(p, other)...)
+			if p.mate != nil {
+				all = append(all, p)
+			} else {
+				all = append(all, qkv(p, other)...)
+			}
 		}
 		return all
 	}
@@ -162,10 +172,10 @@ func newComparison(left, right *checkpoint.Set, join func(list []*part, other ma
 	}
 	c := &comparison{byName: map[string]*pair{}}
 	for _, p := range a {
-		c.add(p.name, p, partner(inB, p.name))
+		c.add(p.name, p, cmp.Or(p.mate, partner(inB, p.name)))
 	}
 	for _, p := range b {
-		if inA[p.name] == nil {
+		if p.mate == nil && inA[p.name] == nil {
 			c.add(p.name, partner(inA, p.name), p)
 		}
 	}

@@ -75,7 +75,25 @@ func ReadMapping(path string) (*Mapping, error) {
 
 const wantedMapping = "expected a mapping of tensors, modules or layers, or a list of functions"
 
-func parseMapping(text []byte) (*Mapping, error) {
+// ReadNames reads a mapping file of other names than those of calls, as of weights: each line is a pair of Cells.
+func ReadNames(path string) (*Mapping, error) {
+	text, err := plainfile.ReadFile(path, "a mapping of names", mostMapping)
+	if err != nil {
+		return nil, err
+	}
+	m := &Mapping{File: path}
+	top, err := document(text)
+	if err == nil {
+		m.Cells, err = pairsIn(top)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// document is what a file holds.
+func document(text []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node
 	err := d.Decode(&doc)
@@ -88,11 +106,20 @@ func parseMapping(text []byte) (*Mapping, error) {
 	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("line %d: found a second document, expected one", max(more.Line, doc.Line))
 	}
-	m := &Mapping{}
 	top := doc.Content[0]
-	switch {
-	case len(top.Content) == 0:
+	if len(top.Content) == 0 {
 		return nil, fmt.Errorf("line %d: found %s, %s", top.Line, nodeText(top), wantedMapping)
+	}
+	return top, nil
+}
+
+func parseMapping(text []byte) (*Mapping, error) {
+	m := &Mapping{}
+	top, err := document(text)
+	if err != nil {
+		return nil, err
+	}
+	switch {
 	case top.Kind == yaml.SequenceNode:
 		return m, m.functions(top)
 	case top.Kind != yaml.MappingNode:
