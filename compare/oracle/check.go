@@ -371,8 +371,8 @@ func (c *checker) looseAllowed() bool {
 const mostTried = 512
 
 // tried looks at a sample under every reading: in which order they explain it, and how many
-// elements each leaves.
-func (c *checker) tried(readings []Reading) (order []int, beyond []int64, err error) {
+// elements each leaves. Where the first leaves none it comes alone, unless all are asked for.
+func (c *checker) tried(readings []Reading, all bool) (order []int, beyond []int64, err error) {
 	if err := c.scan(); err != nil {
 		return nil, nil, err
 	}
@@ -387,6 +387,9 @@ func (c *checker) tried(readings []Reading) (order []int, beyond []int64, err er
 			return nil, nil, err
 		}
 		order, beyond, judged = append(order, i), append(beyond, j.beyond), append(judged, j.judged > 0)
+		if i == 0 && !all && beyond[0] == 0 && judged[0] {
+			break
+		}
 	}
 	// One by which rounding can explain anything comes behind one that explains it, and
 	// before those that do not.
@@ -406,7 +409,7 @@ func (c *checker) likeliest(readings []Reading) (Reading, error) {
 			return Reading{}, refuse(OutputCount, len(c.call.outs), len(r.Out))
 		}
 	}
-	order, beyond, err := c.tried(readings)
+	order, beyond, err := c.tried(readings, false)
 	if err == nil && beyond[order[0]] > 0 {
 		err = refuse(NotJudged, beyond[order[0]])
 	}
@@ -429,13 +432,14 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 	beyond := []int64{0}
 	if len(readings) > 1 {
 		var err error
-		if order, beyond, err = c.tried(readings); err != nil {
+		if order, beyond, err = c.tried(readings, false); err != nil {
 			return Reading{}, nil, err
 		}
 	}
 	var first *judge
 	which := order[0]
-	for i, k := range order {
+	for i := 0; i < len(order); i++ {
+		k := order[i]
 		if i > 0 && beyond[k] > 0 {
 			break // what does not explain a few elements does not explain all
 		}
@@ -448,6 +452,11 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 		}
 		if j.beyond == 0 && j.judged > 0 {
 			break
+		}
+		if len(order) < len(readings) {
+			if order, beyond, err = c.tried(readings, true); err != nil {
+				return Reading{}, nil, err
+			}
 		}
 	}
 	return readings[which], first, nil
@@ -507,7 +516,12 @@ func step(v Values) int64 {
 func (c *checker) all(v Values, j *judge) error {
 	n, size := c.rec.view.Len(), step(v)
 	size = min(size, n)
-	y, b, found := make([]float64, size), make([]float64, size), make([]float64, size)
+	kept := buffers64.Get().(*[3][]float64)
+	defer buffers64.Put(kept)
+	for i := range kept {
+		kept[i] = grow(kept[i], int(size))
+	}
+	y, b, found := kept[0], kept[1], kept[2]
 	for lo := int64(0); lo < n; lo += size {
 		k := min(size, n-lo)
 		if err := c.rec.Range(lo, found[:k], nil); err != nil {
@@ -582,5 +596,8 @@ func (c *checker) sampled(v Values, j *judge) error {
 	return c.sumRows(v, j)
 }
 
-// buffers are what screen computes in, kept from one output to the next.
-var buffers = sync.Pool{New: func() any { return new([2][]float32) }}
+// buffers are what screen computes in, buffers64 what all does, kept from one output to the next.
+var (
+	buffers   = sync.Pool{New: func() any { return new([2][]float32) }}
+	buffers64 = sync.Pool{New: func() any { return new([3][]float64) }}
+)

@@ -52,9 +52,14 @@ func (a arith) Combine(op string, x, z num) num {
 		return a.beyond(a.pow(x, z))
 	}
 	// The larger of a number and NaN is either on a device, so that anything is accepted there.
-	y := num{math.Max(x.y, z.y), max(x.b, z.b)}
+	y := num{max(x.y, z.y), max(x.b, z.b)}
 	if op == "min" {
-		y.y = math.Min(x.y, z.y)
+		y.y = min(x.y, z.y)
+	}
+	if math.IsNaN(y.y) { // of an infinity and NaN it may be the infinity
+		if y.y = math.Max(x.y, z.y); op == "min" {
+			y.y = math.Min(x.y, z.y)
+		}
 	}
 	switch {
 	case math.IsNaN(y.y):

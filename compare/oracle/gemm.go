@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/binary"
 	"math"
 	"sync"
 	"unsafe"
@@ -9,16 +10,24 @@ import (
 // hasNonFinite reports whether there is an Inf or NaN among numbers: adding one to an exponent of ones alone gets into the
 // bit of the sign.
 func hasNonFinite(x []float32) bool {
-	bits := func(v float32) uint32 { return math.Float32bits(v)&0x7fffffff + 0x00800000 }
-	any := uint32(0)
-	for ; len(x) >= 4; x = x[4:] {
-		any |= bits(x[0]) | bits(x[1]) | bits(x[2]) | bits(x[3])
+	const magnitudes, one = 0x7fffffff_7fffffff, 0x00800000_00800000
+	any := uint64(0)
+	if n := len(x) / 8; n > 0 { // two numbers at a time: what is added to a magnitude does not get into the other one
+		for _, p := range unsafe.Slice((*[4]pair)(unsafe.Pointer(&x[0])), n) {
+			any |= (p[0].bits()&magnitudes + one) | (p[1].bits()&magnitudes + one) | (p[2].bits()&magnitudes + one) | (p[3].bits()&magnitudes + one)
+		}
+		x = x[8*n:]
 	}
 	for _, v := range x {
-		any |= bits(v)
+		any |= uint64(math.Float32bits(v))&magnitudes + one
 	}
-	return any>>31 != 0
+	return any&^magnitudes != 0
 }
+
+// pair are two numbers of float32 side by side.
+type pair [8]byte
+
+func (p *pair) bits() uint64 { return binary.NativeEndian.Uint64(p[:]) }
 
 // fits32 reports whether all elements of v are exact in float32.
 func fits32(v Values) bool {
@@ -167,8 +176,18 @@ func (v *product) Range32(lo int64, y []float32) error {
 			multiply32(int(rows), int(n), int(v.k), left, matrix{m.data[c-from:], m.ld}, matrix{y[at+c-c0:], int(cols)})
 			c += n
 		}
-		for i := int64(0); v.bias != nil && i < rows*cols; i++ {
-			y[at+i] += float32(v.biasAt(row+i/cols, c0+i%cols))
+		for r := int64(0); v.bias != nil && r < rows; r++ {
+			line := y[at+r*cols:][:cols]
+			if v.along {
+				for c, x := range v.bias[c0:][:cols] {
+					line[c] += float32(x)
+				}
+				continue
+			}
+			x := float32(v.bias[row+r])
+			for c := range line {
+				line[c] += x
+			}
 		}
 		return nil
 	})
@@ -555,12 +574,19 @@ func plain[T float](m, n, k int, a, b matrix, y, size []T, ld int) {
 // kernels read them.
 func packRows[T float](dst []T, a matrix, row, rows, k0, depth int) {
 	dst = dst[:tileRows*depth]
-	if rows < tileRows {
-		clear(dst)
+	line := func(r int) []float32 { return a.data[(row+r)*a.ld+k0:][:depth] }
+	if rows == tileRows { // all at once, so that what is written lies side by side
+		r0, r1, r2, r3, r4, r5 := line(0), line(1), line(2), line(3), line(4), line(5)
+		for l := range r0 {
+			to := dst[tileRows*l:][:tileRows]
+			to[0], to[1], to[2], to[3], to[4], to[5] = T(r0[l]), T(r1[l]), T(r2[l]), T(r3[l]), T(r4[l]), T(r5[l])
+		}
+		return
 	}
+	clear(dst)
 	for r := range rows {
 		at := r
-		for _, x := range a.data[(row+r)*a.ld+k0:][:depth] {
+		for _, x := range line(r) {
 			dst[at] = T(x)
 			at += tileRows
 		}

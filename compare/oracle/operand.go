@@ -31,7 +31,7 @@ type operand struct {
 	// packed is set where f32 is all there is.
 	packed bool
 	f64    []float64 // the same for types that do not fit float32
-	raw    []byte
+	room   *room     // for what is read, once something was
 
 	// part tells that the file holds more than the tensor: it was cut when it was recorded.
 	part bool
@@ -289,16 +289,30 @@ func (o *operand) Range(lo int64, y, b []float64) error {
 // read reads elements [lo, lo+n) in tiles.
 func (o *operand) read(lo, n int64, use func(at int64, raw []byte, n int64)) error {
 	size := int64(o.typ.Bits() / 8)
-	o.raw = grow(o.raw, int(min(n, tile)*size))
+	if o.room == nil {
+		o.room = rooms.Get().(*room)
+		o.rd.Inherit(&o.room.of)
+	}
+	raw := grow(o.room.raw, int(min(n, tile)*size))
+	o.room.raw = raw
 	for at := int64(0); at < n; at += tile {
 		k := min(tile, n-at)
-		if err := o.rd.ReadTile(o.raw, lo+at, k); err != nil {
+		if err := o.rd.ReadTile(raw, lo+at, k); err != nil {
 			return refuse(BadTensor, o.name, err)
 		}
-		use(at, o.raw[:k*size], k)
+		use(at, raw[:k*size], k)
 	}
 	return nil
 }
+
+// room is what an operand is read into: a tile, and the buffers of a reader that nothing is read by.
+type room struct {
+	raw []byte
+	of  layout.Reader
+}
+
+// rooms are kept from one operand to the next.
+var rooms = sync.Pool{New: func() any { return new(room) }}
 
 // fewPlaces is the share of elements below which they are read one by one.
 const fewPlaces = 1000
@@ -340,6 +354,11 @@ func (o *operand) release() {
 		s := o.f32[:0]
 		o.f32 = nil
 		spare.Put(&s)
+	}
+	if o.room != nil {
+		o.room.of.Inherit(o.rd)
+		rooms.Put(o.room)
+		o.room = nil
 	}
 }
 
@@ -387,16 +406,16 @@ func (o *operand) At(idx []int64, y, b []float64) error {
 		return nil
 	}
 	size := int64(o.typ.Bits() / 8)
-	o.raw = grow(o.raw, int(size))
+	raw := make([]byte, size)
 	for i, k := range idx {
 		off, err := o.view.Offset(k)
 		if err != nil {
 			return refuse(BadTensor, o.name, err)
 		}
-		if n, err := o.src.ReadAt(o.raw, o.base+off*size); n < len(o.raw) {
+		if n, err := o.src.ReadAt(raw, o.base+off*size); n < len(raw) {
 			return refuse(BadTensor, o.name, err)
 		}
-		dtype.Widen64(o.typ, y[i:i+1], o.raw)
+		dtype.Widen64(o.typ, y[i:i+1], raw)
 	}
 	return nil
 }
