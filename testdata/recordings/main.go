@@ -370,11 +370,14 @@ func calls(dir string) (list []call, parents map[string]string, err error) {
 		if err := dec.Decode(&all); err != nil {
 			return nil, nil, err
 		}
-		var c struct{ Output, Input json.RawMessage }
+		var c struct {
+			Output, Input json.RawMessage
+			Named         json.RawMessage `json:"input_kwargs"` // of an attention in bfloat16 its scale may be all that differs
+		}
 		if json.Unmarshal(all, &c) != nil {
 			c.Output = all // saved by hand
 		}
-		list = append(list, call{name.(string), string(c.Output) + string(c.Input), all})
+		list = append(list, call{name.(string), string(c.Output) + string(c.Input) + string(c.Named), all})
 	}
 	constructed := map[string]any{}
 	if err := load(filepath.Join(filepath.Dir(found[0]), "construct.json"), &constructed); err != nil && !errors.Is(err, fs.ErrNotExist) {
