@@ -180,7 +180,9 @@ func (s *Source) row(ctx context.Context, i int, p *pair, w *compare.Worker) (re
 	case row.Result().Facts.BitEqual:
 		p.Kind = Same
 	case s.weights:
-		p.compare(ctx)
+		if known, failed := p.known(ctx, &row.Result().Facts); !known || failed != nil {
+			p.compare(ctx)
+		}
 		err = ctx.Err()
 	}
 	return row, err

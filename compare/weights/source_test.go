@@ -3,6 +3,8 @@ package weights
 import (
 	"bytes"
 	"context"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,6 +116,54 @@ func TestForeign(t *testing.T) {
 	}
 	if j := judged(t, keras, path); j.Verdict != verdict.Bad {
 		t.Errorf("all weights have moved: %s", j.Verdict)
+	}
+}
+
+// TestKnown: what a pair is comes out the same from the sums of the engine as from reading it once more, in tensors of more tiles than are
+// sampled, too; where the sums do not tell, it is read.
+func TestKnown(t *testing.T) {
+	const n = (mostSampled + 30) * tile
+	for name, change := range map[string]func(x float64, i int, r *rand.Rand) float64{
+		"step":     func(x float64, i int, r *rand.Rand) float64 { return x + 1e-4*float64(1-2*r.IntN(2)) },
+		"few":      func(x float64, i int, _ *rand.Rand) float64 { return x + map[bool]float64{true: 1e-5}[i%50 == 0] },
+		"near":     func(x float64, i int, r *rand.Rand) float64 { return x + 0.05*r.NormFloat64() },
+		"unlike":   func(_ float64, i int, r *rand.Rand) float64 { return r.NormFloat64() },
+		"constant": func(float64, int, *rand.Rand) float64 { return 0.5 },
+		"zeros":    func(float64, int, *rand.Rand) float64 { return 0 },
+		"NaN": func(x float64, i int, _ *rand.Rand) float64 {
+			return map[bool]float64{true: math.NaN(), false: x}[i == n/2]
+		},
+	} {
+		r := rand.New(rand.NewPCG(5, 6))
+		left, right := make([]float64, n), make([]float64, n)
+		for i := range left {
+			left[i] = float64(float32(r.NormFloat64()))
+			right[i] = change(left[i], i, r)
+		}
+		var sides [2]*checkpoint.Set
+		for i, v := range [][]float64{left, right} {
+			one := &tensors{map[string][]int64{}, map[string][]float64{}}
+			one.put("some.weight", v, n/tile, tile)
+			sides[i] = one.open(t, "F32")
+		}
+		report, err := Compare(context.Background(), sides[0], sides[1], 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(sides[0].Path, sides[1].Path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opt := compare.Options{}
+		opt.EnsureDefaults()
+		if _, err := compare.Run(context.Background(), s, opt); err != nil {
+			t.Fatal(err)
+		}
+		got, want := s.pairs[0].Tensor, report.Tensors[0]
+		if got.Kind != want.Kind || got.Equal != want.Equal || math.Abs(got.Rel-want.Rel) > 1e-9*want.Rel || want.Rel < nearRel && math.Abs(got.Even-want.Even) > 0.01 || got.Value != want.Value {
+			t.Errorf("%s: %+v, expected %+v", name, got, want)
+		}
+		s.Close()
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/compare/metric"
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/internal/each"
@@ -323,10 +324,58 @@ func (p *pair) relate(ctx context.Context) error {
 	p.Equal = float64(equal) / float64(max(n, 1))
 	p.Rel = math.Sqrt(diff / size)
 	p.Even = moves.even()
+	p.judge(constant && !plain, value)
+	return nil
+}
+
+// mostSampled is how many tiles tell how even the differences of a pair are whose other sums are known: two million elements.
+const mostSampled = 64
+
+// known relates a pair by what was summed up of all its elements, which are not read again. ok is false where that does not tell.
+func (p *pair) known(ctx context.Context, f *metric.Facts) (ok bool, err error) {
+	if !f.Known || f.Finite != f.N || f.N != min(p.a.len(), p.b.len()) || p.a.t.Type != p.b.t.Type || !p.a.t.Type.IsFloat() || p.a.add != nil || p.b.add != nil {
+		return false, nil
+	}
+	p.Equal, p.Rel = float64(f.N-f.Differ)/float64(f.N), f.Distance*f.Y.RMS/f.X.RMS
+	if f.X.RMS == 0 || f.Y.RMS == 0 {
+		return false, nil
+	}
+	if p.Rel < nearRel {
+		var moves moves
+		x, y, err := open(p.a, p.b)
+		if err != nil {
+			return false, err
+		}
+		u, v := make([]float64, tile), make([]float64, tile)
+		tiles := (f.N + tile - 1) / tile
+		n := min(tiles, mostSampled)
+		for i := range n {
+			first := i * (tiles - 1) / max(n-1, 1) * tile
+			k := min(tile, f.N-first)
+			if err = x.read(u[:k], first); err == nil {
+				err = y.read(v[:k], first)
+			}
+			if err != nil || ctx.Err() != nil {
+				return false, err
+			}
+			for j := range k {
+				if u[j] != v[j] {
+					moves.add(math.Abs(u[j] - v[j]))
+				}
+			}
+		}
+		p.Even = moves.even()
+	}
+	p.judge(f.Y.Lo == f.Y.Hi && f.X.Lo != f.X.Hi, f.Y.Lo)
+	return true, nil
+}
+
+// judge tells how a pair is related by its sums; never tells that the right side is one number, value, and the left is not.
+func (p *pair) judge(never bool, value float64) {
 	switch {
-	case equal == n:
+	case p.Equal == 1:
 		p.Kind = Same
-	case constant && !plain:
+	case never:
 		p.Kind, p.Value = Constant, value
 	case p.quantised():
 		p.Kind = Quantised
@@ -339,7 +388,6 @@ func (p *pair) relate(ctx context.Context) error {
 	default:
 		p.Kind = Unlike
 	}
-	return nil
 }
 
 // moves counts differences by size: by their exponent and two bits more, which are quarters of a power of two.
