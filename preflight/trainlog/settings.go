@@ -34,7 +34,8 @@ var (
 	// Megatron's block, which slime prints, too.
 	blockBegin = lazy.Regexp(`^-{3,}\s*(?:\w+ )?arguments -{3,}$`)
 	blockEnd   = lazy.Regexp(`^-{3,}\s*end of (?:\w+ )?arguments -{3,}$`)
-	blockLine  = lazy.Regexp(`^\s*([\w./-]+) \.{2,} ?(.*)$`)
+	// A name of 48 letters and more has no dots behind it.
+	blockLine = lazy.Regexp(`^\s*([\w./-]+ \.{2,}|[\w./-]{47,} \.?) ?(.*)$`)
 	// What is printed as Python prints an object: OpenRLHF's arguments, NeMo-RL's configuration.
 	objectName = lazy.Regexp(`^(?:Namespace|MasterConfig)\(\w+=`)
 	// What an engine says that it runs with, whatever it was asked for: vLLM's fields, SGLang's object.
@@ -79,7 +80,8 @@ func (s *settings) take(line string, torn bool) bool {
 		if blockEnd().MatchString(strings.TrimSpace(line)) {
 			s.block, s.taken = false, true
 		} else if m := blockLine().FindStringSubmatch(line); m != nil {
-			s.add(m[1], m[2])
+			name, _, _ := strings.Cut(m[1], " ")
+			s.add(name, m[2])
 		}
 		return true
 	case objectName().MatchString(line):

@@ -3,6 +3,7 @@ package trainlog
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -99,4 +100,52 @@ func FuzzSettings(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestPrintedSettings: of what Megatron-LM and verl printed themselves (testdata/frameworks/make_arguments.py) every argument is read, and those
+// that differ are told, the folder as a place; a block that ends too early tells of no difference that is none.
+func TestPrintedSettings(t *testing.T) {
+	steps := ""
+	for i := range 30 {
+		steps += fmt.Sprintf("step %d loss %.4f\n", i, 2-float64(i)/40)
+	}
+	read := func(text string) *Log {
+		t.Helper()
+		l, err := Read(context.Background(), strings.NewReader(text+steps), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	for name, want := range map[string]struct {
+		least   int
+		changed string
+	}{
+		"megatron": {840, "bf16 True False\nfp16 False True\nlr 1e-06 3e-06\nrl_default_temperature 1.0 0.7\nsave /data/run_a /data/run_b place\n"},
+		"verl": {700, "actor_rollout_ref.actor.optim.lr 1e-06 3e-06\nactor_rollout_ref.rollout.dtype bfloat16 float16\nactor_rollout_ref.rollout.temperature 1.0 0.7\n" +
+			"distillation.teacher_models.teacher_model.inference.dtype bfloat16 float16\ndistillation.teacher_models.teacher_model.inference.temperature 1.0 0.7\ntrainer.default_local_dir /data/run_a /data/run_b place\n"},
+	} {
+		var texts [2]string
+		for i, side := range []string{"_a", "_b"} {
+			b, err := os.ReadFile(made + "/arguments/" + name + side + ".txt")
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[i] = string(b)
+		}
+		a, b := read(texts[0]), read(texts[1])
+		if len(a.Settings) < want.least {
+			t.Errorf("%s: %d settings, expected %d", name, len(a.Settings), want.least)
+		}
+		d, got := Diff(a, b, DefaultOptions), ""
+		for _, s := range d.Settings {
+			got += s.Name + " " + s.A + " " + s.B + map[bool]string{true: " place"}[s.Place] + "\n"
+		}
+		if got != want.changed || !d.Differs() || d.Inconclusive() {
+			t.Errorf("%s: got\n%s", name, got)
+		}
+		if d := Diff(a, read(texts[0]), DefaultOptions); d.Differs() || len(d.Settings) > 0 {
+			t.Errorf("%s: beside itself %+v", name, d.Settings)
+		}
+	}
 }
