@@ -353,6 +353,67 @@ func rotaryForms() {
 		cos, sin := k.pair("cos", "sin")
 		return []Reading{{Out: []Values{k.rotated(k.tensor("query"), cos, sin, false), k.rotated(k.tensor("key"), cos, sin, false)}}}
 	}})
+	define("npu_ring_attention_update", function{forward: ringAttention})
+}
+
+// interleaved tells whether neighbours are rotated, not halves: rotary_mode is a word, or 0 or 1 (MindSpeed's
+// docs/ops/npu_rotary_position_embedding.md).
+func (k *invocation) interleaved() bool {
+	if k.args["rotary_mode"].isText() || !k.has("rotary_mode") {
+		mode := k.string("rotary_mode", "half")
+		refuseIf(mode != "half" && mode != "interleave", BadArgument, "rotary_mode", mode, "half or interleave")
+		return mode == "interleave"
+	}
+	mode := k.int("rotary_mode", 0)
+	refuseIf(mode != 0 && mode != 1, BadArgument, k.shown("rotary_mode"), mode, "0 or 1")
+	return mode == 1
+}
+
+// ringAttention puts together what the same queries give on two parts of the keys: of each row of scores the largest is m and
+// the sum of exponentials s, so that a part counts s·exp(m - M) with M the larger m (MindSpeed's
+// docs/ops/npu_ring_attention_update.md). The numbers of a row stand eight times in its last axis.
+func ringAttention(k *invocation) []Reading {
+	out, next := k.pair("prev_attn_out", "cur_attn_out")
+	m, n := k.pair("prev_softmax_max", "cur_softmax_max")
+	s, t := k.pair("prev_softmax_sum", "cur_softmax_sum")
+	for _, o := range []*operand{n, s, t} {
+		refuseIf(!slices.Equal(o.shape, m.shape), ShapesDiffer, m.shape, o.shape)
+	}
+	refuseIf(!slices.Equal(out.shape, next.shape) || len(out.shape) != 3 || slices.Contains(m.shape, 0), ShapesDiffer, out.shape, next.shape)
+	a := k.arith()
+	exp := func(x num) num { return a.Apply(math.Exp, func(_, y float64) float64 { return y }, false, x) }
+	parts := func(x []num) (first, second, sum num) { // of m, n, s, t
+		most := a.Combine("max", x[0], x[1])
+		first, second = a.mul(x[2], exp(a.sub(x[0], most))), a.mul(x[3], exp(a.sub(x[1], most)))
+		return first, second, a.add(first, second)
+	}
+	rows := []Values{m, n, s, t} // with an axis of one number for each row
+	last := len(m.shape) - 1
+	for i, v := range rows {
+		rows[i] = slab1(v, last, 0, 1)
+	}
+	var heads []int64
+	switch layout := k.string("layout", "SBH"); {
+	case layout == "SBH" && last == 3: // (b, n, s, 8)
+		b, n, s := m.shape[0], m.shape[1], m.shape[2]
+		refuseIf(out.shape[0] != s || out.shape[1] != b || out.shape[2]%n != 0, ShapesDiffer, out.shape, m.shape)
+		heads = []int64{s, b, n, out.shape[2] / n}
+		for i, v := range rows {
+			rows[i] = transpose(v, []int{2, 0, 1, 3})
+		}
+	case layout == "TND" && last == 2: // (t, n, 8)
+		refuseIf(!slices.Equal(out.shape[:2], m.shape[:2]), ShapesDiffer, out.shape, m.shape)
+		heads = out.shape
+	default:
+		panic(refuse(Unsupported, "layout "+layout))
+	}
+	y := formulaOf(func(x []num) num {
+		first, second, sum := parts(x[2:])
+		return a.add(a.mul(x[0], a.div(first, sum)), a.mul(x[1], a.div(second, sum)))
+	}, append([]Values{reshape(out, heads), reshape(next, heads)}, rows...)...)
+	return []Reading{{Out: []Values{reshape(y, out.shape),
+		formulaOf(func(x []num) num { return a.Combine("max", x[0], x[1]) }, m, n),
+		formulaOf(func(x []num) num { _, _, sum := parts(x); return sum }, m, n, s, t)}}}
 }
 
 // dotProduct is the attention of scaled_dot_product_attention.
@@ -1008,6 +1069,7 @@ func (k *invocation) biased(name string, s sequences, most int64) func(a attende
 func fusionAttention(k *invocation) []Reading {
 	refuseIf(k.float("keep_prob", 1) != 1, Random, "keep_prob")
 	k.unsupported("padding_mask", "prefix")
+	refuseIf(k.has("pse") && k.int("pse_type", 1) != 1, Unsupported, "pse_type") // 0 adds it behind the scale, 2 and 3 make it of slopes
 	k.required("head_num", "input_layout")
 	layout := k.string("input_layout", "")
 	t, s := k.kernelAttention(layout, k.int("head_num", 0), 0, "pre_tockens", "next_tockens")

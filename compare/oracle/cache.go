@@ -155,9 +155,7 @@ func cacheForms() {
 	define("npu_kv_rmsnorm_rope_cache", function{forward: ropeCache})
 	define("rotary_embedding", function{mends: []string{"query", "key"}, forward: func(k *invocation) []Reading { return k.rotaryEmbedding(k.bool("is_neox_style", true), nil) }})
 	define("npu_mrope", function{forward: func(k *invocation) []Reading {
-		mode := k.string("rotary_mode", "half")
-		refuseIf(mode != "half" && mode != "interleave", BadArgument, "rotary_mode", mode, "half or interleave")
-		return k.rotaryEmbedding(mode == "half", k.ints("mrope_section"))
+		return k.rotaryEmbedding(!k.interleaved(), k.ints("mrope_section"))
 	}})
 }
 

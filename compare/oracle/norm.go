@@ -713,9 +713,7 @@ func npuNormForms() {
 	define("npu_rotary_mul", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		r1, r2 := k.pair("r1", "r2")
-		mode := k.string("rotary_mode", "half")
-		refuseIf(mode != "half" && mode != "interleave", BadArgument, "rotary_mode", mode, "half or interleave")
-		return k.rotated(x, r1, r2, mode == "interleave")
+		return k.rotated(x, r1, r2, k.interleaved())
 	})})
 	// softmax over the last axis of x·scale, where the mask is not 0 of -10000.
 	define("npu_scaled_masked_softmax", function{forward: formulaFor(func(k *invocation) Values {

@@ -302,7 +302,7 @@ func readKernels(from *mindspore.Recording) (*recordedCalls, error) {
 
 // onDevice reports whether a call says that it ran on an NPU or GPU.
 func onDevice(c *msprobe.Call) bool {
-	if c.Parsed.Prefix == "NPU" {
+	if p := c.Parsed.Prefix; p == "NPU" || p == "MindSpeed" {
 		return true
 	}
 	for i := range c.Values {

@@ -287,7 +287,7 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 		prefix = "Torch"
 	case "MintFunctional":
 		prefix = "Functional"
-	case "Functional", "Torch", "Tensor", "NPU", "VF":
+	case "Functional", "Torch", "Tensor", "NPU", "MindSpeed", "VF":
 		if framework == "mindspore" && !(prefix == "Tensor" && strings.HasPrefix(api, "__")) {
 			for _, name := range []string{prefix + "." + base, base} {
 				if f := functionsOfMindSpore()[name]; f != nil {

@@ -47,6 +47,7 @@ func routeForms() {
 	}})
 	define("npu_moe_token_permute_with_routing_map", function{forward: mappedRouting})
 	define("npu_grouped_matmul_add", function{forward: formulaFor(addedProducts)})
+	define("added_products", function{mends: []string{"input"}, forward: formulaFor(addedProducts)})
 	define("npu_moe_update_expert", function{forward: placedExperts})
 }
 
@@ -92,7 +93,8 @@ func mappedRouting(k *invocation) []Reading {
 	return []Reading{{Out: out}}
 }
 
-// addedProducts adds xᵀ·w of the rows of each group to a part of its own (test of op-plugin).
+// addedProducts adds xᵀ·w of the rows of each group, or of all, to a part of its own (test of op-plugin; MindSpeed's
+// docs/ops/npu_groupmatmul_add_fp32.md and npu_matmul_add.md).
 func addedProducts(k *invocation) Values {
 	sum, x := k.pair("input", "x")
 	w := k.tensor("weight")
@@ -100,6 +102,9 @@ func addedProducts(k *invocation) Values {
 	refuseIf(len(x.shape) != 2 || len(w.shape) != 2 || x.shape[0] != w.shape[0], ShapesDiffer, x.shape, w.shape)
 	var parts []Values
 	from, ends := int64(0), k.ints("group_list")
+	if !k.has("group_list") {
+		ends = x.shape[:1]
+	}
 	refuseIf(int64(len(ends)) > 1<<16 || count(sum.shape) != int64(len(ends))*x.shape[1]*w.shape[1], ShapesDiffer, sum.shape, x.shape, w.shape)
 	for _, end := range ends {
 		refuseIf(end < from || end > x.shape[0], BadArgument, "group_list", end, "rows of "+shapeText(x.shape))

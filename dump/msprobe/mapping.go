@@ -167,7 +167,7 @@ func tensorName(s string) bool {
 // functionName tells whether a name is that of a function, without a number: Mint.cos.
 func functionName(s string) bool {
 	switch prefix, rest, _ := strings.Cut(s, "."); prefix {
-	case "Functional", "Tensor", "Torch", "Mint", "MintFunctional", "Primitive", "Aten", "NPU", "VF", "Distributed":
+	case "Functional", "Tensor", "Torch", "Mint", "MintFunctional", "Primitive", "Aten", "NPU", "MindSpeed", "VF", "Distributed":
 		return rest != ""
 	}
 	return false

@@ -5,6 +5,7 @@
 //	go run ./testdata/recordings -python PYTHON -script kinds.py   pairs of one small network for every setting of the recorder
 //	go run ./testdata/recordings -python PYTHON -script others.py  pairs of other models and with other faults
 //	go run ./testdata/recordings -python PYTHON -script jobs.py    whole jobs of several ranks: compare, compare -all and check
+//	go run ./testdata/recordings -python PYTHON -script megatroncore.py  those of Megatron-core
 //	go run ./testdata/recordings -in DIR                           judge pairs that were recorded before
 //	go run ./testdata/recordings -python PYTHON -only llama -v     of some pairs, and what the program says of each
 //	go run ./testdata/recordings -python PYTHON -clean             record models with nothing wrong, and check them

@@ -47,7 +47,8 @@ def suites(path):
             elif m := re.match(r"(\w+):\s*$", line):
                 section = "msprobe " + m[1]
             elif m := re.match(r"\s*- ([\w.]+)\s*$", line):
-                found.setdefault(section, set()).add(m[1])
+                name = m[1] if section != "msprobe mindspeed" else m[1].split(".")[-1]  # behind the file that has it
+                found.setdefault(section, set()).add(name)
     if len(found) > 1:
         found.pop("autograd", None)
     return {s: n for s, n in found.items() if s.startswith(("msprobe", "torch_npu"))}

@@ -99,7 +99,7 @@ def case(name, args, kwargs, *outputs, after=None):
         return  # no array of numpy holds them
     if options.recording:
         n = counts[name] = counts.get(name, -1) + 1
-        key = "NPU.%s.%d.forward" % (name, n)
+        key = "%s.%d.forward" % (name if "." in name else "NPU." + name, n)
         os.makedirs(os.path.join(options.recording, "dump_tensor_data"), exist_ok=True)
         if options.fault and not after:
             outputs = [spoil(o, key, i) for i, o in enumerate(outputs)]
@@ -739,6 +739,42 @@ d = normal(2, 5, 3)
 f = d.astype(float)
 centre, size = (p[:, 2:4] + p[:, :2]) / 2 + f[:, :2] * size, size * np.exp(f[:, 2:4])
 case("npu_rotated_box_decode", [a, d, np.ones(5, f4)], {}, np.concatenate([centre - size / 2, centre + size / 2, np.degrees(np.arctan(tangent + f[:, 4:]))], 1).astype(f4))
+
+# MindSpeed's own operators, by its docs/ops: products of experts, rotary positions, and two parts of an attention put together.
+x, w = normal(6, 5), normal(3, 5, 4)
+case("MindSpeed.npu_gmm", [x, w], {"bias": None, "group_list": [2, 2, 6], "group_type": 0}, np.concatenate([x[:2] @ w[0], x[2:] @ w[2]]).astype(f4))
+x, w = bf(x), bf(w)
+f, g = x.astype(float), w.astype(float)
+case("MindSpeed.npu_gmm_v2", [x, w], {"group_list": np.array([2, 1, 3])}, bf(np.concatenate([f[:2] @ g[0], f[2:3] @ g[1], f[3:] @ g[2]])))
+x, angle = normal(3, 2, 1, 8), normal(3, 1, 1, 8)
+c, d = np.cos(angle), np.sin(angle)
+case("MindSpeed.npu_rotary_position_embedding", [x, c, d], {}, (x * c + np.concatenate([-x[..., 4:], x[..., :4]], -1) * d).astype(f4))
+x, c, d = bf(x), bf(c), bf(d)
+f = x.astype(float)
+case("MindSpeed.npu_rotary_position_embedding", [x, c, d, 1], {}, bf(f * c + np.stack([-f[..., 1::2], f[..., ::2]], -1).reshape(f.shape) * d))
+for layout in "SBH", "TND":
+    shape = (2, 2, 3, 1) if layout == "SBH" else (3, 2, 1)
+    m, n, a, b = 3 * normal(*shape), 3 * normal(*shape), (1 + 4 * rng.random(shape)).astype(f4), (1 + 4 * rng.random(shape)).astype(f4)
+    most = np.maximum(m, n)
+    p, q = a.astype(float) * np.exp(m.astype(float) - most), b.astype(float) * np.exp(n.astype(float) - most)
+    o, u = (normal(3, 2, 4), normal(3, 2, 4)) if layout == "TND" else (bf(normal(3, 2, 4)), bf(normal(3, 2, 4)))
+    r, t = p / (p + q), q / (p + q)
+    if layout == "SBH":
+        r, t = (np.repeat(v[..., 0].transpose(2, 0, 1), 2, -1) for v in (r, t))
+    y = o.astype(float) * r + u.astype(float) * t
+    eight = lambda v: np.repeat(v, 8, -1).astype(f4)
+    case("MindSpeed.npu_ring_attention_update", [o, eight(m), eight(a), u, eight(n), eight(b)], {} if layout == "SBH" else {"actual_seq_qlen": np.array([1, 3]), "layout": "TND"},
+         bf(y) if layout == "SBH" else y.astype(f4), eight(most), eight(p + q))
+x, d, grad = bf(normal(6, 3)), bf(normal(6, 4)), normal(8, 3)
+f, g = x.astype(float), d.astype(float)
+case("MindSpeed.npu_groupmatmul_add_fp32", [d, x, np.array([2, 6]), grad], {}, after=("npu_reader", {"grad": np.array(grad + np.concatenate([g[:2].T @ f[:2], g[2:].T @ f[2:]]), f4)}))
+grad = normal(4, 3)
+case("MindSpeed.npu_matmul_add_fp32", [x, d, grad], {}, after=("npu_reader", {"grad": np.array(grad + g.T @ f, f4)}))
+f, g, v = normal(1, 2, 3, 4), normal(1, 2, 5, 4), normal(1, 2, 5, 4)
+e = .5 * (f.astype(float) @ g.astype(float).transpose(0, 1, 3, 2))
+e = np.exp(e - e.max(-1, keepdims=True))
+case("MindSpeed.npu_fusion_attention", [f, g, v, 2, "BNSD"], {"scale": .5, "pre_tokens": 65536, "next_tokens": 65536, "pse_type": 1},
+     (e / e.sum(-1, keepdims=True) @ v).astype(f4))
 
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
