@@ -143,6 +143,10 @@ func compile[T any, A Arithmetic[T]](n *node, a A) func(x []T) T {
 	if e, is := elementary[n.op]; is {
 		return func(x []T) T { return a.Apply(e.f, e.slope, e.exact, args[0](x)) }
 	}
+	if x, z := n.args[0], n.args[1]; x.op == "param" && z.op == "number" { // as of a rectifier: two calls less for each element
+		at, c := x.at, a.Number(z.x)
+		return func(x []T) T { return a.Combine(n.op, x[at], c) }
+	}
 	return func(x []T) T { return a.Combine(n.op, args[0](x), args[1](x)) }
 }
 

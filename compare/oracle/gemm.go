@@ -483,8 +483,8 @@ func (p *tiles[T]) product(kernel tileKernel[T], m, n, k int, a, b matrix, y, si
 				packRows(p.a[(r-m0)*depth:], a, r, min(tileRows, m-r), k0, depth)
 			}
 			if size != nil {
-				p.sizes = append(p.sizes[:0], p.a...)
-				positive(p.sizes)
+				p.sizes = grow(p.sizes, len(p.a))
+				positive(p.sizes, p.a)
 			}
 			for j := 0; j < n; j += tilePanels * kernel.cols {
 				j1 := min(j+tilePanels*kernel.cols, n)
@@ -492,7 +492,7 @@ func (p *tiles[T]) product(kernel tileKernel[T], m, n, k int, a, b matrix, y, si
 				packColumns(packed, b, k0, depth, j, j1-j, kernel.cols)
 				p.add(kernel, p.a, m0, m1, j, j1, depth, y, ld)
 				if size != nil {
-					positive(packed)
+					positive(packed, packed)
 					p.add(kernel, p.sizes, m0, m1, j, j1, depth, size, ld)
 				}
 			}
@@ -613,8 +613,10 @@ func packColumns[T float](dst []T, b matrix, k0, depth, col, cols, width int) {
 	}
 }
 
-func positive[T float](x []T) {
+// positive makes y the sizes of x.
+func positive[T float](y, x []T) {
+	y = y[:len(x)]
 	for i, v := range x {
-		x[i] = T(math.Abs(float64(v)))
+		y[i] = T(math.Abs(float64(v)))
 	}
 }
