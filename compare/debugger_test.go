@@ -164,6 +164,9 @@ func TestRecorder(t *testing.T) {
 			alter(path, c.change)
 			wrong(left)
 		})
+		if len(j.Damaged) != 1 || j.Damaged[0].File != path {
+			t.Errorf("%s: damaged %v", name, j.Damaged)
+		}
 		if j.Verdict != verdict.Bad || !slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, path) && strings.Contains(w, c.want) }) {
 			t.Errorf("%s: %v, %q", name, j.Verdict, warnings)
 		}

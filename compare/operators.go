@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,6 +40,11 @@ func (s *Session) Table() *result.Table {
 	for _, w := range s.Warnings {
 		if strange := (*StrangersWarning)(nil); errors.As(w, &strange) {
 			m.Strangers, m.Dumped, m.Strange = strange.Strangers, strange.Of, strange.Some
+		}
+	}
+	for _, side := range []*dump.Folder{s.Folders.Left, s.Folders.Right} {
+		for _, d := range side.Damaged {
+			m.Damaged = append(m.Damaged, result.Damage{Name: filepath.Base(d.File), File: d.File, Offset: d.Offset, Reason: result.Because(result.Text, d.What)})
 		}
 	}
 	if rules := s.Folders.Rules; rules != nil {

@@ -52,6 +52,7 @@ func (f *Folder) events(files []string) (*tfdbg.Recording, error) {
 	if err != nil {
 		return nil, &Error{Path: f.Dir, Code: CodePath, Offset: -1, Err: pathCause(err)}
 	}
+	f.Damaged = r.Damaged
 	for _, d := range r.Damaged {
 		f.warnf(d.File, CodeInvalid, "offset %d: %s; what stands before it is read", d.Offset, d.What)
 	}

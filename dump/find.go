@@ -50,6 +50,9 @@ type Folder struct {
 	Mixture *Error
 	// Warnings tell which files were passed over, in the order of their names.
 	Warnings []Warning
+	// Damaged are places in files of many recordings, or of what a graph is, that are not what was written: what stands
+	// behind them is not read. Warnings tell them, too.
+	Damaged []tfdbg.Damage
 
 	byKey map[string]*Op
 	lines func(op string) []string // of the program that made an operator
