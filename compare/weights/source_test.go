@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"archive/zip"
 	"bytes"
 	"context"
 	"math"
@@ -417,11 +418,26 @@ func TestArrays(t *testing.T) {
 func TestNoSets(t *testing.T) {
 	dir := t.TempDir()
 	good := decoder(1).open(t, "BF16").Path
+	var program bytes.Buffer // an archive as torch.save writes it, with a call in place of a tensor
+	z := zip.NewWriter(&program)
+	for name, content := range map[string]string{"a/version": "3\n", "a/data.pkl": "\x80\x02}q\x00X\x01\x00\x00\x00wcposix\nsystem\nX\x05\x00\x00\x00false\x85Rs."} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write([]byte(content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct{ content, want string }{
 		"a.pkl": {"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00cos\nsystem\n.", "a pickle of Python"},
 		"a.bin": {"\x80\x02}q\x00X\x01\x00\x00\x00aq\x01K\x01s.", "a pickle of Python"},
 		"a.txt": {"conv1 0.5", "expected a file of tensors"},
 		"empty": {"", "expected a file of tensors"},
+		"a.pt":  {program.String(), "found no tensors in it"},
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {

@@ -200,6 +200,10 @@ func Open(path string) (*Set, error) {
 			return nil, err
 		}
 	}
+	if len(s.Tensors) == 0 {
+		s.Close()
+		return nil, fmt.Errorf("%s: found no tensors in it, expected %s", path, what)
+	}
 	seen := map[string]*Tensor{}
 	for _, t := range s.Tensors {
 		if first := seen[t.Name]; first != nil {
