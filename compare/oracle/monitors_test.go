@@ -91,6 +91,26 @@ func TestMonitorSamples(t *testing.T) {
 	}
 }
 
+// TestMonitorsMade: files that msprobe's monitor wrote, and the database that msprobe made of them (testdata/frameworks/make_monitor.py), say the
+// same: the gradient that was multiplied in step 3, and the NaN of the batch of step 5.
+func TestMonitorsMade(t *testing.T) {
+	want := []string{"rank0/actv/layers.0.input check-nan-at 5", "rank0/grad_unreduced/layers.1.weight check-spike 3"}
+	series := map[string]int{}
+	for _, name := range []string{"csv", "db"} {
+		data, err := monitor.Read(filepath.Join("..", "..", "testdata", "frameworks", "made", "monitor", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := originsOf(CheckMonitors(data)); !slices.Equal(got, want) || len(data.Bad) > 0 {
+			t.Errorf("%s: found %q, expected %q; %v", name, got, want, data.Bad)
+		}
+		series[name] = len(data.Series)
+	}
+	if series["csv"] < 40 || series["csv"] != series["db"] {
+		t.Errorf("%v", series)
+	}
+}
+
 // csvOf writes the file of a metric of a rank.
 func csvOf(t *testing.T, dir string, rank int, metric, text string) {
 	folder := filepath.Join(dir, fmt.Sprintf("Nov23_01-37-49-rank%d-64d7306%d", rank, rank))
