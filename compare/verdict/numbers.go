@@ -15,8 +15,9 @@ import (
 // whatever its distance. A quantised activation and the sum of products of such
 // are measured instead: they are numbers with a step of one, their inputs' noise
 // moves some of them by a step, and a sum of many of them differs nearly
-// everywhere by next to nothing. These are judged by distance, like numbers with
-// a fraction.
+// everywhere by next to nothing. Nor are the bits of fractions taken for integers (Bitcast)
+// equal where these are not: those of near ones are near. These are judged by distance, like
+// numbers with a fraction.
 
 // narrow tells whether integers of a dtype are hardly ever more than small
 // numbers: what networks are quantised to.
@@ -60,7 +61,7 @@ func (j *judge) findNumbers() {
 			if !counted(is) || is.IsBool() || index[at] || row.PicksPlaces(t.Slot) {
 				continue
 			}
-			if made || quantName(op.Op.Name) && narrow(is) || row.Traits&catalogue.Rounds != 0 && j.fractions(op) {
+			if made || quantName(op.Op.Name) && narrow(is) || row.Traits&(catalogue.Rounds|catalogue.Reshapes) != 0 && j.fractions(op) {
 				j.numbers[at], t.Number = true, true
 			}
 		}
@@ -74,8 +75,14 @@ func quantName(name string) bool { return strings.Contains(strings.ToLower(name)
 func (j *judge) fractions(op *Operator) bool {
 	for i := range op.Inputs {
 		r := &j.table.Rows[op.Inputs[i].Row]
-		if op.Inputs[i].Slot == 0 && r.Left.DType.IsFloat() {
-			return true
+		if op.Inputs[i].Slot == 0 {
+			return r.Left.DType.IsFloat()
+		}
+	}
+	if len(op.Op.Inputs) > 0 { // where inputs have no rows of their own
+		if from := j.named(op.Op.Inputs[0].Op); from != nil {
+			t := from.output(op.Op.Inputs[0].Index)
+			return t != nil && j.table.Rows[t.Row].Left.DType.IsFloat()
 		}
 	}
 	return false
