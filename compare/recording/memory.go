@@ -200,7 +200,7 @@ func (p *part) findLate() {
 			for i, l := range []*leaf{x.left, x.right} {
 				late = late || changed[i][l.stated()] || says[i][l.summary.Sum] == contradictory || sides[i].raw
 			}
-			if late {
+			if late && !p.fedOthers(u, x) {
 				if p.late == nil {
 					p.late = map[*leaf]bool{}
 				}
@@ -240,6 +240,20 @@ func (p *part) reordered(u *unit, x leafPair) bool {
 		}
 	}
 	return some
+}
+
+// fedOthers tells of whole numbers that were given to the network, as ids, that they are others, though their largest and smallest are
+// the same: their checksums differ, and what is made of them has another largest or smallest element, which no order changes.
+func (p *part) fedOthers(u *unit, x leafPair) bool {
+	if x.left.sort() == 'f' || !p.reordered(u, x) {
+		return false
+	}
+	const ends = result.KnownMax | result.KnownMin
+	return slices.ContainsFunc(u.left.leaves, func(a leaf) bool {
+		b := u.right.leaf(a.place, 0)
+		return a.role == result.Output && a.tensor() && b != nil && a.summary.Has(ends) && b.summary.Has(ends) &&
+			(a.summary.Stats.Max != b.summary.Stats.Max || a.summary.Stats.Min != b.summary.Stats.Min)
+	})
 }
 
 // unfilled tells of a pair that one of the two is memory that nothing was written to.

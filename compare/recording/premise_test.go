@@ -1,11 +1,14 @@
 package recording_test
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"precision/compare/result"
 	"precision/compare/verdict"
 )
 
@@ -73,6 +76,41 @@ func TestOtherStepInHalf(t *testing.T) {
 	}
 }
 
+// TestIdsByChecksum: ids of the same extremes are others if their checksum is and both extremes of what is looked up by them are, in
+// the same table, also where a call later writes to ids like them, after which a checksum may have been taken.
+func TestIdsByChecksum(t *testing.T) {
+	hashed := func(tensor, sum string) string {
+		return strings.Replace(tensor, `"requires_grad"`, `"md5": "`+sum+`", "requires_grad"`, 1)
+	}
+	run := func(sum, hi, lo string, table float64, later bool) string {
+		ids, rows := hashed(statistics("int64", "95", "0", "null", "null"), sum), hashed(statistics("float32", hi, lo, "0.5", "9"), sum[:6]+hi[:1]+lo[1:2])
+		table8 := fmt.Sprintf("%08x", uint32(table*100))
+		calls := []string{entry("Functional.embedding", 0, []string{ids, hashed(sized(table, 0), table8)}, rows), entry("Functional.relu", 0, []string{rows}, rows)}
+		if later {
+			calls = append(calls, entry("Tensor.masked_fill_", 0, []string{ids}, hashed(statistics("int64", "95", "-1", "null", "null"), sum)))
+		}
+		return written(t, calls...)
+	}
+	for _, c := range []struct {
+		name, sum, hi, lo string
+		table             float64
+		premise           bool
+	}{
+		{"both ends", "0000000a", "4.5", "-4.25", 2, true},
+		{"one end", "0000000a", "4.5", "-3", 2, false},
+		{"another table", "0000000a", "4.5", "-4.25", 2.5, false},
+		{"the same ids", "0000000b", "4.5", "-4.25", 2, false},
+	} {
+		for _, later := range []bool{false, true} {
+			j := judged(t, run(c.sum, c.hi, c.lo, c.table, later), run("0000000b", "3", "-3", 2, later))
+			certain := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) == 1 && j.Premises[0].Reason.Kind == result.InputsSummed
+			if certain != c.premise || !certain && (len(j.Roots) == 0 || j.Table.Ops[j.Roots[0].Operator].Type != "embedding") {
+				t.Errorf("%s, later %v: %s, roots %v, premises %v", c.name, later, j.Verdict, rootNames(j), j.Premises)
+			}
+		}
+	}
+}
+
 // TestPaddedIds: of a padded batch one extreme of the token ids is that of the padding in every run. It is another batch if what is
 // looked up by them has other extremes on both ends, in the same table, and a token or two if it has not.
 func TestPaddedIds(t *testing.T) {
@@ -90,6 +128,30 @@ func TestPaddedIds(t *testing.T) {
 		certain := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseInputs
 		if certain != c.premise || !certain && (len(j.Roots) == 0 || j.Table.Ops[j.Roots[0].Operator].Type != "embedding") {
 			t.Errorf("%s: %s, roots %v, premises %v", c.name, j.Verdict, rootNames(j), j.Premises)
+		}
+	}
+}
+
+// TestGradientBeforeItsCall: the gradients of a module's parameters are recorded before the backward call that they are made of, and do
+// not excuse what goes into it. By its size a gradient may be what rounding makes of cancelling sums.
+func TestGradientBeforeItsCall(t *testing.T) {
+	half := func(v, off float64) string { return strings.Replace(sized(v, off), "float32", "bfloat16", 1) }
+	back := func(module, in, out string) string {
+		return fmt.Sprintf(`"Module.%s.Linear.backward.0": {"input": [%s], "output": [%s]}`, module, in, out)
+	}
+	run := func(off float64) string {
+		noise := map[bool]float64{true: 0.008}[off != 0]
+		calls := []string{}
+		for i, m := range []string{"embed", "k", "o"} {
+			calls = append(calls, fmt.Sprintf(`"Module.%s.Linear.forward.0": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, m, half(2+float64(i), noise*float64(min(i, 1))), half(3+float64(i), noise)))
+		}
+		calls = append(calls, back("o", half(0.7, noise), half(0.09, noise)),
+			fmt.Sprintf(`"Module.k.Linear.parameters_grad.0": {"weight": [%s]}`, half(0.003, off)), back("k", half(0.0006, off), half(0.00007, off)))
+		return written(t, calls...)
+	}
+	for off, want := range map[float64][]string{0.2: {"Module.k.Linear.backward.0"}, 0.02: nil} {
+		if j := judged(t, run(off), run(0)); !slices.Equal(rootNames(j), want) {
+			t.Errorf("off by %g: %s, roots %v, not %v", off, j.Verdict, rootNames(j), want)
 		}
 	}
 }

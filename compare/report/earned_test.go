@@ -277,6 +277,7 @@ var elsewhere = map[string][3]string{
 	"reason.order-differs":       {"../recording/order_test.go", "TestOtherOrder", "OrderDiffers"},
 	"reason.ranks-exchanged":     {"../recording/ranks_test.go", "TestExchangedRanks", "RanksExchanged"},
 	"reason.operators-alone":     {"../verdict/premise_test.go", "TestPremisesByNames", "PremiseGraph"},
+	"reason.inputs-sums":         {"../recording/premise_test.go", "TestIdsByChecksum", "InputsSummed"},
 	"reason.inputs-said":         {"../recording/premise_test.go", "TestPremises", "PremiseInputs"},
 	"reason.made-non-finite":     {"../recording/tensors_test.go", "TestMadeAlone", "NaN of finite numbers"},
 	"reason.nan-flagged":         {"../recording/recorder_test.go", "TestNaNCheck", "Torch.where.0.forward"},

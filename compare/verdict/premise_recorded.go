@@ -330,11 +330,10 @@ func (w *recordedWalk) source(op *Operator, t *Tensor) *source {
 	return s
 }
 
-// looksUp tells of ids of which one extreme is another, as those of a padded batch, that most of them are others: both extremes of
-// what they look up are, too, in a table that is the same. Few other rows hardly hold both.
+// looksUp tells of ids of which one extreme is another, as those of a padded batch, or the checksum alone, that most of them are others:
+// both extremes of what they look up are, too, in a table that is the same. Few other rows hardly hold both.
 func (w *recordedWalk) looksUp(op *Operator, ids *result.Row) bool {
-	a, b := ids.Recorded.Left, ids.Recorded.Right
-	if !catalogue.Is(op.Op.Type, catalogue.Copies) || ids.Compared || !counted(ids.Left.DType) || a.Stats.Max == b.Stats.Max && a.Stats.Min == b.Stats.Min || slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
+	if !catalogue.Is(op.Op.Type, catalogue.Copies) || ids.Compared || !counted(ids.Left.DType) || sameEnds(ids) && agreementOf(ids) != different || slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
 		r := w.row(&t)
 		return r != ids && agreementOf(r) != same
 	}) {
@@ -346,6 +345,11 @@ func (w *recordedWalk) looksUp(op *Operator, ids *result.Row) bool {
 		far := otherStatistics * max(math.Abs(e.rightMax), math.Abs(e.rightMin))
 		return ok && !r.Compared && math.Abs(e.leftMax-e.rightMax) > far && math.Abs(e.leftMin-e.rightMin) > far
 	})
+}
+
+func sameEnds(r *result.Row) bool {
+	a, b := &r.Recorded.Left.Stats, &r.Recorded.Right.Stats
+	return a.Max == b.Max && a.Min == b.Min
 }
 
 // loaded tells of an output of a call that no tensor goes into that it may be data which the
@@ -410,6 +414,9 @@ func (w *recordedWalk) fedWith(s *source) result.Reason {
 	}
 	r := &w.table.Rows[s.row]
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	if r.Recorded.Hashed && sameEnds(r) {
+		return result.Because(result.InputsSummed, s.port.Op, r.Recorded.Left.Sum, r.Recorded.Right.Sum)
+	}
 	return result.Because(result.InputsRecorded, s.port.Op, number(r.Recorded.Left.Stats.Max), number(r.Recorded.Right.Stats.Max), number(r.Recorded.Left.Stats.Min), number(r.Recorded.Right.Stats.Min))
 }
 
