@@ -264,6 +264,9 @@ func (r *Recording) graph(v protofield.Value) error {
 	return err
 }
 
+// before ends the name of a variable whose value is that of steps before, at least in part: no operator of the recording.
+const before = " before"
+
 // Port is an output of an operator.
 type Port struct {
 	Op   string
@@ -286,8 +289,9 @@ func (r *Recording) where(op string) string {
 
 // Made is the type of an operator and what goes into it; nothing where the recording does not tell. An operator of
 // that name which was recorded of another graph is none of its inputs: its name has its own graph before it. Behind what
-// reads a variable stands what was written to it before, by operators of the same graph that have no outputs;
-// behind an argument of a function within another one, the graph of the function by its identifier.
+// reads a variable stands what was written to it before, by operators of the same graph that have no outputs; where none
+// of these wrote all of it, the variable is one of before, which is not recorded. Behind an argument of a function within
+// another one stands the graph of the function, by its identifier.
 func (r *Recording) Made(op string) (typ string, inputs []Port) {
 	graph := r.where(op)
 	c := r.created[node{graph, op}]
@@ -310,10 +314,15 @@ func (r *Recording) Made(op string) (typ string, inputs []Port) {
 	}
 	add(c.inputs)
 	if (c.typ == "ReadVariableOp" || c.typ == "ResourceGather") && len(c.inputs) > 0 {
+		whole := false
 		for _, w := range r.taken[node{graph, c.inputs[0]}] {
 			if w.outputs == 0 && w.at < c.at {
+				whole = whole || w.typ == "AssignVariableOp"
 				add(slices.DeleteFunc(slices.Clone(w.inputs), func(in string) bool { return in == c.inputs[0] }))
 			}
+		}
+		if !whole {
+			inputs[0].Op += before
 		}
 	}
 	return c.typ, inputs

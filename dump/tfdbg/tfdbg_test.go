@@ -94,6 +94,10 @@ func TestMade(t *testing.T) {
 		op("step", "ReadVariableOp", "early", 1, "v:0"),
 		op("step", "AssignSubVariableOp", "write", 0, "v:0", "early:0"),
 		op("step", "ReadVariableOp", "late", 1, "v:0", "^write"),
+		op("step", "AssignVariableOp", "anew", 0, "v:0", "late:0"),
+		op("step", "ReadVariableOp", "latest", 1, "v:0"),
+		op("step", "Placeholder", "u", 1),
+		op("step", "ResourceGather", "rows", 1, "u:0", "late:0"),
 		op("step", "Split", "split", 2, "late:0"),
 		op("step", "Add", "add", 1, "split:1", "split:0"),
 		op("body", "Placeholder", "arg", 1),
@@ -113,7 +117,8 @@ func TestMade(t *testing.T) {
 		t.Fatal(err, r.Damaged)
 	}
 	for op, want := range map[string]string{
-		"v": "Placeholder []", "early": "ReadVariableOp [{v 0}]", "late": "ReadVariableOp [{v 0} {early 0}]", "add": "Add [{split 1} {split 0}]",
+		"v": "Placeholder []", "early": "ReadVariableOp [{v before 0}]", "late": "ReadVariableOp [{v before 0} {early 0}]", "latest": "ReadVariableOp [{v 0} {early 0} {late 0}]",
+		"rows": "ResourceGather [{u before 0} {late 0}]", "add": "Add [{split 1} {split 0}]",
 		"arg": "_Arg [{body 0}]", "add2": "Relu [{arg 0}]", "none": " []",
 		"alike": "Mul [{other/add 0}]", "unlike": " []", "of unlike": "Neg [{step/unlike 0} {step/alike 0}]", "ran": "Mul [{add 0}]", "of ran": "Neg [{ran 0}]",
 	} {
