@@ -136,8 +136,8 @@ func (x *product) recompute(rows []int64, y, b []float64) error {
 			}
 		}
 	}
-	for i := range y {
-		x.finish(0, int64(i)%x.cols, &y[i], b, int64(i))
+	for i := range rows {
+		x.finish(0, 0, y[int64(i)*x.cols:][:x.cols], b[int64(i)*x.cols:][:x.cols])
 	}
 	return nil
 }

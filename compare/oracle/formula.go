@@ -339,12 +339,15 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 		return k.applied(row, in[0])
 	}
 	run := catalogue.Compile[num](f, k.arith())
-	step := formulaKernel(func(x []num) num {
-		for i, v := range x {
-			at[f.Operands[i]] = v
-		}
-		return run(at)
-	})
+	step := formulaKernel(run) // of operands alone, in the order of the parameters
+	if !slices.Equal(f.Operands, span(len(at))) {
+		step = formulaKernel(func(x []num) num {
+			for i, v := range x {
+				at[f.Operands[i]] = v
+			}
+			return run(at)
+		})
+	}
 	if !f.Exact && integers(k.Call) {
 		whole := formulaKernel(func(x []num) num {
 			for i, v := range x {

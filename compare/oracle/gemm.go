@@ -213,10 +213,11 @@ func (v *product) Range(lo int64, y, b []float64) error {
 			c += n
 		}
 		for r := range rows {
-			for c := range cols {
-				i := at + r*cols + c
-				v.finish(row+r, c0+c, &y[i], b, i)
+			line, size := y[at+r*cols:][:cols], b
+			if b != nil {
+				size = b[at+r*cols:][:cols]
 			}
+			v.finish(row+r, c0, line, size)
 		}
 		return nil
 	})
@@ -229,16 +230,17 @@ func (v *product) biasAt(row, col int64) float64 {
 	return v.bias[row]
 }
 
-// finish adds the bias to a sum and turns the size of it into a bound.
-func (v *product) finish(row, col int64, y *float64, b []float64, at int64) {
-	size := 0.0
-	if v.bias != nil {
-		x := v.biasAt(row, col)
-		*y += x
-		size = abs(x)
-	}
-	if b != nil {
-		b[at] = v.bound(b[at] + size)
+// finish adds the bias to sums of a row from a column on, and turns their sizes into bounds.
+func (v *product) finish(row, col int64, y, b []float64) {
+	for i := range y {
+		x := 0.0
+		if v.bias != nil {
+			x = v.biasAt(row, col+int64(i))
+			y[i] += x
+		}
+		if b != nil {
+			b[i] = v.bound(b[i] + abs(x))
+		}
 	}
 }
 
@@ -257,7 +259,11 @@ func (v *product) At(idx []int64, y, b []float64) error {
 		if b != nil {
 			b[i] = size
 		}
-		if v.finish(row, c, &y[i], b, int64(i)); b != nil && !v.exact && v.likely {
+		of := b
+		if b != nil {
+			of = b[i : i+1]
+		}
+		if v.finish(row, c, y[i:i+1], of); b != nil && !v.exact && v.likely {
 			b[i] += v.scatter()
 		}
 	}

@@ -90,7 +90,7 @@ func (j *judge) element(i int64, found, y, b float64) {
 		return
 	}
 	bound := j.bound(y, b)
-	if math.IsNaN(bound) || math.IsInf(bound, 0) && !math.IsInf(y, 0) {
+	if !(abs(bound) <= math.MaxFloat64) && (math.IsNaN(bound) || !math.IsInf(y, 0)) {
 		return // rounding can explain anything
 	}
 	j.judged++
