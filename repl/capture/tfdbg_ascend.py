@@ -428,6 +428,14 @@ def _eager_events(names):
     return events
 
 
+def _inputs(op):
+    """The names of what goes into an operator."""
+    try:
+        return [t.name for t in op.inputs]
+    except AttributeError:  # of some in a loop's condition, in TensorFlow 2.6
+        return [i if ":" in i else i + ":0" for i in op.node_def.input if not i.startswith("^")]
+
+
 def _events(graph):
     """How a graph was made, as TensorFlow's debugger tells it."""
     from tensorflow.core.protobuf import debug_event_pb2
@@ -463,8 +471,8 @@ def _events(graph):
             continue
         made = add().graph_op_creation
         made.op_type, made.op_name, made.graph_id, made.num_outputs = op.type, op.name, _id(graph), len(op.outputs)
-        made.input_names.extend(t.name for t in op.inputs)
-        made.code_location.stack_frame_ids.extend(frame(f[0], f[1]) for f in op.traceback or () if not _LIBRARY.search(f[0]))
+        made.input_names.extend(_inputs(op))
+        made.code_location.stack_frame_ids.extend(frame(f[0], f[1]) for f in getattr(op, "traceback", None) or () if not _LIBRARY.search(f[0]))
     return events
 
 
