@@ -13,11 +13,9 @@ package msg
 import (
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
-	"unsafe"
 )
 
 // Lang is a language the program speaks.
@@ -80,19 +78,13 @@ var tables = [...]func() map[string]string{
 // read reads a file of every package. They are part of the program: one that is
 // not there, or a key of two packages, is a mistake in it.
 func read(name string) map[string]string {
-	var texts []string
-	lines := 0
+	table := map[string]string{}
 	for _, files := range registered {
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			panic(err)
 		}
-		texts = append(texts, unsafe.String(unsafe.SliceData(text), len(text))) // what was read is a copy of its own
-		lines += strings.Count(texts[len(texts)-1], "\n")
-	}
-	table := make(map[string]string, lines)
-	for _, text := range texts {
-		parse(table, text)
+		parse(table, string(text))
 	}
 	return table
 }
@@ -107,10 +99,10 @@ func parse(table map[string]string, text string) {
 		}
 		if key, text, ok := strings.Cut(line, " = "); ok {
 			key = strings.TrimSpace(key)
-			before := len(table)
-			if table[key] = strings.ReplaceAll(text, `\n`, "\n"); len(table) == before {
+			if _, twice := table[key]; twice {
 				panic("two packages have a message " + key)
 			}
+			table[key] = strings.ReplaceAll(text, `\n`, "\n")
 		}
 	}
 }
@@ -163,45 +155,7 @@ func fill(text string, args []any) string {
 	if len(args) == 0 {
 		return strings.ReplaceAll(text, "%%", "%")
 	}
-	text = inNumber(text, args)
-	if filled, ok := inserted(text, args); ok {
-		return filled
-	}
-	return fmt.Sprintf(text, args...)
-}
-
-// inserted is a message whose verbs are %s and %q, with or without the number of an argument, and whose arguments are texts that
-// are all used: nearly all rows of a large table have one, and Sprintf takes three times as long to make it.
-func inserted(text string, args []any) (string, bool) {
-	var room [512]byte
-	out, next, used := room[:0], 0, 0
-	for {
-		i := strings.IndexByte(text, '%')
-		if i < 0 {
-			break
-		}
-		out, text = append(out, text[:i]...), text[i+1:]
-		if len(text) > 3 && text[0] == '[' && text[2] == ']' {
-			next, text = int(text[1]-'1'), text[3:]
-		}
-		if text == "" || next < 0 || next >= len(args) {
-			return "", false
-		}
-		value, ok := args[next].(string)
-		switch {
-		case !ok:
-			return "", false
-		case text[0] == 's':
-			out = append(out, value...)
-		case text[0] == 'q':
-			out = strconv.AppendQuote(out, value)
-		default:
-			return "", false
-		}
-		next++
-		text, used = text[1:], max(used, next)
-	}
-	return string(append(out, text...)), used == len(args)
+	return fmt.Sprintf(inNumber(text, args), args...)
 }
 
 // inNumber chooses between the forms of a text such as "%d file{|s}": the first

@@ -100,40 +100,6 @@ func TestInNumber(t *testing.T) {
 	}
 }
 
-// What is inserted without Sprintf reads as what Sprintf makes of it.
-func TestInserted(t *testing.T) {
-	odd := "a \"b\"\x00\xff\u00e9\u4e2d"
-	for _, c := range []struct {
-		text  string
-		args  []any
-		quick bool
-	}{
-		{"%s", []any{"x"}, true},
-		{"[%[1]s] no %[1]q of %[2]s.", []any{odd, "y"}, true},
-		{"%[2]q %[1]s", []any{"x", odd}, true},
-		{"%q, %s, no verb", []any{odd, odd}, true},
-		{"no verb", []any{"x"}, false},
-		{"%s %s", []any{"x"}, false},
-		{"%s", []any{"x", "y"}, false},
-		{"%[3]s %s", []any{"x", "y"}, false},
-		{"%[2]s %s", []any{"x", "y"}, false},
-		{"%d", []any{1}, false},
-		{"%s", []any{1}, false},
-		{"%5s", []any{"x"}, false},
-		{"100%% %s", []any{"x"}, false},
-		{"%s %", []any{"x"}, false},
-		{"%[1", []any{"x"}, false},
-	} {
-		got, quick := inserted(c.text, c.args)
-		if quick != c.quick {
-			t.Errorf("%q of %q: inserted is %v, expected %v", c.text, c.args, quick, c.quick)
-		}
-		if want := fmt.Sprintf(c.text, c.args...); quick && got != want {
-			t.Errorf("%q of %q is %q, Sprintf makes %q", c.text, c.args, got, want)
-		}
-	}
-}
-
 // TestInFiles: what the program says in Chinese stands in files of texts, where a third language is another file;
 // no code has it in a string.
 func TestInFiles(t *testing.T) {
