@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unsafe"
 )
 
 // Lang is a language the program speaks.
@@ -78,13 +79,19 @@ var tables = [...]func() map[string]string{
 // read reads a file of every package. They are part of the program: one that is
 // not there, or a key of two packages, is a mistake in it.
 func read(name string) map[string]string {
-	table := map[string]string{}
+	var texts []string
+	lines := 0
 	for _, files := range registered {
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			panic(err)
 		}
-		parse(table, string(text))
+		texts = append(texts, unsafe.String(unsafe.SliceData(text), len(text))) // what was read is a copy of its own
+		lines += strings.Count(texts[len(texts)-1], "\n")
+	}
+	table := make(map[string]string, lines)
+	for _, text := range texts {
+		parse(table, text)
 	}
 	return table
 }
@@ -99,10 +106,10 @@ func parse(table map[string]string, text string) {
 		}
 		if key, text, ok := strings.Cut(line, " = "); ok {
 			key = strings.TrimSpace(key)
-			if _, twice := table[key]; twice {
+			before := len(table)
+			if table[key] = strings.ReplaceAll(text, `\n`, "\n"); len(table) == before {
 				panic("two packages have a message " + key)
 			}
-			table[key] = strings.ReplaceAll(text, `\n`, "\n")
 		}
 	}
 }
