@@ -127,7 +127,7 @@ func TestRecordingsMapped(t *testing.T) {
 	if err != nil || !strings.Contains(string(table), "mapping") {
 		t.Errorf("the table does not say mapping, %v", err)
 	}
-	if status, _, stderr := precision(t, "compare", "-lt", out, "-rt", out, "-map", file, "-out", out, "-lang", "en"); status != exitUsage || !strings.Contains(stderr, "needs a recording of calls on both sides") {
+	if status, _, stderr := precision(t, "compare", "-lt", out, "-rt", out, "-map", file, "-out", out, "-lang", "en"); status != exitUsage || !strings.Contains(stderr, "needs recordings of calls, or named tensors, on both sides") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
