@@ -199,11 +199,15 @@ func (e *entry) known() *Row {
 }
 
 // All are the rows of the catalogue.
-func All() []*Row {
-	seen, list := map[*Row]bool{}, []*Row(nil)
+func All() []*Row { return With("") }
+
+// With are the rows whose traits have a word in them, which alone are read: reading all takes a tenth of the time of a small
+// recording.
+func With(word string) []*Row {
+	seen, list := map[*entry]bool{}, []*Row(nil)
 	for _, e := range rows() {
-		if r := e.known(); !seen[r] {
-			seen[r], list = true, append(list, r)
+		if !seen[e] && strings.Contains(e.traits, word) {
+			seen[e], list = true, append(list, e.known())
 		}
 	}
 	slices.SortFunc(list, func(a, b *Row) int { return strings.Compare(a.Names[0], b.Names[0]) })

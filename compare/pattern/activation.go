@@ -25,7 +25,7 @@ type function struct {
 
 // activations are those that the catalogue has.
 var activations = sync.OnceValue(func() (list []function) {
-	for _, row := range catalogue.All() {
+	for _, row := range catalogue.With("activation") {
 		if row.Traits&catalogue.Activation != 0 {
 			list = append(list, function{row.Names[0], row.Formula.Function()})
 		}
