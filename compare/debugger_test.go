@@ -46,22 +46,14 @@ func TestDebugger(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := Job{Left: left, Right: golden}.Open(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := s.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := verdict.Judge(out.Table, verdict.Options{})
+	j, table := judgedTable(t, left, golden)
 	if len(j.Roots) != 1 || j.Operators[j.Roots[0].Operator].Op.Name != "net_add" {
 		t.Errorf("%d roots", len(j.Roots))
 	}
 	if r := &j.Roots[0]; r.Certainty != verdict.Certain {
 		t.Errorf("the root is %v, though the graph tells its inputs, and they agree", r.Certainty)
 	}
-	for _, op := range out.Table.Ops {
+	for _, op := range table.Ops {
 		if !strings.HasPrefix(op.Lines, "/home/user/train.py:") {
 			t.Errorf("%s was made at %q", op.Name, op.Lines)
 		}
@@ -87,15 +79,8 @@ func TestRecorder(t *testing.T) {
 			}
 		}
 		change(left, right)
-		s, err := Job{Left: left, Right: right}.Open(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := s.Run(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return verdict.Judge(out.Table, verdict.Options{}), out.Table, out.Table.Meta.Warnings
+		j, table := judgedTable(t, left, right)
+		return j, table, table.Meta.Warnings
 	}
 	one := func(dir, pattern string) string {
 		t.Helper()
@@ -171,4 +156,18 @@ func TestRecorder(t *testing.T) {
 			t.Errorf("%s: %v, %q", name, j.Verdict, warnings)
 		}
 	}
+}
+
+// judgedTable compares two folders and judges the table.
+func judgedTable(t *testing.T, left, right string) (*verdict.Judged, *result.Table) {
+	t.Helper()
+	s, err := Job{Left: left, Right: right}.Open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verdict.Judge(out.Table, verdict.Options{}), out.Table
 }

@@ -597,7 +597,7 @@ func (c *recordedCall) mended(files *files, full bool) (out []Finding) {
 	}
 	f, _, _, _ := called(n.Prefix, n.API, c.of.header.Framework)
 	if f == nil || f.mends == nil {
-		if (n.Prefix == "NPU" || n.Prefix == "MindSpeed") && f == nil && slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor && v.Section != msprobe.Output }) &&
+		if ofDevice(n.Prefix) && f == nil && slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor && v.Section != msprobe.Output }) &&
 			!slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Kind == msprobe.Tensor && v.Section == msprobe.Output }) {
 			return refused([]Finding{c.blank(nil, 0)}, because(NoAPI, c.kind()))
 		}

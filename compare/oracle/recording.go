@@ -300,9 +300,12 @@ func readKernels(from *mindspore.Recording) (*recordedCalls, error) {
 	return r, nil
 }
 
+// ofDevice tells of the prefix of a function that it runs on an NPU alone.
+func ofDevice(prefix string) bool { return prefix == "NPU" || prefix == "MindSpeed" }
+
 // onDevice reports whether a call says that it ran on an NPU or GPU.
 func onDevice(c *msprobe.Call) bool {
-	if p := c.Parsed.Prefix; p == "NPU" || p == "MindSpeed" {
+	if ofDevice(c.Parsed.Prefix) {
 		return true
 	}
 	for i := range c.Values {

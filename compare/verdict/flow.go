@@ -124,7 +124,7 @@ func (w *recordedWalk) run() {
 			}
 		}
 		w.handedOn(op, &a)
-		if strings.Contains(op.Op.Name, ".parameters_grad.") || strings.HasSuffix(op.Op.Name, ".debug") || op.Op.Behind || w.unfed(op) && w.off(op) || w.onlyNaNKnown(op) {
+		if ofParameters(op) || strings.HasSuffix(op.Op.Name, ".debug") || op.Op.Behind || w.unfed(op) && w.off(op) || w.onlyNaNKnown(op) {
 			// Gradients of parameters, values saved by hand, states, calls whose inputs were not recorded.
 			a.from = merge(a.from, w.before(op))
 			a.stirred = a.stirred || w.noise

@@ -26,11 +26,14 @@ const leastUsual = 0.5
 
 // backwards is 1 for a backward call and the gradients of a module's parameters, else 0.
 func backwards(op *Operator) int {
-	if strings.HasSuffix(op.Op.Name, ".backward") || strings.Contains(op.Op.Name, ".backward.") || strings.Contains(op.Op.Name, ".parameters_grad.") {
+	if strings.HasSuffix(op.Op.Name, ".backward") || strings.Contains(op.Op.Name, ".backward.") || ofParameters(op) {
 		return 1
 	}
 	return 0
 }
+
+// ofParameters tells of the gradients of a module's parameters.
+func ofParameters(op *Operator) bool { return strings.Contains(op.Op.Name, ".parameters_grad.") }
 
 // learn finds how much calls add to the errors of their inputs as a rule: the
 // factor that three of four stay below; and how far inputs are off that no call is
@@ -447,7 +450,7 @@ func apartBy(a, b *result.Summary, limit float64) bool {
 // raise notes the errors of the outputs of a call. The gradient of a parameter is made of what goes into a backward call that is
 // recorded behind it, which it does not excuse.
 func (w *recordedWalk) raise(op *Operator) {
-	if strings.Contains(op.Op.Name, ".parameters_grad.") {
+	if ofParameters(op) {
 		return
 	}
 	for k := range op.Outputs {

@@ -143,7 +143,7 @@ func (w *recordedWalk) shuffled(op *Operator, r *result.Row) bool {
 	a, b := r.Recorded.Left, r.Recorded.Right
 	hashed := r.Recorded.Hashed && !slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return w.row(&t).Has(result.ChecksumLate) })
 	return catalogue.Is(op.Op.Type, catalogue.Moves|catalogue.Copies) && !r.Compared && !hashed && a.Has(extremes) && b.Has(extremes) &&
-		a.Stats.Max == b.Stats.Max && a.Stats.Min == b.Stats.Min && w.rounded(r) &&
+		sameEnds(r) && w.rounded(r) &&
 		!slices.ContainsFunc(op.Inputs, func(t Tensor) bool { r := w.row(&t); return proven(r) && !isWeight(op, r.Recorded.Place) })
 }
 

@@ -180,7 +180,7 @@ func (s *Source) row(ctx context.Context, i int, p *pair, w *compare.Worker) (re
 	case row.Result().Facts.BitEqual:
 		p.Kind = Same
 	case s.weights:
-		if known, failed := p.known(ctx, &row.Result().Facts); !known || failed != nil {
+		if !p.known(ctx, &row.Result().Facts) {
 			p.compare(ctx)
 		}
 		err = ctx.Err()

@@ -200,15 +200,7 @@ func TestMapped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := w.Numbers()
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := make([]float64, w.Len())
-		if err := e.Read(v, 0); err != nil {
-			t.Fatal(err)
-		}
-		to.put(name, v, w.Shape...)
+		to.put(name, numbersOf(t, w), w.Shape...)
 	}
 	empty := func() *tensors { return &tensors{map[string][]int64{}, map[string][]float64{}} }
 
@@ -374,15 +366,7 @@ func TestArrays(t *testing.T) {
 		defer s.Close()
 		n := &tensors{map[string][]int64{}, map[string][]float64{}}
 		for _, x := range s.Tensors {
-			v, err := x.Numbers()
-			if err != nil {
-				t.Fatal(err)
-			}
-			values := make([]float64, x.Len())
-			if err := v.Read(values, 0); err != nil {
-				t.Fatal(err)
-			}
-			n.put(strings.Replace(x.Name, "block_", "block/", 1)+":0", values, x.Shape...)
+			n.put(strings.Replace(x.Name, "block_", "block/", 1)+":0", numbersOf(t, x), x.Shape...)
 		}
 		return n.open(t, "F32").Path
 	}
@@ -490,4 +474,18 @@ func TestUnreadOnce(t *testing.T) {
 	if damaged == 0 {
 		t.Error("nothing damaged")
 	}
+}
+
+// numbersOf are the elements of a tensor.
+func numbersOf(t *testing.T, w *checkpoint.Tensor) []float64 {
+	t.Helper()
+	e, err := w.Numbers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make([]float64, w.Len())
+	if err := e.Read(list, 0); err != nil {
+		t.Fatal(err)
+	}
+	return list
 }

@@ -331,20 +331,20 @@ func (p *pair) relate(ctx context.Context) error {
 // mostSampled is how many tiles tell how even the differences of a pair are whose other sums are known: two million elements.
 const mostSampled = 64
 
-// known relates a pair by what was summed up of all its elements, which are not read again. ok is false where that does not tell.
-func (p *pair) known(ctx context.Context, f *metric.Facts) (ok bool, err error) {
+// known relates a pair by what was summed up of all its elements, which are not read again; false where that does not tell.
+func (p *pair) known(ctx context.Context, f *metric.Facts) bool {
 	if !f.Known || f.Finite != f.N || f.N != min(p.a.len(), p.b.len()) || p.a.t.Type != p.b.t.Type || !p.a.t.Type.IsFloat() || p.a.add != nil || p.b.add != nil {
-		return false, nil
+		return false
 	}
 	p.Equal, p.Rel = float64(f.N-f.Differ)/float64(f.N), f.Distance*f.Y.RMS/f.X.RMS
 	if f.X.RMS == 0 || f.Y.RMS == 0 {
-		return false, nil
+		return false
 	}
 	if p.Rel < nearRel {
 		var moves moves
 		x, y, err := open(p.a, p.b)
 		if err != nil {
-			return false, err
+			return false
 		}
 		u, v := make([]float64, tile), make([]float64, tile)
 		tiles := (f.N + tile - 1) / tile
@@ -352,11 +352,8 @@ func (p *pair) known(ctx context.Context, f *metric.Facts) (ok bool, err error) 
 		for i := range n {
 			first := i * (tiles - 1) / max(n-1, 1) * tile
 			k := min(tile, f.N-first)
-			if err = x.read(u[:k], first); err == nil {
-				err = y.read(v[:k], first)
-			}
-			if err != nil || ctx.Err() != nil {
-				return false, err
+			if x.read(u[:k], first) != nil || y.read(v[:k], first) != nil || ctx.Err() != nil {
+				return false
 			}
 			for j := range k {
 				if u[j] != v[j] {
@@ -367,7 +364,7 @@ func (p *pair) known(ctx context.Context, f *metric.Facts) (ok bool, err error) 
 		p.Even = moves.even()
 	}
 	p.judge(f.Y.Lo == f.Y.Hi && f.X.Lo != f.X.Hi, f.Y.Lo)
-	return true, nil
+	return true
 }
 
 // judge tells how a pair is related by its sums; never tells that the right side is one number, value, and the left is not.

@@ -19,7 +19,8 @@ type window struct {
 }
 
 const (
-	// windowSize is how much is read at once.
+	// windowSize is how much is read at once: of small recordings most files have less, and room that is not used
+	// is memory of which each page costs a fault.
 	windowSize = 32 << 10
 	// maxEntry bounds the window. The longest entries of recordings have some
 	// hundred kilobytes.
