@@ -3,11 +3,11 @@ package dump
 import (
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 
 	"precision/dump/layout"
 	"precision/dump/tfdbg"
+	"precision/internal/lazy"
 	"precision/internal/plainfile"
 )
 
@@ -80,7 +80,7 @@ func (f *Folder) recorded(files []fs.DirEntry) ([]fs.DirEntry, error) {
 }
 
 // again is the ending of names of outputs that ran several times in a step, in the recorder's files.
-var again = regexp.MustCompile(`--(call|body|cond|pipeline)-[0-9]+$`)
+var again = lazy.Regexp(`--(call|body|cond|pipeline)-[0-9]+$`)
 
 // describe lets a folder tell what a recording says of how operators were made.
 func (f *Folder) describe(r *tfdbg.Recording) {
@@ -94,7 +94,7 @@ func (f *Folder) describe(r *tfdbg.Recording) {
 	plain := func(op string) (name, run string) {
 		op = Normalise(op)
 		if _, known := made[op]; !known {
-			run = again.FindString(op)
+			run = again().FindString(op)
 		}
 		return made[op[:len(op)-len(run)]], run
 	}
