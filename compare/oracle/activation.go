@@ -51,10 +51,30 @@ func activationForms() {
 		})
 	}
 	define("glu", function{forward: gated("sigmoid", false)})
-	define("npu_swiglu", function{forward: gated("silu", true)})
+	define("npu_swiglu", function{forward: gated("silu", true), nodes: [][]string{{"input"}}, backward: func(k *invocation, g []Values) gradients {
+		return k.gatedGradients(g, []bool{true}, "a*sigmoid(a)", "sigmoid(a)*(1+a*(1-sigmoid(a)))")
+	}})
 	defineSoftmax()
 	defineLookups()
 	define("npu_clipped_swiglu", function{forward: formulaFor(clippedSwiglu)})
+}
+
+// gatedGradients are those of act(a)·b, where one half of an axis of the input is a and the other b, by the formulas of the activation and
+// of its slope; left says of each reading whether a comes first.
+func (k *invocation) gatedGradients(g []Values, left []bool, act, slope string) gradients {
+	x, d, all := k.tensor("input"), k.alone(g), gradients{}
+	axis := k.axis("dim", -1, len(x.shape))
+	for i, first := range left {
+		all["input"+other(i)] = func() Values {
+			a, b := k.halved(x, axis, first)
+			da, db := k.computed("g,a,b)=g*b*("+slope+")", d, a, b), k.computed("g,y)=g*y", d, k.halves(k.computed("a)="+act, a)))
+			if !first {
+				da, db = db, da
+			}
+			return joined(axis, da, db)
+		}
+	}
+	return all
 }
 
 // halved are the halves of an axis, the first one in front or behind.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"precision/dump/dtype"
 )
@@ -35,6 +36,10 @@ type attention struct {
 	y, b      []float64
 	x, ex, pr []float64
 	pb, size  []float64
+	// saved are the largest score and Σ e^(score - largest) that the gradients go by, and out is the result, where they were given
+	// for more keys than these are; nil for those of the row.
+	saved func(a attended) (largest, sum float64)
+	out   *dense
 	// largest score, Σ e^(score - largest) and the logarithm of Σ e^score of the row that is held
 	largest, sum, log num
 }
@@ -73,6 +78,9 @@ func (t *attention) row(a attended) {
 			t.b[j] = math.Inf(1)
 		}
 		t.largest, t.sum, t.log = num{0, math.Inf(1)}, num{0, math.Inf(1)}, num{0, math.Inf(1)}
+		for c := range t.pr {
+			t.pr[c], t.pb[c] = 0, math.Inf(1)
+		}
 	}
 	if a.q < 0 {
 		unsure()
@@ -292,7 +300,7 @@ func attentionForms() {
 		return t.forms(func(t *attention) []Values { return []Values{t} })
 	}, backward: dotProductGradients, nodes: [][]string{{"grad"}}})
 	define("multi_head_attention", function{forward: multiHead})
-	define("npu_fusion_attention", function{forward: fusionAttention})
+	define("npu_fusion_attention", function{forward: fusionAttention, backward: fusionGradients})
 	define("inference_attention", function{forward: inferenceAttention})
 	define("paged_attention", function{forward: inferenceAttention, mends: []string{"out"}})
 	define("npu_attention_update", function{forward: func(k *invocation) []Reading {
@@ -555,21 +563,17 @@ func dotProductGradients(k *invocation, g []Values) gradients {
 	rows := count(t.shape[:len(t.shape)-1])
 	refuseIf(!sameCount(d.Shape(), t.shape) || float64(rows)*float64(t.most)*float64(t.e+t.ev) > mostMultiplied, ShapesDiffer, d.Shape(), t.shape)
 	t.p, t.late = precisionFor(k.working()), k.loose != strict
-	var dq, dk, dv *dense
-	all := func() {
-		if dq == nil {
-			do := must(held(d))
-			dq, dk, dv = t.gradients(do.y, rows)
-		}
-	}
-	of := func(get func() *dense) func() Values {
-		return func() Values {
-			all()
-			return get()
-		}
-	}
-	return gradients{"query": of(func() *dense { return dq }), "key": of(func() *dense { return dk }), "value": of(func() *dense { return dv }),
-		"grad": func() Values { return d }}
+	of := t.backOf(d, rows)
+	return gradients{"query": of(0), "key": of(1), "value": of(2), "grad": func() Values { return d }}
+}
+
+// backOf gives the gradients of q, k and v, which are computed together.
+func (t *attention) backOf(d Values, rows int64) func(i int) func() Values {
+	all := sync.OnceValue(func() [3]*dense {
+		dq, dk, dv := t.gradients(must(held(d)).y, rows)
+		return [3]*dense{dq, dk, dv}
+	})
+	return func(i int) func() Values { return func() Values { return all()[i] } }
 }
 
 // gradients are those of q, k and v from that of the result.
@@ -587,9 +591,22 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 	sizeQ := make([]float64, t.e)
 	for r := range rows {
 		at := t.at(r)
+		if at.q < 0 {
+			continue
+		}
 		t.row(at)
 		g, o := do[r*t.ev:][:t.ev], t.y
 		sum, size := num{}, 0.0
+		if t.saved != nil {
+			largest, all := t.saved(at)
+			f := t.sum.y * math.Exp(t.largest.y-largest) / all
+			part := num{f, f * (t.largest.b + t.sum.b/t.sum.y + t.a.ulps*(2+abs(largest)))}
+			for c := range t.pr {
+				p := t.a.mul(num{t.pr[c], t.pb[c]}, part)
+				t.pr[c], t.pb[c] = p.y, p.b
+			}
+			t.held = attended{q: -1}
+		}
 		for c := range at.s {
 			v, abss := 0.0, 0.0
 			key := t.key(at, c)
@@ -607,11 +624,20 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 			sum.b += t.pb[c]*abs(v) + (t.pr[c]+t.pb[c])*dp[c].b
 			size += abs(t.pr[c] * v)
 		}
+		if t.out != nil {
+			sum, size = num{}, 0
+			for j, x := range g {
+				sum.y += x * t.out.y[r*t.ev+int64(j)]
+				size += abs(x * t.out.y[r*t.ev+int64(j)])
+			}
+		}
 		sum.b += gamma(float64(t.most+t.ev)+4, t.sumUnit) * size
 		for j, x := range g {
-			sum.b += abs(x) * (narrow*abs(o[j]) + t.b[j])
+			if t.out == nil {
+				sum.b += abs(x) * (narrow*abs(o[j]) + t.b[j])
+			}
 		}
-		row := dq.y[r*t.e:][:t.e]
+		row := dq.y[at.q*t.e:][:t.e]
 		clear(sizeQ)
 		for c := range at.s {
 			p := num{t.pr[c], t.pb[c]}
@@ -623,23 +649,23 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 			}
 			key := t.key(at, c)
 			for i := range t.e {
-				x, q := t.k.y[key*t.e+i], t.q.y[r*t.e+i]
+				x, q := t.k.y[key*t.e+i], t.q.y[at.q*t.e+i]
 				row[i] += ds.y * x
-				dq.b[r*t.e+i] += ds.b * abs(x)
+				dq.b[at.q*t.e+i] += ds.b * abs(x)
 				sizeQ[i] += abs(ds.y*x) + ds.b*abs(x)
 				dk.y[key*t.e+i] += ds.y * q
 				dk.b[key*t.e+i] += ds.b * abs(q)
 				sizeK[key*t.e+i] += abs(ds.y*q) + ds.b*abs(q)
 			}
 			for j, x := range g {
-				at := key*t.ev + int64(j)
-				dv.y[at] += p.y * x
-				dv.b[at] += p.b * abs(x)
-				sizeV[at] += abs(p.y*x) + p.b*abs(x)
+				to := key*t.ev + int64(j)
+				dv.y[to] += p.y * x
+				dv.b[to] += p.b * abs(x)
+				sizeV[to] += abs(p.y*x) + p.b*abs(x)
 			}
 		}
 		for i := range t.e {
-			dq.b[r*t.e+i] += gamma(float64(t.most)+4, t.sumUnit) * sizeQ[i]
+			dq.b[at.q*t.e+i] += gamma(float64(t.most)+4, t.sumUnit) * sizeQ[i]
 		}
 	}
 	for i := range dk.b {
@@ -647,6 +673,13 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 	}
 	for i := range dv.b {
 		dv.b[i] += gamma(terms[i/int(t.ev)]+4, t.sumUnit) * sizeV[i]
+	}
+	for _, v := range []*dense{dq, dk, dv} { // of 0 times what is not known
+		for i, b := range v.b {
+			if math.IsNaN(b) {
+				v.b[i] = math.Inf(1)
+			}
+		}
 	}
 	return dq, dk, dv
 }
@@ -679,15 +712,20 @@ func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Valu
 	s := x.Shape()
 	rank := len(s)
 	refuseIf(rank == 0 || s[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, s)
-	half, axis, parts, width := s[rank-1]/2, rank-1, x, s[rank-1]/2
-	if interleaved {
-		parts, axis, width = reshape(x, append(slices.Clone(s[:rank-1]), half, 2)), rank, 1
-	}
-	second := elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{slab1(parts, axis, width, width)})
-	turned := reshape(joined(axis, second, slab1(parts, axis, 0, width)), s)
-	p, q := newPointwise(mulKernel(k.unit()), x, cos), newPointwise(mulKernel(k.unit()), turned, sin)
+	p, q := newPointwise(mulKernel(k.unit()), x, cos), newPointwise(mulKernel(k.unit()), turnedPairs(x, interleaved), sin)
 	refuseIf(!slices.Equal(p.shape, s) || !slices.Equal(q.shape, s), ShapesDiffer, s, cos.shape)
 	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.halves(p), k.halves(q)})
+}
+
+// turnedPairs turns each pair of a row by a right angle: (a, b) is (-b, a).
+func turnedPairs(x Values, interleaved bool) Values {
+	s := x.Shape()
+	axis, parts, width := len(s)-1, x, s[len(s)-1]/2
+	if interleaved {
+		parts, axis, width = reshape(x, append(slices.Clone(s[:axis]), width, 2)), axis+1, 1
+	}
+	second := elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{slab1(parts, axis, width, width)})
+	return reshape(joined(axis, second, slab1(parts, axis, 0, width)), s)
 }
 
 // Attention of fused kernels, over all layouts: which row of a tensor is the query, key or value of a head at a place
@@ -1067,20 +1105,7 @@ func (k *invocation) biased(name string, s sequences, most int64) func(a attende
 // type of the inputs (ops-transformer attention/flash_attention_score). Its further outputs are the largest score of each row and
 // the sum of the exponentials, eight times each; of packed sequences the heads come first in these, if nothing else is said.
 func fusionAttention(k *invocation) []Reading {
-	refuseIf(k.float("keep_prob", 1) != 1, Random, "keep_prob")
-	k.unsupported("padding_mask", "prefix")
-	refuseIf(k.has("pse") && k.int("pse_type", 1) != 1, Unsupported, "pse_type") // 0 adds it behind the scale, 2 and 3 make it of slopes
-	k.required("head_num", "input_layout")
-	layout := k.string("input_layout", "")
-	t, s := k.kernelAttention(layout, k.int("head_num", 0), 0, "pre_tockens", "next_tockens")
-	t.before = k.biased("pse", s, t.most)
-	orders := []string{"BNS"}
-	if s.q.packed {
-		orders = []string{"NT", "TN"}
-		if k.string("softmax_layout", "") == "TND" {
-			orders = orders[1:]
-		}
-	}
+	t, s, orders := k.fusedAttention()
 	var out []Reading
 	for _, order := range orders {
 		r := Reading{Name: order, Out: []Values{t}}
@@ -1092,26 +1117,92 @@ func fusionAttention(k *invocation) []Reading {
 	return out
 }
 
+// fusedAttention is the attention with the orders that its statistics may have.
+func (k *invocation) fusedAttention() (t *attention, s sequences, orders []string) {
+	refuseIf(k.float("keep_prob", 1) != 1, Random, "keep_prob")
+	k.unsupported("padding_mask", "prefix")
+	refuseIf(k.has("pse") && k.int("pse_type", 1) != 1, Unsupported, "pse_type") // 0 adds it behind the scale, 2 and 3 make it of slopes
+	k.required("head_num", "input_layout")
+	t, s = k.kernelAttention(k.string("input_layout", ""), k.int("head_num", 0), 0, "pre_tockens", "next_tockens")
+	t.before = k.biased("pse", s, t.most)
+	switch {
+	case !s.q.packed:
+		return t, s, []string{"BNS"}
+	case k.string("softmax_layout", "") == "TND":
+		return t, s, []string{"TN"}
+	}
+	return t, s, []string{"NT", "TN"}
+}
+
+// fusionGradients are those of queries, keys and values. npu_fusion_attention_grad may be given the statistics and the result, which in
+// a ring of ranks are of more keys than its own: the probabilities are by these, then (MindSpeed's ring attention).
+func fusionGradients(k *invocation, g []Values) gradients {
+	whole, s, orders := k.fusedAttention()
+	whole.p = precisionFor(k.tensor("key").numeric())
+	d, all := gradient(g, 0), gradients{}
+	rows := count(whole.shape[:len(whole.shape)-1])
+	if whole.ev > 0 { // heads may lie in the last axis
+		rows = count(whole.shape) / whole.ev
+	}
+	refuseIf(!sameCount(d.Shape(), whole.shape) || float64(rows)*float64(whole.most)*float64(whole.e+whole.ev) > mostMultiplied, ShapesDiffer, d.Shape(), whole.shape)
+	for i, order := range orders {
+		t := *whole
+		if k.has("softmax_max") {
+			largest, sum := k.pair("softmax_max", "softmax_sum")
+			h := s.statistics(order)
+			per := count(largest.shape) / max(h.heads*h.length*h.batches, 1)
+			refuseIf(per < 1 || per*h.heads*h.length*h.batches != count(largest.shape) || !sameCount(largest.shape, sum.shape), ShapesDiffer, largest.shape, sum.shape)
+			m, n := must(numbers(largest)), must(numbers(sum))
+			t.saved = func(a attended) (float64, float64) {
+				i := a.row
+				if h.packed {
+					i += s.starts[a.batch]
+				}
+				at := h.row(a.batch, a.head, i) * per
+				return m[at], n[at]
+			}
+			if out := k.optional("attention_in"); out != nil {
+				refuseIf(!sameCount(out.shape, t.shape), ShapesDiffer, out.shape, t.shape)
+				t.out = must(held(out))
+			}
+		} else if i > 0 {
+			break
+		} else if len(k.results) > 0 { // what was kept for going backward
+			t.out = must(held(k.result(0)))
+			refuseIf(!sameCount(t.out.shape, t.shape), ShapesDiffer, t.out.shape, t.shape)
+		}
+		of := t.backOf(d, rows)
+		for i, name := range []string{"query", "key", "value"} {
+			shape := k.tensor(name).shape
+			all[name+other(len(all)/3)] = func() Values { v := of(i)(); return sized(v, shape) }
+		}
+	}
+	return all
+}
+
+// statistics is where those of a row are in an order of axes.
+func (s *sequences) statistics(order string) headed {
+	h := headed{batches: s.q.batches, heads: s.q.heads, length: s.q.length, packed: s.q.packed}
+	switch {
+	case order == "BNS":
+		h.row = func(b, n, i int64) int64 { return (b*h.heads+n)*h.length + i }
+	case order == "NT":
+		h.batches, h.row = 1, func(_, n, i int64) int64 { return n*h.length + i }
+	default:
+		h.batches, h.row = 1, func(_, n, i int64) int64 { return i*h.heads + n }
+	}
+	return h
+}
+
 // perRow is a statistic of every row in an order of axes, as often as the recorded output has it; nil where that has another size.
 func (t *attention) perRow(k *invocation, s sequences, order string, output int, of func() num) Values {
 	shape, ok := k.out(output)
-	h := headed{batches: s.q.batches, heads: s.q.heads, length: s.q.length, packed: s.q.packed}
-	rows := h.heads * h.length
-	if !h.packed {
-		rows *= h.batches
-	}
+	h := s.statistics(order)
+	rows := h.heads * h.length * h.batches
 	if !ok || rows == 0 || count(shape) == 0 || count(shape)%rows != 0 {
 		return nil
 	}
 	times := count(shape) / rows
-	switch order {
-	case "BNS":
-		h.row = func(b, n, i int64) int64 { return (b*h.heads+n)*h.length + i }
-	case "NT":
-		h.row = func(_, n, i int64) int64 { return n*h.length + i }
-	case "TN":
-		h.row = func(_, n, i int64) int64 { return i*h.heads + n }
-	}
 	places := s.placesOf(h)
 	return t.statistic(shape, func(i int64) attended { return s.rowOf(places(i / times)) }, of)
 }

@@ -375,7 +375,7 @@ func gradientKernel(of string, known *function, params, outs []string) *function
 			}
 			return readings
 		}
-		if hides("eps") {
+		if hides("eps") && !x.args["rstd"].tensor() {
 			return x.everyEpsilon(grads)
 		}
 		x.window()

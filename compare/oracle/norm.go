@@ -192,7 +192,32 @@ func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 	m.eps = k.float("eps", missing)
 	refuseIf(k.called != nil && m.eps < 0, BadArgument, k.shown("eps"), m.eps, "0 or more")
 	m.affine(k, m.n, "weight", "bias")
+	m.saved(k, x)
 	return k.fitting(m)
+}
+
+// saved takes the statistics that a kernel of gradients is given, a number each of every row.
+func (m *normal) saved(k *invocation, x *operand) {
+	o := k.args["rstd"]
+	if !o.tensor() || m.n == 0 {
+		return
+	}
+	rows := func(name string) []float64 {
+		v := k.tensor(name)
+		refuseIf(count(v.shape) != count(x.shape)/m.n, ShapesDiffer, x.shape, v.shape)
+		return must(numbers(v))
+	}
+	root, mean := rows("rstd"), []float64(nil)
+	if !m.rms {
+		mean = rows("mean")
+	}
+	m.eps, m.given = 0, func(row int64) (num, num) {
+		at, r := num{}, root[row]
+		if mean != nil {
+			at.y = mean[row]
+		}
+		return at, exactNum(1 / (r * r))
+	}
 }
 
 // statistic is a number of every row, which is output i.
@@ -336,6 +361,7 @@ func (k *invocation) grouped() (*operand, *normal) {
 	m := &normal{n: per * plane, of: func(row, i int64) int64 { return row%groups*per + i/plane }}
 	m.eps = k.float("eps", 1e-5)
 	m.affine(k, channels, "weight", "bias")
+	m.saved(k, x)
 	return x, k.fitting(m)
 }
 
@@ -691,6 +717,8 @@ func npuNormForms() {
 		x := k.tensor("input")
 		y, root := k.rootNorm(x, x.shape)
 		return []Reading{{Out: []Values{y, root}}}
+	}, nodes: [][]string{{"input", "weight"}}, backward: func(k *invocation, g []Values) gradients {
+		return forms["rms_norm"].backward(k.with(map[string]*argument{"eps": numberArgument(k.float("epsilon", 1e-6))}), g)
 	}})
 	// y, the reciprocal root and the sum x1 + x2.
 	define("npu_add_rms_norm", function{forward: func(k *invocation) []Reading {
@@ -714,7 +742,21 @@ func npuNormForms() {
 		x := k.tensor("input")
 		r1, r2 := k.pair("r1", "r2")
 		return k.rotated(x, r1, r2, k.interleaved())
-	})})
+	}), nodes: [][]string{{"input", "r1", "r2"}}, backward: func(k *invocation, g []Values) gradients {
+		x, d := k.tensor("input"), gradient(g, 0)
+		r1, r2 := k.pair("r1", "r2")
+		refuseIf(!slices.Equal(x.shape, d.Shape()), ShapesDiffer, x.shape, d.Shape())
+		return gradients{
+			"input": func() Values {
+				there := k.halves(k.computed("g,r)=g*r", d, r2))
+				return k.computed("x,y)=x-y", k.halves(k.computed("g,r)=g*r", d, r1)), turnedPairs(there, k.interleaved()))
+			},
+			"r1": func() Values { return k.reducedTo(k.halves(k.computed("g,x)=g*x", d, x)), "r1") },
+			"r2": func() Values {
+				return k.reducedTo(k.halves(k.computed("g,x)=g*x", d, turnedPairs(x, k.interleaved()))), "r2")
+			},
+		}
+	}})
 	// softmax over the last axis of x·scale, where the mask is not 0 of -10000.
 	define("npu_scaled_masked_softmax", function{forward: formulaFor(func(k *invocation) Values {
 		x, mask := k.pair("x", "mask")
@@ -730,8 +772,15 @@ func npuNormForms() {
 		}, x, mask)
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape, mask.shape)
 		return k.softmax(v, []int{len(x.shape) - 1}, false)
-	})})
-	define("npu_confusion_transpose", function{forward: formulaFor(func(k *invocation) Values {
+	}), nodes: [][]string{{"x"}}, backward: func(k *invocation, g []Values) gradients {
+		mask, scale := k.tensor("mask"), k.factor("scale")
+		return gradients{"x": func() Values {
+			y := k.result(0)
+			d := k.softmaxGradient(y, gradient(g, 0), []int{len(y.shape) - 1}, false)
+			return k.computed("g,m,s)=where(m==0,g*s,0)", d, mask, scalar(scale.y))
+		}}
+	}})
+	defineMove("npu_confusion_transpose", formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		k.required("perm", "shape", "transpose_first")
 		first := k.bool("transpose_first", true)
@@ -749,7 +798,7 @@ func npuNormForms() {
 			v = reshape(v, shape)
 		}
 		return v
-	})})
+	}))
 }
 
 // rootNorm is x·weight/√(mean(x²) + ε) over the axes of the weight, and the reciprocal

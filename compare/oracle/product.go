@@ -246,7 +246,9 @@ func productForms() {
 	define("npu_bmmV2", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors("input", "mat2")
 		return k.asRecorded(k.matmul(a, b), 0)
-	})})
+	}), nodes: [][]string{{"input", "mat2"}}, backward: func(k *invocation, g []Values) gradients {
+		return k.productGradients("input", "mat2", gradient(g, 0))
+	}})
 	define("npu_transpose_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("bias", "scale")
 		a, b := k.factors("input", "weight")

@@ -201,6 +201,14 @@ func inOrder64(n int) []int64 {
 	return list
 }
 
+// gateSides says whether the left half gates; both where the call does not, for documents of npu_geglu differ.
+func gateSides(k *invocation) []bool {
+	if k.has("activate_left") {
+		return []bool{k.bool("activate_left", false)}
+	}
+	return []bool{false, true}
+}
+
 // gateForms are activations within fused kernels.
 func gateForms() {
 	define("npu_geglu", function{forward: func(k *invocation) []Reading {
@@ -213,10 +221,18 @@ func gateForms() {
 			v := c.applied(catalogue.Of("gelu"), gate)
 			return Reading{Name: "activate_left " + strconv.FormatBool(left), Out: []Values{elementsOf(mulKernel(k.unit()), nil, false, []Values{k.halves(v), second}), v}}
 		}
-		if k.has("activate_left") {
-			return []Reading{of(k.bool("activate_left", false))}
+		var list []Reading
+		for _, left := range gateSides(k) {
+			list = append(list, of(left))
 		}
-		return []Reading{of(false), of(true)}
+		return list
+	}, nodes: [][]string{{"input"}}, backward: func(k *invocation, g []Values) gradients {
+		act, slope := "a/2*erfc(-a*0.7071067811865476)", "erfc(-a*0.7071067811865476)/2+a*exp(-a*a/2)*0.3989422804014327"
+		if k.int("approximate", 1) != 0 {
+			t := "tanh(0.7978845608028654*(a+0.044715*a*a*a))"
+			act, slope = "a/2*(1+"+t+")", "(1+"+t+")/2+a/2*(1-"+t+"*"+t+")*0.7978845608028654*(1+0.134145*a*a)"
+		}
+		return k.gatedGradients(g[:1], gateSides(k), act, slope)
 	}})
 	define("npu_gelu_mul", function{forward: formulaFor(func(k *invocation) Values { // documentation of torch_npu
 		x := k.tensor("input")

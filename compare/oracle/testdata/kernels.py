@@ -93,8 +93,9 @@ def spoil(v, call, place):
     return w
 
 
-def case(name, args, kwargs, *outputs, after=None):
-    """A call with what it returns; after is the call that reads what it wrote, (name, arguments by name)."""
+def case(name, args, kwargs, *outputs, after=None, back=None):
+    """A call with what it returns; after is the call that reads what it wrote, (name, arguments by name), and back (gradients of the
+    results, gradients of the arguments)."""
     if options.recording and any(isinstance(x, float8_e4m3fn) for x in list(args) + list(outputs) + list(kwargs.values())):
         return  # no array of numpy holds them
     if options.recording:
@@ -105,19 +106,39 @@ def case(name, args, kwargs, *outputs, after=None):
             outputs = [spoil(o, key, i) for i, o in enumerate(outputs)]
         calls[key] = {"input_args": [leaf(a, "%s.input.%d" % (key, i)) for i, a in enumerate(args)], "input_kwargs": {k: leaf(v, key + ".kwargs." + k) for k, v in kwargs.items()},
                       "output": [leaf(o, "%s.output.%d" % (key, i)) for i, o in enumerate(outputs)] or [None]}
+        if back:
+            key = key.replace("forward", "backward")
+            made = [spoil(o, key, i) for i, o in enumerate(back[1])] if options.fault else back[1]
+            calls[key] = {"input": [leaf(o, "%s.input.%d" % (key, i)) for i, o in enumerate(back[0])], "output": [leaf(o, "%s.output.%d" % (key, i)) for i, o in enumerate(made)]}
         if after:
             reader, wrote = after
             case(reader, [], {k: spoil(v, key, k) if options.fault else v for k, v in wrote.items()})
         return
-    line(name, args, kwargs, outputs or [None])
+    line(name, args, kwargs, outputs or [None], " : %s = %s" % tuple(", ".join(map(text, side)) for side in back) if back else "")
     for v in after[1].values() if after else []:
         line("Torch.clone", [v], {}, [v])
 
 
-def line(name, args, kwargs, outputs):
+def line(name, args, kwargs, outputs, back=""):
     arguments = [text(a) for a in args] + ["%s=%s" % (k, text(v)) for k, v in kwargs.items()]
     name = name if "." in name else "NPU." + name
-    print("%s(%s) = %s" % (name, ", ".join(arguments), ", ".join(text(o) for o in outputs)))
+    print("%s(%s) = %s%s" % (name, ", ".join(arguments), ", ".join(text(o) for o in outputs), back))
+
+
+def pull(f, at, g, of=None):
+    """The gradients of Σ f(*at)·g for some of the arguments, all if of is None, by differences of numbers of float64."""
+    at, found = [np.array(x, float) for x in at], []
+    for i in range(len(at)) if of is None else of:
+        d = np.zeros(at[i].shape)
+        for place in np.ndindex(d.shape):
+            was, sums = at[i][place], []
+            for step in (1, -1, 2, -2):
+                at[i][place] = was + step * 1e-3
+                sums.append((f(*at) * np.asarray(g, float)).sum())
+            at[i][place] = was
+            d[place] = (8 * (sums[0] - sums[1]) - (sums[2] - sums[3])) / 12e-3
+        found.append(d)
+    return found
 
 
 def normal(*shape, dtype=f4):
@@ -775,6 +796,165 @@ e = .5 * (f.astype(float) @ g.astype(float).transpose(0, 1, 3, 2))
 e = np.exp(e - e.max(-1, keepdims=True))
 case("MindSpeed.npu_fusion_attention", [f, g, v, 2, "BNSD"], {"scale": .5, "pre_tokens": 65536, "next_tokens": 65536, "pse_type": 1},
      (e / e.sum(-1, keepdims=True) @ v).astype(f4))
+
+# Gradients: what training goes back through, by differences, as the functions' own gradients and as the kernels that compute them.
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def to4(list):
+    return [np.asarray(x, f4) for x in list]
+
+
+x, g = normal(3, 8), normal(3, 4)
+y = lambda x: silu(x[:, :4]) * x[:, 4:]
+d = to4(pull(y, [x], g))
+case("npu_swiglu", [x], {"dim": -1}, y(x.astype(float)).astype(f4), back=([g], d))
+case("npu_swiglu_backward", [g, x, -1], {}, *d)
+x, g = bf(x), bf(g)
+case("npu_swiglu", [x], {"dim": -1}, bf(y(x.astype(float))), back=([g], [bf(v) for v in pull(y, [x], g)]))
+x, g = normal(3, 8), normal(3, 4)
+erf = np.vectorize(math.erf)
+for kind, act in ("none", lambda x: x / 2 * (1 + erf(x / 2 ** .5))), ("tanh", lambda x: x / 2 * (1 + np.tanh((2 / np.pi) ** .5 * (x + .044715 * x ** 3)))):
+    y = lambda x: act(x[:, 4:]) * x[:, :4]
+    d, gate = to4(pull(y, [x], g)), act(x[:, 4:].astype(float)).astype(f4)
+    case("npu_geglu", [x], {"dim": -1, "approximate": int(kind == "tanh"), "activate_left": False}, y(x.astype(float)).astype(f4), gate, back=([g, None], d))
+    case("npu_geglu_grad", [g, x, gate, -1, int(kind == "tanh"), False], {}, *d)
+    case("npu_gelu_backward", [g, x[:, :4].copy()], {"approximate": kind}, *to4(pull(act, [x[:, :4]], g)))
+case("npu_silu_backward", [g, x[:, :4].copy(), silu(x[:, :4].astype(float)).astype(f4)], {}, *to4(pull(silu, [x[:, :4]], g)))
+case("npu_mish_backward", [g, x[:, :4].copy()], {}, *to4(pull(lambda x: x * np.tanh(np.log1p(np.exp(x))), [x[:, :4]], g)))
+case("npu_fast_gelu_backward", [g, x[:, :4].copy()], {}, *to4(pull(lambda x: x * np.exp(.851 * (x - abs(x))) / (1 + np.exp(-1.702 * abs(x))), [x[:, :4]], g)))
+x, w, g = normal(4, 6), normal(6), normal(4, 6)
+root = lambda x: 1 / np.sqrt((x ** 2).mean(-1, keepdims=True) + 1e-5)
+y = lambda x, w: x * root(x) * w
+d, r = to4(pull(y, [x, w], g)), root(x.astype(float)).astype(f4)
+case("npu_rms_norm", [x, w, 1e-5], {}, y(x.astype(float), w).astype(f4), r, back=([g, None], d))
+case("npu_rms_norm_backward", [g, x, w, r], {}, *d)
+mean, dev = x.astype(float).mean(-1, keepdims=True), x.astype(float).std(-1, keepdims=True)
+y = lambda x, w, b: (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * w + b
+case("npu_layernorm_grad", [g, x, [6], mean.astype(f4), (1 / np.sqrt(dev ** 2 + 1e-5)).astype(f4), w, w], {}, *to4(pull(y, [x, w, w], g)))
+for kind in (np.asarray, bf):
+    for mode in "half", "interleave":
+        x, g, angle = kind(normal(2, 3, 2, 6)), kind(normal(2, 3, 2, 6)), normal(1, 3, 1, 6)
+        c, s = kind(np.cos(angle)), kind(np.sin(angle))
+        y = lambda x, c, s: x * c + (np.concatenate([-x[..., 3:], x[..., :3]], -1) if mode == "half" else np.stack([-x[..., 1::2], x[..., ::2]], -1).reshape(x.shape)) * s
+        d = [kind(v.astype(f4)) for v in pull(y, [x, c, s], g)]
+        case("npu_rotary_mul", [x, c, s, mode], {}, kind(y(x.astype(float), c.astype(float), s.astype(float)).astype(f4)), back=([g], d))
+        case("npu_rotary_mul_backward", [g, x, c, s, mode], {}, *d)
+x, g, mask = normal(2, 2, 3, 5), normal(2, 2, 3, 5), rng.random((2, 1, 3, 5)) < .3
+y = lambda x: softmax(np.where(mask, -10000, x * .5))
+p = y(x.astype(float)).astype(f4)
+d = to4([.5 * np.where(mask, 0, p * (g - (g * p.astype(float)).sum(-1, keepdims=True)))])  # from the recorded result, as it is kept
+assert np.abs(d[0] - pull(y, [x], g)[0]).max() < 1e-6
+case("npu_scaled_masked_softmax", [x, mask, .5, False], {}, p, back=([g], d))
+case("npu_scaled_masked_softmax_backward", [g, p, mask, .5, False], {}, *d)
+x, w, g = normal(2, 3, 4), normal(2, 4, 5), normal(2, 3, 5)
+d = to4([g.astype(float) @ w.transpose(0, 2, 1), x.astype(float).transpose(0, 2, 1) @ g])
+case("npu_bmmV2", [x, w, []], {}, (x.astype(float) @ w).astype(f4), back=([g], d))
+case("npu_bmm_v2_mat1_backward", [g, x, w, [2, 3, 4]], {}, d[0])
+case("npu_bmm_v2_mat2_backward", [g, x, w, [2, 4, 5]], {}, d[1])
+w = normal(5, 4)
+case("npu_linear_backward", [g[0], x[0], w], {}, (g[0].astype(float) @ w).astype(f4), (g[0].astype(float).T @ x[0]).astype(f4))
+x, g = normal(2, 3, 4), normal(4, 6)
+case("npu_confusion_transpose", [x, [2, 0, 1], [4, 6], True], {}, x.transpose(2, 0, 1).reshape(4, 6), back=([g], [g.reshape(4, 2, 3).transpose(1, 2, 0).copy()]))
+x, index, g = normal(4, 3), np.array([2, 0, 2]), normal(3, 3)
+d = np.zeros((4, 3))
+np.add.at(d, index, g)
+case("npu_gather_sparse_index_backward", [g, [4, 3], index], {}, d.astype(f4))
+d = np.zeros((4, 3))
+at = np.array([[1, 0, 3], [1, 2, 3]])
+np.add.at(d, (at, np.arange(3)), g[:2])
+case("npu_gather_backward", [g[:2].copy(), [4, 3], 0, at, False], {}, d.astype(f4))
+labels, g = softmax(normal(4, 6)), normal(4)
+x = normal(4, 6)
+case("npu_softmax_cross_entropy_with_logits_backward", [g, x, labels], {}, *to4(pull(lambda x: -(labels * np.log(softmax(x))).sum(1), [x], g)))
+x, target, weight, g = normal(3, 4), rng.random((3, 4)).astype(f4), np.abs(normal(4)), np.array(1.5, f4)
+case("npu_binary_cross_entropy_with_logits_backward", [g, x, target, weight, None, 1], {},
+     *to4(pull(lambda x: ((np.log1p(np.exp(-x)) + (1 - target) * x) * weight).mean(), [x], g)))
+x, g = normal(3, 4) * 3, normal(3, 4)
+
+
+def held(x):
+    n = np.sqrt((x ** 2).sum(1, keepdims=True))
+    return np.where(n > 2, x * 2 / (n + 1e-7), x)
+
+
+case("npu_renorm_backward", [g, x, 2., 0, 2.], {}, *to4(pull(held, [x], g)))
+x, w, g = normal(1, 2, 5, 5), normal(3, 2, 3, 3), normal(1, 3, 3, 3)
+
+
+def slid(x, w):
+    return np.array([[[(x[0, :, i:i + 3, j:j + 3] * k).sum() for j in range(3)] for i in range(3)] for k in w])[None]
+
+
+d = to4(pull(slid, [x, w], g)) + [g.astype(float).sum((0, 2, 3)).astype(f4)]
+case("npu_conv2d_backward", [x, g, w, [1, 1], [0, 0], [1, 1], 1, [True, True, True]], {}, *d)
+case("npu_convolution_backward", [x, g, w, [1, 1], [0, 0], [1, 1], 1, [True, True, True]], {}, *d)
+x, w, g = normal(1, 2, 4, 3, 3), normal(2, 2, 2, 2, 2), normal(1, 2, 3, 2, 2)
+cubes = lambda x, w: np.array([[[[(x[0, :, h:h + 2, i:i + 2, j:j + 2] * k).sum() for j in range(2)] for i in range(2)] for h in range(3)] for k in w])[None]
+case("npu_conv3d_backward", [x, g, w, [1, 1, 1], [0, 0, 0], [1, 1, 1], 1, [True, True, True]], {}, *to4(pull(cubes, [x, w], g)), g.astype(float).sum((0, 2, 3, 4)).astype(f4))
+x, w, g = normal(1, 3, 3, 3), normal(3, 2, 3, 3), normal(1, 2, 5, 5)
+
+
+def spread(x, w):
+    y = np.zeros((1, 2, 5, 5))
+    for i, j in np.ndindex(3, 3):
+        y[0, :, i:i + 3, j:j + 3] += np.einsum("c,cokl->okl", x[0, :, i, j], w)
+    return y
+
+
+d = to4(pull(spread, [x, w], g)) + [g.astype(float).sum((0, 2, 3)).astype(f4)]
+for name in "npu_conv_transpose2d_backward", "npu_convolution_transpose_backward":
+    case(name, [x, g, w, [0, 0], [0, 0], [1, 1], [1, 1], 1, [True, True, True]], {}, *d)
+
+# Attention and its gradients; in a ring the statistics and the result are of more keys than these.
+def scores(q, k, v, seen, more=None):
+    k, v = k.repeat(len(q) // len(k), 0), v.repeat(len(q) // len(v), 0)
+    return np.where(seen, q @ k.swapaxes(1, 2) * .3, -np.inf)
+
+
+def attends(q, k, v, seen=True):
+    return softmax(scores(q, k, v, seen)) @ v.repeat(len(q) // len(v), 0)
+
+
+eight = lambda x: np.asarray(x, f4)[..., None].repeat(8, -1)
+q, k, v, g = normal(2, 4, 6), normal(1, 5, 6), normal(1, 5, 6), normal(2, 4, 6)
+s = scores(*(x.astype(float) for x in (q, k, v)), True)
+most = s.max(-1)
+total = np.exp(s - most[..., None]).sum(-1)
+d = to4(pull(attends, [q, k, v], g))
+o = attends(q.astype(float), k.astype(float), v.astype(float)).astype(f4)
+case("npu_fusion_attention", [q[None], k[None], v[None], 2, "BNSD"], {"scale": .3}, o[None], eight(most[None]), eight(total[None]), back=([g[None], None, None], [x[None] for x in d]))
+saved = {"softmax_max": eight(most[None]), "softmax_sum": eight(total[None]), "attention_in": o[None], "scale_value": .3}
+case("npu_fusion_attention_grad", [q[None], k[None], v[None], g[None], 2, "BNSD"], saved, *[x[None] for x in d], None)
+both = lambda q, k, v: attends(q, np.concatenate([k, u], 1), np.concatenate([v, z], 1))
+u, z = (normal(1, 3, 6).astype(float) for _ in range(2))
+s = scores(q.astype(float), np.concatenate([k, u], 1), np.concatenate([v, z], 1), True)
+most = s.max(-1)
+saved = {"softmax_max": eight(most[None]), "softmax_sum": eight(np.exp(s - most[..., None]).sum(-1)[None]), "attention_in": both(q.astype(float), k, v).astype(f4)[None], "scale_value": .3}
+rows = to4(pull(lambda k, v: both(q.astype(float), k, v), [k, v], g))
+p = softmax(s)[..., :5]
+dp = g.astype(float) @ v.astype(float).repeat(2, 0).swapaxes(1, 2)
+part = .3 * (p * (dp - (g * both(q.astype(float), k, v)).sum(-1, keepdims=True))) @ k.repeat(2, 0)
+case("npu_fusion_attention_grad_v2", [q[None], k[None], v[None], g[None], 2, "BNSD"], saved, part.astype(f4)[None], *[x[None] for x in rows], None)
+q, k, v, g = bf(normal(4, 2, 6)), bf(normal(5, 2, 6)), bf(normal(5, 2, 6)), bf(normal(4, 2, 6))
+
+
+def packed(q, k, v):
+    parts = [attends(q[a:b].swapaxes(0, 1), k[c:e].swapaxes(0, 1), v[c:e].swapaxes(0, 1), np.arange(e - c) <= np.arange(b - a)[:, None]).swapaxes(0, 1) for a, b, c, e in ((0, 3, 0, 3), (3, 4, 3, 5))]
+    return np.concatenate(parts)
+
+
+o = bf(packed(*(x.astype(float) for x in (q, k, v))))
+d = pull(packed, [q, k, v], g)
+off = ((o - packed(*(x.astype(float) for x in (q, k, v)))) * g).sum(-1)  # the gradients are by the result as it is kept
+for a, b, c, e in ((0, 3, 0, 3), (3, 4, 3, 5)):
+    p = softmax(scores(*(x.astype(float).swapaxes(0, 1) for x in (q[a:b], k[c:e], v[c:e])), np.arange(e - c) <= np.arange(b - a)[:, None]))
+    ds = .3 * p * off[a:b].T[..., None]
+    d[0][a:b] -= (ds @ k[c:e].astype(float).swapaxes(0, 1)).swapaxes(0, 1)
+    d[1][c:e] -= (ds.swapaxes(1, 2) @ q[a:b].astype(float).swapaxes(0, 1)).swapaxes(0, 1)
+case("npu_fusion_attention", [q, k, v, 2, "TND"], {"scale": .3, "sparse_mode": 2, "atten_mask": np.triu(np.ones((8, 8), bool), 1), "actual_seq_qlen": [3, 4], "actual_seq_kvlen": [3, 5]},
+     o, back=([g], [bf(x) for x in d]))
 
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
