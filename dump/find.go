@@ -319,13 +319,13 @@ func (f *Folder) sort() {
 			}
 		}
 	}
-	slices.SortStableFunc(f.Warnings, func(a, b Warning) int { return cmp.Compare(a.Path, b.Path) })
+	order.Stable(f.Warnings, func(a, b Warning) int { return cmp.Compare(a.Path, b.Path) })
 }
 
 // sortEntries puts the newest last. Names without a proper time come first.
 // Of slices of the same time the thread, or the number, decides.
 func sortEntries(files []Entry) {
-	slices.SortFunc(files, func(a, b Entry) int {
+	order.Stable(files, func(a, b Entry) int {
 		x, y := &a.Name, &b.Name
 		return cmp.Or(order.FalseFirst(x.HasTime, y.HasTime), cmp.Compare(x.Time, y.Time), cmp.Compare(x.slice(), y.slice()),
 			cmp.Compare(x.File, y.File), cmp.Compare(a.Path, b.Path))

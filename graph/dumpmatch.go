@@ -2,10 +2,11 @@ package graph
 
 import (
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"precision/internal/order"
 )
 
 // Candidate is a graph file a dump folder may belong to.
@@ -91,7 +92,7 @@ func MatchDump(d DumpFolder, candidates []Candidate) []DumpMatch {
 			out = append(out, m)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b DumpMatch) int { return compareMatches(d, a, b) })
+	order.Stable(out, func(a, b DumpMatch) int { return compareMatches(d, a, b) })
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"precision/graph/internal/uniq"
+	"precision/internal/order"
 )
 
 // Kernel returns the name of the operator's kernel, "" if the graph does not say. Releases differ in the attribute
@@ -119,7 +120,7 @@ func (t *tally) add(name string) {
 
 // byCount sorts by falling count, then by name; what has none comes last.
 func (t *tally) byCount() []Count {
-	slices.SortFunc(t.counts, func(a, b Count) int {
+	order.Stable(t.counts, func(a, b Count) int {
 		if a.N != b.N {
 			return b.N - a.N
 		}

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"precision/console"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 	"precision/repl/capture"
 	"precision/repl/workspace"
@@ -104,7 +105,7 @@ func sortWords(m map[string]string) *wordList {
 			list = append(list, console.Suggestion{Text: name, Description: what})
 		}
 	}
-	slices.SortFunc(list, func(a, b console.Suggestion) int { return strings.Compare(a.Text, b.Text) })
+	order.Stable(list, func(a, b console.Suggestion) int { return strings.Compare(a.Text, b.Text) })
 	return &list
 }
 

@@ -2,12 +2,12 @@ package repl
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"precision/dump"
 	"precision/graph"
+	"precision/internal/order"
 	"precision/internal/spell"
 )
 
@@ -34,7 +34,7 @@ func (s *session) fuzzy(text string, limit int) []*graph.Op {
 			}
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int {
+	order.Stable(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(a.spread, b.spread), cmp.Compare(len(a.op.Name), len(b.op.Name)))
 	})
 	var ops []*graph.Op

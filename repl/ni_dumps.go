@@ -14,6 +14,7 @@ import (
 	"precision/console"
 	"precision/dump"
 	"precision/graph/fusion"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 	"precision/repl/workspace"
 )
@@ -105,7 +106,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 		failed = append(failed, bad...)
 	}
 	// By index, then by time as the files are.
-	slices.SortStableFunc(tensors, func(a, b tensor) int { return cmp.Compare(a.index, b.index) })
+	order.Stable(tensors, func(a, b tensor) int { return cmp.Compare(a.index, b.index) })
 	for _, t := range tensors {
 		to := &blocks[1]
 		if t.input {

@@ -22,6 +22,7 @@ import (
 	"precision/compare"
 	"precision/compare/job"
 	"precision/internal/msg"
+	"precision/internal/order"
 	"precision/run"
 )
 
@@ -288,7 +289,7 @@ func (c config) handOver(p *job.Plan, list []job.Piece) error {
 	if err := p.HandOver(&plan); err != nil {
 		return err
 	}
-	slices.SortStableFunc(list, func(a, b job.Piece) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	order.Stable(list, func(a, b job.Piece) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	enc := json.NewEncoder(&pieces)
 	for _, x := range list {
 		if err := enc.Encode(x); err != nil {

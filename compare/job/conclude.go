@@ -388,7 +388,7 @@ func (r *Result) origins(all *settled) {
 		o.Later = firstBad >= 0 && o.First > firstBad
 	}
 	r.throughCollectives()
-	slices.SortStableFunc(r.Origins, func(a, b Origin) int {
+	order.Stable(r.Origins, func(a, b Origin) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), order.FalseFirst(a.Through, b.Through), cmp.Compare(a.order, b.order), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Output, b.Output))
 	})
 }

@@ -2,9 +2,9 @@ package job
 
 import (
 	"cmp"
-	"slices"
 
 	"precision/internal/lazy"
+	"precision/internal/order"
 )
 
 // Deviation is a tensor that ranks must have in common, as data-parallel ranks their weights,
@@ -102,7 +102,7 @@ func (s *peerSet) deviations(p *Plan) []Deviation {
 			list = append(list, d)
 		}
 	}
-	slices.SortFunc(list, func(a, b Deviation) int { return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Tensor, b.Tensor)) })
+	order.Stable(list, func(a, b Deviation) int { return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Tensor, b.Tensor)) })
 	return list
 }
 

@@ -15,6 +15,7 @@ import (
 	"precision/compare"
 	"precision/compare/recording"
 	"precision/dump"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -70,7 +71,7 @@ func (r Request) Plan(ctx context.Context) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(p.Parts, func(a, b Part) int {
+	order.Stable(p.Parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Model, b.Model), cmp.Compare(a.ModelID, b.ModelID), cmp.Compare(a.Left, b.Left))
 	})
 	if err := p.look(ctx); err != nil {
@@ -84,7 +85,7 @@ func (r Request) Plan(ctx context.Context) (*Plan, error) {
 	named(p.Parts)
 	p.missing()
 	p.meet()
-	slices.SortStableFunc(p.Alone, func(a, b Alone) int {
+	order.Stable(p.Alone, func(a, b Alone) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Why, b.Why), cmp.Compare(a.Path, b.Path))
 	})
 	if len(p.Parts) == 0 {

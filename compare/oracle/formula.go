@@ -7,6 +7,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/order"
 	catalogue "precision/op"
 )
 
@@ -416,7 +417,7 @@ func asPart(row *catalogue.Row) (p elementwise, ok bool) {
 			operands = append(operands, a)
 		}
 	}
-	slices.SortFunc(operands, func(a, b catalogue.Arg) int { return a.Slot - b.Slot })
+	order.Stable(operands, func(a, b catalogue.Arg) int { return a.Slot - b.Slot })
 	formula := row.Formula
 	if row.As != nil {
 		formula = catalogue.Of(row.As.Function).Formula

@@ -11,6 +11,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/internal/order"
 )
 
 // Member is what one rank recorded of an operator that several ran together.
@@ -97,7 +98,7 @@ func CheckMeeting(ctx context.Context, members []Member) (Meeting, error) {
 
 // meetingOf does what [CheckMeeting] says, and keeps what became of each output.
 func meetingOf(ctx context.Context, members []Member) (*meeting, error) {
-	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Compare(a.Rank, b.Rank) })
+	order.Stable(members, func(a, b Member) int { return cmp.Compare(a.Rank, b.Rank) })
 	m := &meeting{ctx: ctx, keep: len(members) <= mostOpen}
 	for i := range members {
 		m.ends = append(m.ends, &end{Member: members[i]})
@@ -905,7 +906,7 @@ func worstOf(j *judge, most int) (idx []int64, found []float64) {
 			worst = append(worst, x)
 		}
 	}
-	slices.SortFunc(worst, func(a, b miss) int { return cmp.Compare(a.i, b.i) })
+	order.Stable(worst, func(a, b miss) int { return cmp.Compare(a.i, b.i) })
 	for _, x := range worst {
 		idx, found = append(idx, x.i), append(found, x.found)
 	}

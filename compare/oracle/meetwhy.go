@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"precision/internal/order"
 )
 
 // why looks for what explains the wrong elements of outputs: input of a rank left out, taken
@@ -485,7 +487,7 @@ func (w *search) fits(s *suspect, y func(i int) float64, sizes []float64, scale 
 // for bit. Ends belong together by the ranks and the tag that their graphs name, or, where these do not
 // tell, by what was sent: only what fits is known then.
 func CheckTransfers(ctx context.Context, members []Member) (Meeting, error) {
-	slices.SortStableFunc(members, func(a, b Member) int { return cmp.Compare(a.Rank, b.Rank) })
+	order.Stable(members, func(a, b Member) int { return cmp.Compare(a.Rank, b.Rank) })
 	m := &meeting{ctx: ctx, keep: len(members) <= mostOpen, kind: "HcomReceive"}
 	for i := range members {
 		m.ends = append(m.ends, &end{Member: members[i]})

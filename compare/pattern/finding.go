@@ -6,6 +6,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
+
+	"precision/internal/order"
 )
 
 // Kind is what kind of wrong a tensor is.
@@ -87,7 +89,7 @@ func (f *Finding) whole() bool {
 
 // best sorts findings, best first, and drops those that a better one makes idle.
 func best(all []Finding) []Finding {
-	slices.SortStableFunc(all, func(a, b Finding) int {
+	order.Stable(all, func(a, b Finding) int {
 		if a.fallback != b.fallback {
 			if b.fallback {
 				return -1

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
-	"slices"
 
 	"precision/dump/dtype"
+	"precision/internal/order"
 )
 
 // BitsMisread are right bits read as numbers of another type, in another order of bytes, or in
@@ -73,7 +73,7 @@ func bitsMisread(l *look) []Finding {
 			})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(b.Explained, a.Explained) })
+	order.Stable(found, func(a, b Finding) int { return cmp.Compare(b.Explained, a.Explained) })
 	return found[:min(len(found), 1)]
 }
 

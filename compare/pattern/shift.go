@@ -2,7 +2,8 @@ package pattern
 
 import (
 	"cmp"
-	"slices"
+
+	"precision/internal/order"
 )
 
 // Numbers that moved along an axis.
@@ -39,7 +40,7 @@ func shifted(l *look) []Finding {
 	if len(moves) == 0 && len(l.shape) > 1 {
 		moves = l.moves(-1, l.total, 1)
 	}
-	slices.SortStableFunc(moves, func(a, b move) int { return cmp.Compare(b.promise, a.promise) })
+	order.Stable(moves, func(a, b move) int { return cmp.Compare(b.promise, a.promise) })
 	var found []Finding
 	for _, m := range moves[:min(len(moves), judgedMost)] {
 		f := l.judgeMapping(m.mapping, l.dense)

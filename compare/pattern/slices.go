@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"precision/internal/order"
 )
 
 // A factor or an offset of each slice of the tensor.
@@ -87,7 +89,7 @@ func slicewise(l *look) []Finding {
 		}
 	}
 	// The fewest slices win, unless more of them leave far less.
-	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Args.(Slices).Groups, b.Args.(Slices).Groups) })
+	order.Stable(found, func(a, b Finding) int { return cmp.Compare(a.Args.(Slices).Groups, b.Args.(Slices).Groups) })
 	for len(found) > 1 {
 		if 1-found[1].Explained < (1-found[0].Explained)/4 {
 			found = found[1:]
@@ -200,9 +202,9 @@ func summarise(g grouping, used int, value, before, after []float64) Slices {
 	if s.Off == 0 {
 		return s
 	}
-	slices.SortFunc(off, func(a, b SliceValue) int { return cmp.Compare(a.Value, b.Value) })
+	order.Stable(off, func(a, b SliceValue) int { return cmp.Compare(a.Value, b.Value) })
 	s.Least, s.Median, s.Most = off[0].Value, off[len(off)/2].Value, off[len(off)-1].Value
-	slices.SortStableFunc(off, func(a, b SliceValue) int {
+	order.Stable(off, func(a, b SliceValue) int {
 		return cmp.Compare(math.Abs(b.Value-neutral), math.Abs(a.Value-neutral))
 	})
 	s.Top = slices.Clone(off[:min(len(off), topMost)])

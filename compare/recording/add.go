@@ -9,6 +9,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/order"
 )
 
 // adder adds calls to a side in the order of recording. What values have in common
@@ -53,7 +54,7 @@ func (a *adder) add(rec *msprobe.Call) {
 		c.leaves = append(c.leaves, leaf{})
 		a.leaf(&c.leaves[n], &v)
 	}
-	slices.SortStableFunc(c.leaves, func(a, b leaf) int { return cmp.Compare(rank(a.Section), rank(b.Section)) })
+	order.Stable(c.leaves, func(a, b leaf) int { return cmp.Compare(rank(a.Section), rank(b.Section)) })
 	c.token, c.content = c.describe()
 	s.calls = append(s.calls, c)
 }

@@ -10,6 +10,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	"precision/internal/order"
 	catalogue "precision/op"
 )
 
@@ -385,7 +386,7 @@ func byKernels(kernels, calls *side) {
 			all = append(all, match{i, k, cost, max(away, -away)})
 		}
 	}
-	slices.SortStableFunc(all, func(x, y match) int { return cmp.Or(cmp.Compare(x.cost, y.cost), cmp.Compare(x.away, y.away)) })
+	order.Stable(all, func(x, y match) int { return cmp.Or(cmp.Compare(x.cost, y.cost), cmp.Compare(x.away, y.away)) })
 	for _, m := range all {
 		if x, y := a[m.i], b[m.k]; x.fused == nil && y.pair == nil {
 			standFor([]*call{x}, y)

@@ -17,6 +17,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/msprobe"
 	"precision/dump/stats"
+	"precision/internal/order"
 )
 
 // findStats finds what GE records with dump_data=stats: a table for each operator.
@@ -51,7 +52,7 @@ func findGE(path, what, end string, kind dump.Kind, others ...dump.Kind) ([]foun
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s: no %s here or below", path, what)
 	}
-	slices.SortStableFunc(list, func(a, b found) int {
+	order.Stable(list, func(a, b found) int {
 		return cmp.Or(cmp.Compare(a.mode, b.mode), cmp.Compare(a.step, b.step), cmp.Compare(a.rank, b.rank))
 	})
 	return list, nil
@@ -100,7 +101,7 @@ func loadGE(dir string, entries []fs.DirEntry) (*side, error) {
 			files = append(files, record{n, filepath.Join(dir, e.Name())})
 		}
 	}
-	slices.SortStableFunc(files, func(a, b record) int {
+	order.Stable(files, func(a, b record) int {
 		return cmp.Or(cmp.Compare(a.name.Time, b.name.Time), cmp.Compare(a.name.File, b.name.File))
 	})
 	places := map[string]geTensor{}

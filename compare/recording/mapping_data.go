@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/dump/msprobe"
+	"precision/internal/order"
 )
 
 // link is a line of a mapping of tensors: a value of either side.
@@ -41,10 +42,10 @@ func (m *mapper) tensors(left, right *side) {
 			continue
 		}
 		to := targets[a]
-		slices.SortStableFunc(to, inOrder)
+		order.Stable(to, inOrder)
 		alone := !slices.ContainsFunc(to, func(b *call) bool { return len(fans[b]) > 1 })
 		from := fans[to[0]]
-		slices.SortStableFunc(from, inOrder)
+		order.Stable(from, inOrder)
 		switch {
 		case len(to) > 1 && alone:
 			whole := gather(to)

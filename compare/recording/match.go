@@ -8,6 +8,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	"precision/internal/order"
 )
 
 // NoPairError: no recording of one side belongs to one of the other.
@@ -52,7 +53,7 @@ func match(a, b []found) (pairs [][2]found, why []result.Reason, unpaired int) {
 			at := func(p [2]found) int {
 				return slices.IndexFunc(all, func(r found) bool { return r.name() == p[0].name() })
 			}
-			slices.SortStableFunc(pairs, func(x, y [2]found) int { return at(x) - at(y) })
+			order.Stable(pairs, func(x, y [2]found) int { return at(x) - at(y) })
 		}()
 	}
 	type key struct{ label, file string }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"precision/dump"
 	"precision/dump/msprobe"
 	"precision/dump/torch"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -90,13 +90,13 @@ func findKeyed(path string) ([]found, error) {
 	for g, files := range groups {
 		list = append(list, found{step: g.step, rank: g.rank, load: func() (*side, error) { return loadKeyed(files) }})
 	}
-	slices.SortFunc(list, func(a, b found) int { return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.rank, b.rank)) })
+	order.Stable(list, func(a, b found) int { return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.rank, b.rank)) })
 	return list, nil
 }
 
 // loadKeyed lists the tensors in the order in which they were dumped. Each is a call of its own, as nothing tells what made it.
 func loadKeyed(files []keyed) (*side, error) {
-	slices.SortFunc(files, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.path, b.path)) })
+	order.Stable(files, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.path, b.path)) })
 	s := &side{open: func(l *leaf) (*compare.SideTensor, error) { return openKeyed(l.DataName, l) }}
 	add := s.adder()
 	for _, k := range files {

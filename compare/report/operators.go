@@ -11,6 +11,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/clean"
 	"precision/internal/msg"
+	"precision/internal/order"
 )
 
 // OperatorLine is an operator in one line of a list: what it is, its worst cause
@@ -155,7 +156,7 @@ func SortOperators(lines []OperatorLine, by string) error {
 		return &SortError{by}
 	}
 	number, text := SortKey(by)
-	slices.SortFunc(lines, func(a, b OperatorLine) int {
+	order.Stable(lines, func(a, b OperatorLine) int {
 		order := 0
 		switch {
 		case number != nil:

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"precision/internal/order"
 )
 
 // Routers is how the experts differ that both engines chose: arrays [sequence, position, layer, choice], −1 where there is none.
@@ -91,7 +93,7 @@ func ReadRouters(train, rollout string) (*Routers, error) {
 		for e, n := range exchanged[l] {
 			r.Pairs[l] = append(r.Pairs[l], Exchange{e[0], e[1], n})
 		}
-		slices.SortFunc(r.Pairs[l], func(x, y Exchange) int {
+		order.Stable(r.Pairs[l], func(x, y Exchange) int {
 			return cmp.Or(cmp.Compare(y.Times, x.Times), cmp.Compare(x.Train, y.Train), cmp.Compare(x.Rollout, y.Rollout))
 		})
 	}

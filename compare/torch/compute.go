@@ -9,6 +9,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/layout"
+	"precision/internal/order"
 )
 
 // blockTiles is how many tiles are read at a time: 1 MiB of float32, so that a
@@ -18,7 +19,7 @@ const blockTiles = 8
 // Groups are the pairs in the order of the calls of the left side.
 func (f *Files) Groups() []compare.Group {
 	pairs := slices.Clone(f.match.pairs)
-	slices.SortStableFunc(pairs, func(a, b pair) int { return cmp.Compare(a.index, b.index) })
+	order.Stable(pairs, func(a, b pair) int { return cmp.Compare(a.index, b.index) })
 	list := make([]compare.Group, len(pairs))
 	for i := range pairs {
 		list[i] = func(ctx context.Context, w *compare.Worker) (found compare.Found) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	"precision/internal/order"
 	catalogue "precision/op"
 )
 
@@ -171,7 +172,7 @@ func (s *settling) step(step int) {
 			waiting[m.Name]++
 		}
 		// Of one call the meeting comes before its root.
-		slices.SortStableFunc(list, func(a, b happening) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.root, b.root)) })
+		order.Stable(list, func(a, b happening) int { return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.root, b.root)) })
 		lists[i] = list
 	}
 	slices.SortStableFunc(of, func(a, b int) int { return cmp.Compare(s.pieces[a].Rank, s.pieces[b].Rank) })
@@ -318,7 +319,7 @@ func (s *settling) holder(piece int, r *Start) *At {
 		}
 		ranks = append(ranks, At{i, k})
 	}
-	slices.SortFunc(ranks, func(a, b At) int { return cmp.Compare(s.pieces[a.Piece].Rank, s.pieces[b.Piece].Rank) })
+	order.Stable(ranks, func(a, b At) int { return cmp.Compare(s.pieces[a.Piece].Rank, s.pieces[b.Piece].Rank) })
 	n := int64(len(ranks))
 	slice := (r.Rows + n - 1) / n // the last ones may be shorter
 	if at := ranks[r.Row/slice]; at.Piece != piece {

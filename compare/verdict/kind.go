@@ -1,6 +1,8 @@
 package verdict
 
-import "slices"
+import (
+	"precision/internal/order"
+)
 
 // Kind names a cause. Its text is its name in profiles, JSON and messages.
 type Kind string
@@ -132,5 +134,5 @@ func (k Kind) Jump() bool { return k == JumpDistance || k == JumpLargest || k ==
 
 // sortCauses puts the gravest first; of equal ones the order stays.
 func sortCauses(list []Cause) {
-	slices.SortStableFunc(list, func(a, b Cause) int { return a.Kind.Place() - b.Kind.Place() })
+	order.Stable(list, func(a, b Cause) int { return a.Kind.Place() - b.Kind.Place() })
 }

@@ -8,6 +8,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	"precision/internal/order"
 )
 
 // mapping pairs tensors as a mapping file says: names of the left side with those of the right, or parts of them.
@@ -39,7 +40,7 @@ func (m *mapping) join(a, b []*part) (kernels map[*part]string) {
 		}
 	}
 	entries := slices.Clone(m.file.Cells)
-	slices.SortStableFunc(entries, func(x, y msprobe.NamePair) int { return len(y.Left) - len(x.Left) })
+	order.Stable(entries, func(x, y msprobe.NamePair) int { return len(y.Left) - len(x.Left) })
 	kernels = map[*part]string{}
 	for _, p := range a {
 		for _, aim := range aims(p, entries) {

@@ -11,6 +11,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/msprobe"
+	"precision/internal/order"
 )
 
 // Recording is the folder of the tensors of one process in one step.
@@ -44,7 +45,7 @@ func Find(path string) ([]Recording, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: no recording of ACLGraph: found no files <api>.<call>.input.0.pt in folders step<N>/rank<R>/%s", path, msprobe.TensorFolder)
 	}
-	slices.SortStableFunc(all, func(a, b Recording) int {
+	order.Stable(all, func(a, b Recording) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Dir, b.Dir))
 	})
 	return all, nil
@@ -174,7 +175,7 @@ func Load(r Recording) ([]Call, error) {
 			files = append(files, f)
 		}
 	}
-	slices.SortFunc(files, func(a, b file) int {
+	order.Stable(files, func(a, b file) int {
 		return cmp.Or(natural(a.api, b.api), cmp.Compare(a.number, b.number), cmp.Compare(a.Section, b.Section), natural(a.Path, b.Path), cmp.Compare(a.File, b.File))
 	})
 	var calls []Call

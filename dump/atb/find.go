@@ -12,6 +12,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/stats"
+	"precision/internal/order"
 )
 
 // Recording is one round of one process: the folder with statistic.csv and the
@@ -51,7 +52,7 @@ func Find(path string) ([]Recording, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: no recording of ATB: found no %s of it and no folders <number>_<operation> here or in folders <device>_<process>/<round> below", path, stats.File)
 	}
-	slices.SortStableFunc(all, func(a, b Recording) int {
+	order.Stable(all, func(a, b Recording) int {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Round, b.Round), cmp.Compare(a.Dir, b.Dir))
 	})
 	return all, nil

@@ -117,7 +117,7 @@ func Load(r Recording) (*Tree, error) {
 	}
 	slices.SortFunc(t.Ops, func(a, b *Op) int { return cmp.Or(postOrder(a.IDs, b.IDs), cmp.Compare(a.Path, b.Path)) })
 	for _, op := range t.Ops {
-		slices.SortStableFunc(op.Tensors, func(a, b Tensor) int {
+		order.Stable(op.Tensors, func(a, b Tensor) int {
 			return cmp.Or(order.FalseFirst(a.Output, b.Output), cmp.Compare(a.Slot, b.Slot))
 		})
 	}

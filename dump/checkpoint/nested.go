@@ -12,6 +12,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/torch"
 	"precision/internal/lazy"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -224,7 +225,7 @@ func ranksIn(dir string) (list []rank) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b rank) int {
+	order.Stable(list, func(a, b rank) int {
 		if a.stage != b.stage {
 			return a.stage - b.stage
 		}

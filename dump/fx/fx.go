@@ -42,7 +42,7 @@ func Find(path string) ([]Recording, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: no recording of FX: found no files <node>-<function>.OUTPUT.0.<time>.npy here or below", path)
 	}
-	slices.SortStableFunc(all, func(a, b Recording) int {
+	order.Stable(all, func(a, b Recording) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Token, b.Token), cmp.Compare(a.Dir, b.Dir))
 	})
 	return all, nil
@@ -116,7 +116,7 @@ func Load(r Recording) ([]*Node, error) {
 			files = append(files, file{n, filepath.Join(r.Dir, e.Name())})
 		}
 	}
-	slices.SortFunc(files, func(a, b file) int {
+	order.Stable(files, func(a, b file) int {
 		return cmp.Or(cmp.Compare(len(a.Time), len(b.Time)), cmp.Compare(a.Time, b.Time), cmp.Compare(a.path, b.path))
 	})
 	nodes := map[key]*Node{}
@@ -137,7 +137,7 @@ func Load(r Recording) ([]*Node, error) {
 		n.Tensors = append(n.Tensors, x)
 	}
 	for _, n := range list {
-		slices.SortFunc(n.Tensors, func(a, b Tensor) int {
+		order.Stable(n.Tensors, func(a, b Tensor) int {
 			return cmp.Or(order.FalseFirst(a.Output, b.Output), cmp.Compare(a.Index, b.Index))
 		})
 	}

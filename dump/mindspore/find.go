@@ -11,6 +11,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/stats"
+	"precision/internal/order"
 )
 
 // Recording is what one rank recorded of one iteration of a graph.
@@ -39,7 +40,7 @@ func Find(path string) ([]Recording, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: no recording of MindSpore: found no %s and no files type.name.task.stream.time.output.0.format.npy here or below", path, stats.File)
 	}
-	slices.SortStableFunc(all, func(a, b Recording) int {
+	order.Stable(all, func(a, b Recording) int {
 		return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Graph, b.Graph), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Dir, b.Dir))
 	})
 	return all, nil

@@ -132,7 +132,7 @@ func Load(r Recording) (*Iteration, error) {
 		return cmp.Or(cmp.Compare(a.time, b.time), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Run, b.Run))
 	})
 	for _, k := range it.Kernels {
-		slices.SortStableFunc(k.Tensors, func(a, b Tensor) int {
+		order.Stable(k.Tensors, func(a, b Tensor) int {
 			return cmp.Or(order.FalseFirst(a.Output, b.Output), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Slot, b.Slot))
 		})
 	}
@@ -142,7 +142,7 @@ func Load(r Recording) (*Iteration, error) {
 // runs takes the tensors of a kernel apart by its runs: in the order of time, a run
 // ends where a tensor comes again.
 func runs(key kernelKey, items []item) (list []*Kernel) {
-	slices.SortStableFunc(items, func(a, b item) int {
+	order.Stable(items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(a.time, b.time), order.FalseFirst(a.Output, b.Output), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Slot, b.Slot))
 	})
 	type place struct {

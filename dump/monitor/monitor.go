@@ -19,6 +19,7 @@ import (
 
 	"precision/dump/sqlite"
 	"precision/internal/lazy"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -315,7 +316,7 @@ func (b *builder) folder(f folder) error {
 			files = append(files, file{e.Name(), m[1], from})
 		}
 	}
-	slices.SortFunc(files, func(a, b file) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.name, b.name)) })
+	order.Stable(files, func(a, b file) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.name, b.name)) })
 	for _, x := range files {
 		if f.version == 1 && x.metric == "other" {
 			continue // directions of momentum: its rows do not have the columns of its header

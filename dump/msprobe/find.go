@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -81,7 +81,7 @@ func Find(path string) ([]Recording, error) {
 	if len(all) == 0 {
 		return nil, noRecording(path)
 	}
-	slices.SortStableFunc(all, func(a, b Recording) int {
+	order.Stable(all, func(a, b Recording) int {
 		return cmp.Or(cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Process, b.Process), cmp.Compare(a.Dump, b.Dump))
 	})
 	return all, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"precision/dump"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -137,7 +138,7 @@ func cause(err error) error {
 
 // sortByTime puts the oldest first; what has the same time by name, then path.
 func sortByTime(all []dump.Entry) {
-	slices.SortFunc(all, func(a, b dump.Entry) int {
+	order.Stable(all, func(a, b dump.Entry) int {
 		return cmp.Or(cmp.Compare(a.Name.Time, b.Name.Time), cmp.Compare(a.Name.File, b.Name.File), cmp.Compare(a.Path, b.Path))
 	})
 }

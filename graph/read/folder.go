@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"precision/graph"
+	"precision/internal/order"
 )
 
 // parseFolder reads process and device off a folder name pid_<pid>_deviceid_<n>, or <pid>_<n> below a folder graph.
@@ -77,7 +77,7 @@ func FindFilesIn(dir string, list func(dir string) ([]fs.DirEntry, error)) ([]gr
 		}
 	}
 	walk(dir, top, 1)
-	slices.SortFunc(out, func(a, b graph.File) int { return strings.Compare(a.Path, b.Path) })
+	order.Stable(out, func(a, b graph.File) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 

@@ -3,6 +3,8 @@ package config
 import (
 	"path"
 	"slices"
+
+	"precision/internal/order"
 )
 
 // How is what made two keys one.
@@ -101,7 +103,7 @@ func Diff(a, b *File, ignore []string) *Difference {
 			d.Pairs = append(d.Pairs, Pair{B: right[j], Hyper: Known(right[j].Key)})
 		}
 	}
-	slices.SortStableFunc(d.Pairs, func(x, y Pair) int { return rank(&x) - rank(&y) })
+	order.Stable(d.Pairs, func(x, y Pair) int { return rank(&x) - rank(&y) })
 	return d
 }
 

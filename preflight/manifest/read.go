@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/internal/clean"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -153,7 +154,7 @@ func (r *reader) all() error {
 		}
 		r.rest = append(r.rest, e)
 	}
-	slices.SortStableFunc(r.rest, func(a, b Entry) int { return comparePaths(a.Path, b.Path) })
+	order.Stable(r.rest, func(a, b Entry) int { return comparePaths(a.Path, b.Path) })
 	r.rest = slices.CompactFunc(r.rest, func(a, b Entry) bool { return a.Path == b.Path })
 	return nil
 }

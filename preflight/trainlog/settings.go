@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"precision/internal/lazy"
+	"precision/internal/order"
 )
 
 // Setting is what a log says that its training was started with: an argument or an entry of its configuration.
@@ -289,7 +290,7 @@ func changed(a, b *Log) (list []Changed) {
 			list = append(list, Changed{s.Name, "", s.Value, false, true, place(s.Name)})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Changed) int {
+	order.Stable(list, func(a, b Changed) int {
 		switch {
 		case a.Place == b.Place:
 			return 0

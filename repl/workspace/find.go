@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"precision/dump"
+	"precision/internal/order"
 	"precision/repl/array"
 )
 
@@ -172,7 +172,7 @@ func (w *Workspace) Find(text string) []TensorRef {
 	if len(found) == 0 {
 		found = begin
 	}
-	slices.SortStableFunc(found, func(a, b TensorRef) int {
+	order.Stable(found, func(a, b TensorRef) int {
 		if a.golden != b.golden {
 			if b.golden {
 				return -1

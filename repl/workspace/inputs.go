@@ -3,13 +3,13 @@ package workspace
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"precision/dump"
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/graph/read"
+	"precision/internal/order"
 )
 
 // A comparison asks Scan, Graph and Graphs for its folders and graphs (see
@@ -60,7 +60,7 @@ func (w *Workspace) Graphs(dir string) ([]graph.Candidate, []graph.Warning, erro
 				unread = append(unread, graph.Warning{Path: e.Path, Line: e.Line, Offset: e.Offset, Msg: e.Msg})
 			}
 		}
-		slices.SortFunc(found, func(a, b graph.Candidate) int { return strings.Compare(a.File.Path, b.File.Path) })
+		order.Stable(found, func(a, b graph.Candidate) int { return strings.Compare(a.File.Path, b.File.Path) })
 		return found, unread, nil
 	}
 	return read.OpenFolder(context.Background(), dir)

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"precision/dump"
@@ -15,6 +14,7 @@ import (
 	"precision/graph/read"
 	"precision/graph/tell"
 	"precision/internal/msg"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -66,7 +66,7 @@ func (w *Workspace) readGraphs(dir string, by *looks) *Graphs {
 		return g
 	}
 	found = graph.BuildFiles(found)
-	slices.SortStableFunc(found, func(a, b graph.File) int { return cmp.Compare(a.Number, b.Number) })
+	order.Stable(found, func(a, b graph.File) int { return cmp.Compare(a.Number, b.Number) })
 	for _, f := range found {
 		by.add(f.Path)
 		m, err := read.Open(context.Background(), f.Path)

@@ -13,6 +13,7 @@ import (
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/order"
 )
 
 // Request is what two engines recorded.
@@ -1359,6 +1360,6 @@ func (r *Report) Groups(keep func(s *Stage) bool) (list []Group) {
 			list[at].Layers = append(list[at].Layers, s.Layer)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Group) int { return cmp.Compare(b.Share, a.Share) })
+	order.Stable(list, func(a, b Group) int { return cmp.Compare(b.Share, a.Share) })
 	return list
 }

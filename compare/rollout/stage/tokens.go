@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/dump/msprobe"
+	"precision/internal/order"
 )
 
 // place is a row of a pass; cached is that of a token whose keys and values were in the engine's cache before it was recorded.
@@ -411,7 +412,7 @@ func align(ctx context.Context, train, rollout *tape) *tokens {
 		}
 		all = append(all, best)
 	}
-	slices.SortStableFunc(all, func(a, b found) int {
+	order.Stable(all, func(a, b found) int {
 		return cmp.Or(cmp.Compare(a.row.pass, b.row.pass), cmp.Compare(a.row.first, b.row.first), cmp.Compare(a.o, b.o))
 	})
 	for _, f := range all {
