@@ -200,11 +200,3 @@ func (l *leaf) operand() (o result.Operand) {
 
 // crc tells whether a checksum is one over all bytes.
 func crc(sum msprobe.Number) bool { return sum.Kind == msprobe.Text && len(sum.S) == 8 }
-
-func lineOf(f msprobe.Frame) string {
-	text := f.File + ":" + strconv.Itoa(f.Line)
-	if f.Source != "" {
-		text += ": " + f.Source
-	}
-	return text
-}

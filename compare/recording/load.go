@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unique"
 
 	"precision/compare"
 	"precision/compare/result"
@@ -175,36 +174,8 @@ func (s *side) beside(path string, read func(io.Reader, string) ([]*msprobe.Synt
 // source is the line of the user's program that made a call: the innermost one
 // that is no part of an installed library.
 func (s *side) source(name string) string {
-	line, _, _ := strings.Cut(s.lines(name), "\n")
+	line, _, _ := strings.Cut(s.stack.User(name), "\n")
 	return line
-}
-
-// mostFrames bounds how many lines are kept of the stack of a call.
-const mostFrames = 32
-
-// lines are those of the user's program that led to a call, the innermost first; the
-// innermost of all where there are only installed libraries.
-func (s *side) lines(name string) string {
-	if s.stack == nil {
-		return ""
-	}
-	var list []string
-	innermost := ""
-	for f := range s.stack.Of(name) {
-		switch {
-		case !f.Installed():
-			list = append(list, strings.ReplaceAll(lineOf(f), "\n", " "))
-		case innermost == "":
-			innermost = strings.ReplaceAll(lineOf(f), "\n", " ")
-		}
-		if len(list) == mostFrames {
-			break
-		}
-	}
-	if len(list) == 0 {
-		return innermost
-	}
-	return unique.Make(strings.Join(list, "\n")).Value() // many calls have the same
 }
 
 // leaf is the value at a place, nil if there is none; it is likely to be number i.

@@ -102,7 +102,7 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) c
 	if u.left.how == byMap {
 		how = result.Mapped
 	}
-	lines := p.left.lines(u.left.Name)
+	lines := p.left.stack.User(u.left.Name)
 	pairs := pairsOf(u.left, u.right)
 	found.Rows = make([]result.Row, 0, len(pairs))
 	for _, x := range pairs {

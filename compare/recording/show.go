@@ -74,10 +74,8 @@ func Each(path string, feeds bool, yield func(*Call) bool) error {
 
 func (s *side) show(c *call) *Call {
 	shown := &Call{Name: c.Name, Type: typeOf(c), Inside: s.parent[c.Name], Source: s.source(c.Name), side: s, of: c}
-	if s.stack != nil {
-		for f := range s.stack.Of(c.Name) {
-			shown.Stack = append(shown.Stack, lineOf(f))
-		}
+	for f := range s.stack.Of(c.Name) {
+		shown.Stack = append(shown.Stack, f.String())
 	}
 	for i := range c.leaves {
 		l := &c.leaves[i]

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"sync"
+	"unique"
 )
 
 // Stack is stack.json: the lines of source that calls were made in.
@@ -12,7 +14,15 @@ type Stack struct {
 	// Errors are the parts that could not be read.
 	Errors []*SyntaxError
 
-	frames map[string][]string
+	traces map[string]*trace
+}
+
+// trace is the stack of calls, which often have the same one.
+type trace struct {
+	frames []string
+	once   sync.Once
+	user   string
+	behind bool
 }
 
 // Frame is a line of source.
@@ -38,7 +48,7 @@ func (f Frame) Installed() bool {
 // and calls by name; name is for messages. What can be read of a damaged file is
 // there beside the errors. An error is one of reading.
 func ReadStack(in io.Reader, name string) (*Stack, error) {
-	st := &Stack{frames: map[string][]string{}}
+	st := &Stack{traces: map[string]*trace{}}
 	var known names // frames come again and again
 	var err error
 	st.Errors, err = object(in, name, func(r *reader, key string) {
@@ -70,8 +80,9 @@ func ReadStack(in io.Reader, name string) (*Stack, error) {
 		if !r.ok() || plain && len(frames) == 0 {
 			return
 		}
+		t := &trace{frames: frames}
 		for _, c := range calls {
-			st.frames[c] = frames
+			st.traces[c] = t
 		}
 	})
 	return st, err
@@ -106,12 +117,12 @@ func (r *reader) line() string {
 }
 
 // Len is the number of calls with a stack.
-func (s *Stack) Len() int { return len(s.frames) }
+func (s *Stack) Len() int { return len(s.traces) }
 
 // Of yields the frames of a call, the innermost first; none if they are not known. Only forward calls are recorded.
 func (s *Stack) Of(call string) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
-		for _, l := range s.frames[call] {
+		for _, l := range s.of(call).frames {
 			if !yield(parseFrame(l)) {
 				return
 			}
@@ -119,16 +130,71 @@ func (s *Stack) Of(call string) iter.Seq[Frame] {
 	}
 }
 
+var noTrace trace
+
+// of is the stack of a call; an empty one of a call without one, or where s is nil.
+func (s *Stack) of(call string) *trace {
+	var t *trace
+	if s != nil {
+		t = s.traces[call]
+	}
+	if t == nil {
+		return &noTrace
+	}
+	t.once.Do(func() { t.user, t.behind = told(t.frames) })
+	return t
+}
+
+// User is the lines of the user's program that led to a call, the innermost first and a line each; the
+// innermost of all where there are only installed libraries.
+func (s *Stack) User(call string) string { return s.of(call).user }
+
 // Behind tells that a call was made while gradients were computed: that of a function which
 // is run again for them (activation checkpointing), or one in a user's own backward.
-func (s *Stack) Behind(call string) bool {
-	for _, l := range s.frames[call] {
-		if strings.Contains(l, ", in backward,") {
-			return true
+func (s *Stack) Behind(call string) bool { return s.of(call).behind }
+
+// mostFrames bounds how many lines are kept of the stack of a call.
+const mostFrames = 32
+
+// told is what [Stack.User] and [Stack.Behind] say.
+func told(frames []string) (user string, behind bool) {
+	var text []byte
+	n := 0
+	for _, l := range frames {
+		behind = behind || strings.Contains(l, ", in backward,")
+		if n == mostFrames {
+			continue
+		}
+		if f := parseFrame(l); !f.Installed() {
+			if n++; n > 1 {
+				text = append(text, '\n')
+			}
+			text = f.appendTo(text)
 		}
 	}
-	return false
+	if n == 0 && len(frames) > 0 {
+		text = parseFrame(frames[0]).appendTo(text)
+	}
+	return unique.Make(string(text)).Value(), behind
 }
+
+// appendTo adds file:line: source, as one line.
+func (f Frame) appendTo(text []byte) []byte {
+	start := len(text)
+	text = strconv.AppendInt(append(append(text, f.File...), ':'), int64(f.Line), 10)
+	if f.Source != "" {
+		text = append(append(text, ": "...), f.Source...)
+	}
+	for i := start; i < len(text); i++ {
+		if text[i] == '\n' {
+			text[i] = ' '
+		}
+	}
+	return text
+}
+
+// String is file:line: source.
+func (f Frame) String() string { return string(f.appendTo(nil)) }
 
 // parseFrame reads "File P, line N, in F, \n SOURCE". Another text is all source.
 func parseFrame(s string) Frame {

@@ -3,7 +3,9 @@ package clean
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,6 +39,32 @@ func TestCSV(t *testing.T) {
 		}
 		if got, err := csv.NewReader(&b).Read(); err != nil || got[0] != want {
 			t.Errorf("%q becomes %q, want %q; %v", in, got, want, err)
+		}
+	}
+}
+
+// TestCSVQuotes: a line is what encoding/csv makes of the cleaned cells.
+func TestCSVQuotes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	alphabet := []rune("a1.-+=;, \"\\.\t\n\r\u00a0\u3000\uff1d中[()e%@")
+	for range 20000 {
+		cells, cleaned := make([]string, 1+rng.IntN(3)), []string(nil)
+		for i := range cells {
+			cell := make([]rune, rng.IntN(5))
+			for k := range cell {
+				cell[k] = alphabet[rng.IntN(len(alphabet))]
+			}
+			cells[i] = string(cell)
+			cleaned = append(cleaned, unformulated(Line(cells[i]), figures))
+		}
+		var got, want bytes.Buffer
+		w, lib := NewCSV(&got), csv.NewWriter(&want)
+		lib.UseCRLF = true
+		if err := errors.Join(w.Write(cells), w.Flush(), lib.Write(cleaned)); err != nil {
+			t.Fatal(err)
+		}
+		if lib.Flush(); got.String() != want.String() {
+			t.Fatalf("%q becomes %q, want %q", cells, &got, &want)
 		}
 	}
 }
