@@ -291,17 +291,17 @@ func writeValue(w *jsonWriter, v *metric.Value) {
 // gives the different ones and the place of every row's among them.
 func (c *column) all(w *jsonWriter, rows int) {
 	if c.form == words {
-		if of, places, ok := c.repeated(rows); ok {
+		if w.repeated(c, rows) {
 			w.open('{')
 			w.key("of")
 			w.open('[')
-			for _, s := range of {
+			for _, s := range w.different {
 				w.bytes(s)
 			}
 			w.close(']')
 			w.key("at")
 			w.open('[')
-			for _, k := range places {
+			for _, k := range w.places {
 				w.int(int64(k))
 			}
 			w.close(']')
@@ -316,27 +316,30 @@ func (c *column) all(w *jsonWriter, rows int) {
 	w.close(']')
 }
 
-// repeated are the different texts of a column and the place of every row's; not where they hardly repeat.
-func (c *column) repeated(rows int) (of []string, places []int, ok bool) {
-	place := map[string]int{}
-	places = make([]int, rows)
+// repeated finds the different texts of a column and the place of every row's, in memory that all columns use; not where
+// they hardly repeat.
+func (w *jsonWriter) repeated(c *column, rows int) bool {
+	w.different, w.places = w.different[:0], w.places[:0]
+	if clear(w.placeOf); w.placeOf == nil {
+		w.placeOf = map[string]int{}
+	}
 	for i := range rows {
 		s := *(*string)(c.at(i))
-		if i > 0 && s == of[places[i-1]] { // as of most rows of one operator
-			places[i] = places[i-1]
+		if i > 0 && s == w.different[w.places[i-1]] { // as of most rows of one operator
+			w.places = append(w.places, w.places[i-1])
 			continue
 		}
-		k, known := place[s]
+		k, known := w.placeOf[s]
 		if !known {
-			if k = len(of); 2*(k+1) > rows {
-				return nil, nil, false
+			if k = len(w.different); 2*(k+1) > rows {
+				return false
 			}
-			place[s] = k
-			of = append(of, s)
+			w.placeOf[s] = k
+			w.different = append(w.different, s)
 		}
-		places[i] = k
+		w.places = append(w.places, k)
 	}
-	return of, places, true
+	return true
 }
 
 // read reads what all wrote, of so many rows. Where these are below 0, it counts them, and grow makes room for them.

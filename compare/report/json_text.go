@@ -27,6 +27,10 @@ type jsonWriter struct {
 	fresh bool
 	// ascii: other letters are written as \u....; a browser keeps a text in two bytes a letter as soon as one of them needs it.
 	ascii bool
+	// different, placeOf and places are of the column that is written, see repeated.
+	different []string
+	placeOf   map[string]int
+	places    []int
 }
 
 // piece is how much text is collected before it is handed on.

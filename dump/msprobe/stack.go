@@ -158,8 +158,8 @@ const mostFrames = 32
 
 // told is what [Stack.User] and [Stack.Behind] say.
 func told(frames []string) (user string, behind bool) {
-	var text []byte
-	n := 0
+	var buf [2 << 10]byte // of most stacks: what is kept is a copy
+	text, n := buf[:0], 0
 	for _, l := range frames {
 		behind = behind || strings.Contains(l, ", in backward,")
 		if n == mostFrames {
