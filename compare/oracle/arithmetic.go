@@ -710,6 +710,69 @@ func optimizerKernels() {
 		nesterov := c.attrBool("use_nesterov", false)
 		return buildAdam(c.arith(), nesterov, v)
 	}), "adam")
+	// Functions of torch_npu (documentation and tests of op-plugin), which write over what is given as out.
+	define("npu_apply_adam", function{forward: func(k *invocation) []Reading {
+		in := k.updated()
+		for _, name := range k.params[:6] {
+			in = append(in, k.constant(k.float(name, 0)))
+		}
+		nesterov := k.bool("use_nesterov", false)
+		return []Reading{{Out: buildAdam(k.arith(), nesterov, append(in, k.tensor("grad")))}}
+	}})
+	define("npu_apply_adam_w", function{forward: func(k *invocation) []Reading {
+		k.unsupported("max_grad_norm")
+		refuseIf(k.bool("amsgrad", false), Unsupported, "amsgrad")
+		v, g := k.updated(), Values(k.tensor("grad"))
+		if maximize := k.bool("maximize", false); maximize {
+			g = k.computed("g)=-g", g)
+		}
+		of := func(name string) Values { return k.constant(k.float(name, 0)) }
+		beta, gamma := of("beta1"), of("beta2")
+		first, second := k.computed("p,b)=1-p*b", of("beta1_power"), beta), k.computed("p,b)=1-p*b", of("beta2_power"), gamma)
+		return []Reading{{Out: k.adamW(v, g, beta, gamma, first, second, of("lr"), of("epsilon"), of("weight_decay"))}}
+	}})
+	// MindSpeed's own, with a running mean of the weights (its docs/ops).
+	define("npu_apply_fused_ema_adamw", function{forward: func(k *invocation) []Reading {
+		var v []Values
+		for _, name := range []string{"var", "m", "v", "s"} {
+			v = append(v, k.tensor(name))
+		}
+		of := func(name string, missing float64) Values { return k.constant(k.float(name, missing)) }
+		g, beta, gamma, decay := Values(k.tensor("grad")), of("beta1", 0.9), of("beta2", 0.999), of("weight_decay", 0)
+		step := must(numbers(k.tensor("step")))
+		refuseIf(len(step) != 1, BadArgument, "step", len(step), "one number")
+		correction := func(beta float64) Values {
+			if corrects := k.bool("bias_correction", true); !corrects {
+				return scalar(1)
+			}
+			p := math.Pow(float64(float32(beta)), step[0])
+			return &dense{shape: []int64{}, y: []float64{1 - p}, b: []float64{(step[0]+8)*u32*p + u32}}
+		}
+		if mode := k.int("mode", 1); mode == 0 {
+			g, decay = k.computed("g,w,p)=g+w*p", g, decay, v[0]), scalar(0)
+		} else {
+			refuseIf(mode != 1, BadArgument, "mode", mode, "0 or 1")
+		}
+		out := k.adamW(v, g, beta, gamma, correction(k.float("beta1", 0.9)), correction(k.float("beta2", 0.999)), of("lr", 1e-3), of("eps", 1e-8), decay)
+		return []Reading{{Out: append(out, k.computed("s,p,d)=d*s+(1-d)*p", v[3], out[0], of("ema_decay", 0.9999)))}}
+	}})
+}
+
+// updated are the weights and moments that a call is given as out.
+func (k *invocation) updated() (in []Values) {
+	list := k.tensors("out")
+	refuseIf(len(list) != 3, InputCount, len(list), 3)
+	for _, o := range list {
+		in = append(in, o)
+	}
+	return in
+}
+
+// adamW is what a step of AdamW makes of weights and moments, where first and second are what corrects the moments.
+func (k *invocation) adamW(v []Values, g, beta, gamma, first, second, rate, eps, decay Values) []Values {
+	m := k.computed("m,b,g)=b*m+(1-b)*g", v[1], beta, g)
+	s := k.computed("v,b,g)=b*v+(1-b)*g*g", v[2], gamma, g)
+	return []Values{k.computed("p,m,v,c,d,l,e,w)=p-l*w*p-l*(m/c/(sqrt(v/d)+e))", v[0], m, s, first, second, rate, eps, decay), m, s}
 }
 
 // update lists the n inputs of an update; those of one element go with all.

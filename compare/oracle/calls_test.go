@@ -441,8 +441,8 @@ func bitFlip(c *caseValue) func(b []byte) {
 	}
 }
 
-// unchanged are the functions whose results a thousandth does not change, or overflows.
-var unchanged = map[string]bool{"Torch.zeros": true, "NPU.npu_top_k_top_p": true, "Torch.nan_to_num": true}
+// unchanged are the functions whose results a thousandth does not change, overflows or is a rounding of (float16 in float32).
+var unchanged = map[string]bool{"Torch.zeros": true, "NPU.npu_top_k_top_p": true, "Torch.nan_to_num": true, "NPU.npu_add_rms_norm_cast": true}
 
 // nudge changes the middle element of a float32 tensor by a thousandth of the largest.
 func nudge(b []byte) {
@@ -588,7 +588,7 @@ var unused = map[string]bool{"Torch.ones_like": true, "Tensor.type_as": true, "F
 	// What was kept for going backward is computed again.
 	"Aten.log_sigmoid_backward": true, "Aten.native_layer_norm_backward": true, "Aten.native_group_norm_backward": true, "Aten.max_pool2d_with_indices_backward": true,
 	"Aten.max_pool3d_with_indices_backward": true, "Aten.nll_loss_backward": true, "Aten.nll_loss2d_backward": true, "Aten.native_batch_norm_backward": true,
-	"NPU.npu_geglu_grad": true, "NPU.npu_layernorm_grad": true}
+	"NPU.npu_geglu_grad": true, "NPU.npu_layernorm_grad": true, "NPU.npu_moe_token_permute_grad": true}
 
 // TestCallsNonsense gives every argument other values: nothing panics, and an output is
 // not explained by accident where it needs the argument. SEEDS=1 tries all values in all places, not a third of them.

@@ -735,6 +735,35 @@ func npuNormForms() {
 		}
 		return r
 	}})
+	define("npu_add_rms_norm_v2_functional", function{forward: forms["npu_add_rms_norm_v2"].forward})
+	// The norm in float32 and in the type of the inputs, the reciprocal root and the sum.
+	define("npu_add_rms_norm_cast", function{forward: func(k *invocation) []Reading {
+		a, b := k.pair("x1", "x2")
+		p, sum := precisionFor(a.numeric()), elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
+		y, root := k.rootNorm(&rounded{sum, p}, a.shape)
+		y = &rounded{&rounded{y, p}, p}
+		return []Reading{{Out: []Values{y, y, root, sum}}}
+	}})
+	// y, mean, the reciprocal root and the sum x1 + x2; mean, the reciprocal root and y of alpha·x + gx.
+	define("npu_add_layer_norm", function{nodes: [][]string{{"x1", "x2", "weight", "bias"}}, backward: sumNormGradients, forward: func(k *invocation) []Reading {
+		m, sum := k.sumNorm(1, "x1", "x2")
+		return []Reading{{Out: []Values{newRows(sum, m.n, m.forward(k)), m.statistic(k, sum, 1, m.mean), m.statistic(k, sum, 2, m.root), sum.Values}}}
+	}})
+	define("npu_deep_norm", function{nodes: [][]string{{"x", "gx", "bias", "weight"}}, backward: sumNormGradients, forward: func(k *invocation) []Reading {
+		m, sum := k.sumNorm(k.float("alpha", 0.3), "x", "gx")
+		return []Reading{{Out: []Values{m.statistic(k, sum, 0, m.mean), m.statistic(k, sum, 1, m.root), newRows(sum, m.n, m.forward(k))}}}
+	}})
+	// softmax of x·scale and what is added to it.
+	define("npu_masked_softmax_with_rel_pos_bias", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("x")
+		k.only(0, "inner_precision_mode")
+		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
+		v := k.computed("x,s,b)=x*s+b", x, scalar(k.factor("scale_value").y), k.tensor("relative_pos_bias"))
+		if k.has("atten_mask") {
+			v = k.computed("x,m)=x+m", v, k.tensor("atten_mask"))
+		}
+		return k.softmax(v, []int{len(x.shape) - 1}, false)
+	})})
 	define("npu_normalize_batch", function{forward: formulaFor(batchNormalised)})
 	defineHyperConnections()
 	// x·r1 + rotated(x)·r2, where halves or neighbours change places.
@@ -810,6 +839,9 @@ func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 	m := &normal{n: count(w.shape), rms: true, of: func(_, i int64) int64 { return i }}
 	m.eps = k.float("epsilon", 1e-6)
 	m.affine(k, m.n, "weight", "")
+	for i, plus := range m.weight { // of npu_gemma_rms_norm, 1 + weight
+		m.weight[i] = plus + k.float("shift", 0)
+	}
 	k.fitting(m)
 	if s, ok := k.out(1); ok && count(s)*m.n == count(shape) {
 		root = m.statistic(k, x, 1, m.root)
@@ -820,6 +852,41 @@ func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 		}}
 	}
 	return newRows(x, m.n, m.forward(k)), root
+}
+
+// sumNorm is the normalisation of alpha·x + y, which kernels may round to its type before.
+func (k *invocation) sumNorm(alpha float64, first, second string) (*normal, *rounded) {
+	x, y := k.pair(first, second)
+	w := k.tensor("weight")
+	lead := len(x.shape) - len(w.shape)
+	refuseIf(lead < 0 || !slices.Equal(x.shape[lead:], w.shape) || !slices.Equal(x.shape, y.shape), ShapesDiffer, x.shape, y.shape, w.shape)
+	m := &normal{n: count(w.shape), of: func(_, i int64) int64 { return i }, eps: k.float("epsilon", map[bool]float64{true: 1e-5, false: 1e-6}[first == "x1"])}
+	m.affine(k, m.n, "weight", "bias")
+	m.saved(k, x)
+	return k.fitting(m), &rounded{k.computed("x,y,a)=a*x+y", x, y, scalar(k.rounding(alpha).y)), precisionFor(x.numeric())}
+}
+
+// sumNormGradients are those of npu_add_layer_norm and npu_deep_norm; what comes back for the sum itself is added.
+func sumNormGradients(k *invocation, g []Values) gradients {
+	first, second, alpha, at := "x1", "x2", 1.0, 0
+	if _, ok := k.args["gx"]; ok {
+		first, second, alpha, at = "x", "gx", k.float("alpha", 0.3), min(2, len(g)-1)
+	}
+	m, sum := k.sumNorm(alpha, first, second)
+	d := gradient(g, at)
+	dx, terms := m.gradients(k, sum, d)
+	switch {
+	case at == 0 && len(g) > 3 && g[3] != nil:
+		dx = k.computed("x,y)=x+y", dx, g[3])
+	case k.has("dsum"):
+		dx = k.computed("x,y)=x+y", dx, k.tensor("dsum"))
+	}
+	return gradients{
+		first:    func() Values { return k.computed("x,a)=a*x", dx, scalar(alpha)) },
+		second:   func() Values { return dx },
+		"weight": func() Values { return k.reducedTo(terms, "weight") },
+		"bias":   func() Values { return k.reducedToShape(d, k.tensor("weight").shape) },
+	}
 }
 
 // batchNormalised is (x - mean)/(std + 1e-5) of the numbers of each sequence (N, C, L), of each channel by itself or of all: its

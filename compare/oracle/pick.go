@@ -453,12 +453,30 @@ func pickForms() {
 		order, back := k.byExpert(idx)
 		rows, per := k.rowsOut(len(order)), max(1, int64(len(order))/max(x.shape[0], 1))
 		return []Reading{{Out: []Values{rowsOf(x, order[:rows], per), wholes(back, []int64{int64(len(back))})}}}
+	}, nodes: [][]string{{"tokens"}}, backward: func(k *invocation, g []Values) gradients {
+		x, idx := k.pair("tokens", "indices")
+		_, back := k.byExpert(idx)
+		return gradients{"tokens": func() Values {
+			return k.addedRows(gradient(g, 0), wholes(back, []int64{int64(len(back))}).(*dense).y, nil, max(1, int64(len(back))/max(x.shape[0], 1)))
+		}}
 	}})
+	// The gradient of the tokens: the rows that each went to, added up.
+	define("npu_moe_token_permute_grad", function{forward: formulaFor(func(k *invocation) Values {
+		k.unpadded()
+		n := k.int("num_topK", 1)
+		if k.has("indices") {
+			n = 1
+			if s := k.tensor("indices").shape; len(s) > 1 {
+				n = s[1]
+			}
+		}
+		return k.addedRows(k.tensor("grad"), must(numbers(k.tensor("sorted_indices"))), nil, n)
+	})})
 	define("npu_moe_token_unpermute", function{forward: formulaFor(func(k *invocation) Values {
 		k.unpadded()
 		x, idx := k.pair("permuted_tokens", "sorted_indices")
 		return k.unpermuted(x, idx, k.optional("probs"))
-	})})
+	}), nodes: [][]string{{"permuted_tokens", "probs"}}, backward: unpermutedGradients})
 	define("npu_moe_gating_top_k_softmax", function{forward: func(k *invocation) []Reading {
 		k.unsupported("finished")
 		x := k.tensor("x")
@@ -471,6 +489,21 @@ func pickForms() {
 		return []Reading{{Out: []Values{y, idx, from}}}
 	}})
 	define("npu_moe_gating_top_k", function{forward: gatingTopK})
+	// The probabilities of the best experts or, renormalised, the softmax of the best scores.
+	define("npu_moe_gating_top_k_softmax_v2", function{forward: func(k *invocation) []Reading {
+		k.unsupported("finished")
+		x, renorm := k.tensor("x"), k.int("renorm", 0)
+		refuseIf(len(x.shape) == 0 || renorm != 0 && renorm != 1, ShapesDiffer, x.shape)
+		last := []int{len(x.shape) - 1}
+		probs := must(held(k.softmax(x, last, false)))
+		if renorm == 0 {
+			y, idx := k.gated(probs, nil, nil)
+			return []Reading{{Out: []Values{y, idx, probs}}}
+		}
+		scores := must(numbers(x))
+		y, idx := k.gated(&dense{shape: x.shape, y: scores, b: make([]float64, len(scores))}, nil, nil)
+		return []Reading{{Out: []Values{k.softmax(y, last, false), idx, nil}}}
+	}})
 }
 
 // places are where x is not 0, in order: a row for each, or with apart a tensor for each axis.
@@ -967,12 +1000,18 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 		refuseIf(len(probs.shape) != 2, ShapesDiffer, probs.shape)
 		per = probs.shape[1]
 	}
-	refuseIf(len(x.shape) != 2 || per == 0 || int64(len(places))%per != 0 || probs != nil && count(probs.shape) != int64(len(places)), ShapesDiffer, x.shape, idx.shape)
+	return k.addedRows(x, places, probs, per)
+}
+
+// addedRows are the sums of so many rows at places each, weighed or not.
+func (k *invocation) addedRows(x Values, places []float64, probs *operand, per int64) Values {
+	s := x.Shape()
+	refuseIf(len(s) != 2 || per < 1 || int64(len(places))%per != 0 || probs != nil && count(probs.shape) != int64(len(places)), ShapesDiffer, s, []int64{int64(len(places)), per})
 	rows, weights := must(held(x)), []float64(nil)
 	if probs != nil {
 		weights = must(numbers(probs))
 	}
-	g, width := gamma(float64(per)+2, k.sumUnit()), x.shape[1]
+	g, width := gamma(float64(per)+2, k.sumUnit()), s[1]
 	return &formula{shape: []int64{int64(len(places)) / per, width}, f: func(i int64, _ []int64) (y, b float64) {
 		size := 0.0
 		for j := range per {
@@ -980,7 +1019,7 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 			switch {
 			case p >= float64(len(places)) || p < 0:
 				return 0, math.Inf(1)
-			case p >= float64(x.shape[0]):
+			case p >= float64(s[0]):
 				continue
 			}
 			v := rows.y[int64(p)*width+i%width]
@@ -992,6 +1031,51 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 		}
 		return y, g * size
 	}}
+}
+
+// unpermutedGradients are those of the rows, which each get that of their token times its weight, and of the weights, each the product
+// of both.
+func unpermutedGradients(k *invocation, g []Values) gradients {
+	k.unpadded()
+	idx, probs, d := k.tensor("sorted_indices"), k.optional("probs"), gradient(g, 0)
+	places, s := must(numbers(idx)), d.Shape()
+	rows := int64(len(places))
+	if k.has("permuted_tokens") {
+		rows = k.tensor("permuted_tokens").shape[0]
+	}
+	per := rows
+	if len(s) == 2 && s[0] > 0 {
+		per = int64(len(places)) / s[0]
+	}
+	refuseIf(len(s) != 2 || per < 1 || per*s[0] != int64(len(places)) || probs != nil && count(probs.shape) != int64(len(places)), ShapesDiffer, s, idx.shape)
+	back := make([]int64, rows) // which place each row came from
+	for i, p := range places {
+		refuseIf(p < 0 || p >= float64(len(places)), BadArgument, "sorted_indices", p, "a row")
+		if p < float64(rows) {
+			back[int(p)] = int64(i)
+		}
+	}
+	spread := func() Values { return rowsOf(d, back, per) }
+	return gradients{
+		"permuted_tokens": func() Values {
+			if probs == nil {
+				return spread()
+			}
+			weight := rowsOf(reshape(probs, []int64{int64(len(places)), 1}), back, 1)
+			return k.computed("g,w)=g*w", spread(), weight)
+		},
+		"probs": func() Values {
+			x := k.tensor("permuted_tokens")
+			list := make([]int64, len(places))
+			for i, p := range places {
+				refuseIf(p >= float64(rows), Unsupported, "dropped rows")
+				list[i] = int64(p)
+			}
+			mine, theirs := rowsOf(x, list, 1), rowsOf(d, inOrder64(len(list)), per)
+			terms := k.computed("x,g)=x*g", mine, theirs)
+			return &reduced{shape: probs.shape, in: terms, n: s[1], f: sumOf(k.sumUnit(), s[1], 1)}
+		},
+	}
 }
 
 // gated are the largest probabilities of each row and their places, in falling order: by probs and what is added to

@@ -250,6 +250,26 @@ func productForms() {
 	}), nodes: [][]string{{"input", "mat2"}}, backward: func(k *invocation, g []Values) gradients {
 		return k.productGradients("input", "mat2", gradient(g, 0))
 	}})
+	define("npu_fused_matmul", function{forward: formulaFor(func(k *invocation) Values {
+		x, w := k.factors("x1", "x2")
+		v := k.product(x, w)
+		if bias := k.optional("bias"); bias != nil {
+			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
+		}
+		switch how := k.string("fused_op_type", ""); how {
+		case "":
+			return v
+		case "add", "mul":
+			return k.computed(map[string]string{"add": "x,y)=x+y", "mul": "x,y)=x*y"}[how], k.between(v), k.tensor("x3"))
+		case "relu":
+			return k.applied(catalogue.Of(how), v)
+		case "gelu_erf", "gelu_tanh":
+			act := map[string]string{"gelu_erf": "none", "gelu_tanh": "tanh"}[how]
+			return k.with(map[string]*argument{"approximate": textArgument(act)}).applied(catalogue.Of("gelu"), k.between(v))
+		default:
+			panic(refuse(Unsupported, "fused_op_type "+how))
+		}
+	})})
 	define("npu_transpose_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("bias", "scale")
 		a, b := k.factors("input", "weight")

@@ -1039,6 +1039,27 @@ func defineSpreads() {
 			return out
 		})}
 	})
+	// Each channel of a sequence (S, B, H) by its own weights (W, H), from places before on; what is masked (B, S) is 0.
+	program("npu_masked_causal_conv1d", []string{"input", "weight"}, func(t *tape) []*dense {
+		x, w := t.in("input"), t.in("weight")
+		refuseIf(len(x.shape) != 3 || len(w.shape) != 2 || w.shape[1] != x.shape[2], ShapesDiffer, x.shape, w.shape)
+		mask, out, wide, width := []float64(nil), t.blank(x.shape), x.shape[1]*x.shape[2], x.shape[2]
+		if o := t.optional("mask"); o != nil {
+			refuseIf(len(o.shape) != 2 || o.shape[0] != x.shape[1] || o.shape[1] != x.shape[0], ShapesDiffer, x.shape, o.shape)
+			mask = must(numbers(o))
+		}
+		for i := range out.y {
+			at, b := int64(i)/wide, int64(i)%wide/width
+			var terms []float64
+			for j := range w.shape[0] {
+				if from := at - w.shape[0] + 1 + j; from >= 0 && (mask == nil || mask[b*x.shape[0]+at] != 0) {
+					terms = append(terms, t.mul(x.y[from*wide+int64(i)%wide], w.y[j*width+int64(i)%width]))
+				}
+			}
+			out.y[i] = t.sum(terms...)
+		}
+		return []*dense{out}
+	})
 	program("cov", []string{"input"}, func(t *tape) []*dense {
 		x := t.in("input")
 		t.unsupported("fweights", "aweights")

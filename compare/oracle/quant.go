@@ -113,6 +113,30 @@ func quantKernels() {
 		}
 		return []Reading{{Out: out}}
 	}})
+	define("npu_rms_norm_quant_v2", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("x")
+		p := precisionFor(x.numeric())
+		in := []Values{&rounded{&rounded{k.normedRows(x, x.shape), p}, p}, k.tensor("scale")}
+		if k.has("offset") {
+			in = append(in, k.tensor("offset"))
+		}
+		_, root := k.rootNorm(x, x.shape)
+		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), in...), root}}}
+	}})
+	define("npu_dequant_bias", function{forward: formulaFor(func(k *invocation) Values {
+		return k.dequantised(k.tensor("x"), k.tensor("weight_scale"), valuesOf(k.optional("activation_scale")), k.optional("bias"), nil)
+	})})
+	// x by its scale in a type of eight bits, and the largest number of each group.
+	define("npu_quant_max", function{forward: func(k *invocation) []Reading {
+		k.unsupported("group_list")
+		x := k.tensor("x")
+		refuseIf(k.string("round_mode", "rint") != "rint", Unsupported, "round_mode")
+		most := 0.0
+		for _, v := range must(numbers(x)) {
+			most = max(most, abs(v))
+		}
+		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), x, k.tensor("scale")), sized(scalar(most), []int64{1})}}}
+	}})
 	define("swiglu_quant", function{forward: swigluQuant})
 	define("grouped_swiglu_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("offset", "bias", "smooth_scale", "weight_assist_matrix")

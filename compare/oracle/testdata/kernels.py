@@ -956,6 +956,97 @@ for a, b, c, e in ((0, 3, 0, 3), (3, 4, 3, 5)):
 case("npu_fusion_attention", [q, k, v, 2, "TND"], {"scale": .3, "sparse_mode": 2, "atten_mask": np.triu(np.ones((8, 8), bool), 1), "actual_seq_qlen": [3, 4], "actual_seq_kvlen": [3, 5]},
      o, back=([g], [bf(x) for x in d]))
 
+# Norms of sums, and with one more, their gradients, and what is quantised behind them
+a, b, w, shift, g, more = normal(3, 8), normal(3, 8), normal(8), normal(8), normal(3, 8), normal(3, 8)
+f, e = (v.astype(float) for v in (a, b))
+root = lambda x, eps=1e-6: 1 / np.sqrt((x ** 2).mean(-1, keepdims=True) + eps)
+dev = lambda x, eps: 1 / np.sqrt(x.var(-1, keepdims=True) + eps)
+flat = lambda x, w, c, eps: (x - x.mean(-1, keepdims=True)) * dev(x, eps) * w + c
+case("npu_gemma_rms_norm", [a, w], {}, (f * root(f) * (1 + w.astype(float))).astype(f4), root(f).astype(f4))
+s = f + e
+case("npu_add_rms_norm_v2_functional", [a, b, w], {}, root(s).astype(f4), (s * root(s) * w).astype(f4), s.astype(f4))
+h, j, v = normal(3, 8, dtype=np.float16), normal(3, 8, dtype=np.float16), normal(8, dtype=np.float16)
+s = (h + j).astype(float)
+y = (s * root(s) * v).astype(np.float16)
+case("npu_add_rms_norm_cast", [h, j, v], {}, y.astype(f4), y, root(s).astype(f4), h + j)
+s = f + e
+d = pull(lambda x, y, w, c: flat(x + y, w, c, 1e-5), [a, b, w, shift], g)
+d = to4([d[0] + more, d[1] + more] + d[2:])
+mean, rstd = s.mean(-1, keepdims=True).astype(f4), dev(s, 1e-5).astype(f4)
+case("npu_add_layer_norm", [a, b, w, shift, 1e-5, True], {}, flat(s, w, shift, 1e-5).astype(f4), mean, rstd, s.astype(f4), back=([g, None, None, more], d))
+case("npu_add_layer_norm_backward", [g, a, b, rstd, mean, w, more], {}, *d)
+s = .3 * f + e
+d = to4(pull(lambda x, y, c, w: flat(.3 * x + y, w, c, 1e-6), [a, b, shift, w], g))
+mean, rstd = s.mean(-1, keepdims=True).astype(f4), dev(s, 1e-6).astype(f4)
+case("npu_deep_norm", [a, b, shift, w, .3], {}, mean, rstd, flat(s, w, shift, 1e-6).astype(f4), back=([None, None, g], d))
+case("npu_deep_norm_backward", [g, a, b, w, mean, rstd, .3], {}, *d)
+scale, zero = np.array([.04], f4), np.array([3], f4)
+for divides in True, False:
+    y = f * root(f) * w + shift
+    case("npu_rms_norm_quant_v2", [a, w, scale if divides else 1 / scale], {"offset": zero, "beta": shift, "div_mode": divides}, np.rint(y / .04 + 3).clip(-128, 127).astype(np.int8), root(f).astype(f4))
+x, mask, bias = normal(1, 2, 3, 4, 4), normal(1, 2, 1, 4, 4), normal(1, 1, 3, 4, 4)
+case("npu_masked_softmax_with_rel_pos_bias", [x, mask, bias, .5], {}, softmax(x.astype(float) * .5 + mask + bias).astype(f4))
+x, w, mask, g = normal(6, 2, 3), normal(3, 3), rng.random((2, 6)) > .3, normal(6, 2, 3)
+
+
+def causal(x, w):
+    y = np.zeros(x.shape)
+    for i in range(3):
+        y[2 - i:] += x[:6 - 2 + i] * w[i]
+    return np.where(mask.T[..., None], y, 0)
+
+
+d = to4(pull(causal, [x, w], g))
+case("npu_masked_causal_conv1d", [x, w], {"mask": mask}, causal(x.astype(float), w.astype(float)).astype(f4), back=([g], d))
+case("npu_masked_causal_conv1d_backward", [g, x, w], {"mask": mask}, *d)
+x, w, z = normal(3, 5), normal(5, 4), normal(3, 4)
+p = x.astype(float) @ w
+for how, y in ("add", p + z), ("mul", p * z), ("gelu_erf", p / 2 * (1 + erf(p / 2 ** .5))):
+    case("npu_fused_matmul", [x, w], {"x3": z if how in ("add", "mul") else None, "fused_op_type": how}, y.astype(f4))
+x, scale, token, bias = rng.integers(-4000, 4000, (3, 5)).astype(np.int32), np.abs(normal(5)), np.abs(normal(3)), rng.integers(-50, 50, 5).astype(np.int32)
+case("npu_dequant_bias", [x, scale, token, None], {}, (x * scale.astype(float) * token[:, None]).astype(np.float16))
+case("npu_dequant_bias", [x, scale, token, bias], {}, ((x + bias) * scale.astype(float) * token[:, None]).astype(np.float16))
+x = normal(3, 6)
+case("npu_quant_max", [x, np.array([.02], f4)], {}, f8(x / f4(.02)), np.abs(x).max().reshape(1))
+
+# Experts: what goes back, and their choice; updates of weights
+x, ids, probs = normal(4, 3), np.array([[2, 0], [1, 2], [0, 3], [2, 1]], np.int32), np.abs(normal(4, 2))
+order = np.argsort(ids.ravel(), kind="stable")
+back, g = np.argsort(order).astype(np.int32), normal(8, 3)
+d = g[back].astype(float).reshape(4, 2, 3).sum(1).astype(f4)
+case("npu_moe_token_permute", [x, ids], {}, x[order // 2], back, back=([g, None], [d]))
+case("npu_moe_token_permute_grad", [x, g, ids, back], {}, d)
+case("npu_moe_token_permute_grad_v2", [g, back, 4, "torch.float32", 2], {}, d)
+rows, g = normal(8, 3), normal(4, 3)
+y = lambda x, p: (x[back].reshape(4, 2, 3) * p[..., None]).sum(1)
+d = to4(pull(y, [rows, probs], g))
+case("npu_moe_token_unpermute", [rows, back, probs], {}, y(rows.astype(float), probs).astype(f4), back=([g], d))
+case("npu_moe_token_unpermute_grad", [rows, g, back, probs], {}, *d)
+case("npu_moe_token_unpermute_grad_v2", [g, back, 8, "torch.float32"], {"probs": probs, "permuted_tokens": rows}, *d)
+x = normal(3, 6)
+best = np.argsort(-x, -1, kind="stable")[:, :2]
+p, high = softmax(x.astype(float)), np.take_along_axis(x, best, 1)
+case("npu_moe_gating_top_k_softmax_v2", [x], {"k": 2, "output_softmax": True}, np.take_along_axis(p, best, 1).astype(f4), best.astype(np.int32), p.astype(f4))
+case("npu_moe_gating_top_k_softmax_v2", [x], {"k": 2, "renorm": 1}, softmax(high.astype(float)).astype(f4), best.astype(np.int32), None)
+w, m, v, g = normal(4, 3), normal(4, 3) / 9, np.abs(normal(4, 3)) / 99, normal(4, 3)
+wide = [x.astype(float) for x in (w, m, v, g)]
+
+
+def moments(g, b, c):
+    return b * wide[1] + (1 - b) * g, c * wide[2] + (1 - c) * g * g
+
+
+n, s = moments(wide[3], .9, .999)
+case("npu_apply_adam", [.81, .998, .01, .9, .999, 1e-8, g, False, False], {"out": [w, m, v]}, *to4([wide[0] - .01 * (1 - .998) ** .5 / (1 - .81) * n / (s ** .5 + 1e-8), n, s]))
+n, s = moments(-wide[3], .9, .999)
+case("npu_apply_adam_w", [.81, .998, .01, .1, .9, .999, 1e-8, g, None, False, True], {"out": [w, m, v]},
+     *to4([wide[0] * (1 - .001) - .01 * n / (1 - .81 * .9) / ((s / (1 - .998 * .999)) ** .5 + 1e-8), n, s]))
+mean = normal(4, 3)
+for mode in 1, 0:
+    n, s = moments(wide[3] + .1 * wide[0] * (1 - mode), .9, .999)
+    y = wide[0] - .01 * (n / (1 - .9 ** 3) / ((s / (1 - .999 ** 3)) ** .5 + 1e-8) + .1 * wide[0] * mode)
+    case("MindSpeed.npu_apply_fused_ema_adamw", [g, w, m, v, mean, np.array([3])], {"lr": .01, "ema_decay": .99, "mode": mode, "weight_decay": .1}, *to4([y, n, s, .99 * mean + .01 * y]))
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
