@@ -141,7 +141,7 @@ func (b *bound) narrow() float64 {
 	u := 0.0
 	for _, list := range [][]*operand{b.call.slots, b.call.outs} {
 		for _, o := range list {
-			if o != nil && !discrete(o.typ) {
+			if o != nil && !discrete(o.typ) && !narrowFloat(o.typ) {
 				u = max(u, precisionFor(o.numeric()).v)
 			}
 		}

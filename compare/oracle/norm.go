@@ -72,7 +72,7 @@ func (m *normal) statistics(row int64, x, e []float64, a arith, sumUnit float64)
 // forward computes the rows of x.
 func (m *normal) forward(k *invocation) func(row int64, x, e, y, b []float64) {
 	a, su := k.arith(), k.sumUnit()
-	narrow := precisionFor(k.outType()).v
+	narrow := k.kept().v
 	if narrow <= u32 {
 		narrow = 0
 	}

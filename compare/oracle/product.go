@@ -55,10 +55,18 @@ func (k *invocation) matmul(a, b Values) Values {
 
 // between allows for what is rounded to the type of the output before the next step.
 func (k *invocation) between(v Values) Values {
-	if p := precisionFor(k.outType()); p.v > u32 {
+	if p := k.kept(); p.v > u32 {
 		return &rounded{v, p}
 	}
 	return v
+}
+
+// kept is the precision of the output before it is quantised: nothing else is computed in eight bits.
+func (c *Call) kept() precisionOf {
+	if narrowFloat(c.outType()) {
+		return precisionFor(dtype.Float32)
+	}
+	return precisionFor(c.outType())
 }
 
 // pair are the two factors of a product.

@@ -144,7 +144,7 @@ func quantKernels() {
 		y, scale := k.byRowQuantised(k.gatedBy(k.expertProducts(nil, k.scaledProduct), true), 0, 1)
 		return []Reading{{Out: []Values{y, scale}}}
 	}})
-	define("npu_dynamic_mx_quant", function{forward: mxQuant})
+	mxForms()
 	define("npu_trans_quant_param", function{forward: formulaFor(func(k *invocation) Values { // float32 in the low half, 19 bits of it
 		k.unsupported("offset")
 		k.only(0, "round_mode")
@@ -306,11 +306,16 @@ func (k *invocation) narrowProduct(x, w, scale *operand, token Values) Values {
 
 // scaledBlocks is a matrix whose blocks have scales, which are powers of two; at gives the place of that of an element.
 func scaledBlocks(x, scale *operand, at func(i, j int64) int64) Values {
+	n := x.shape[len(x.shape)-1]
+	return powered(x, scale, func(i int64) int64 { return at(i/n, i%n) })
+}
+
+// powered are numbers times powers of two, the place of which at gives for each.
+func powered(x, scale *operand, at func(i int64) int64) Values {
 	d, s := must(held(x)), must(held(scale))
 	y := make([]float64, len(d.y))
-	n := x.shape[len(x.shape)-1]
 	for i, v := range d.y {
-		e := s.y[at(int64(i)/n, int64(i)%n)]
+		e := s.y[at(int64(i))]
 		if scale.typ == dtype.Uint8 {
 			e = math.Exp2(e - 127)
 		}
@@ -323,6 +328,12 @@ func scaledBlocks(x, scale *operand, at func(i, j int64) int64) Values {
 func (k *invocation) gatedBy(x Values, left bool) Values {
 	gate, second := k.halved(x, len(x.Shape())-1, left)
 	return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.applied(catalogue.Of("silu"), gate), second})
+}
+
+// gatedIn is gatedBy as it may be rounded to the type of what is gated.
+func (k *invocation) gatedIn(name string, left bool) Values {
+	x := k.tensor(name)
+	return &rounded{k.gatedBy(x, k.bool("activate_left", left)), precisionFor(x.numeric())}
 }
 
 // groupOf is the group of each row, by how many rows each has or where each ends; -1 behind the last one.
@@ -438,67 +449,217 @@ func (k *invocation) unwritten(v Values, groups []int64) Values {
 	}, v, newStrided(&dense{shape: []int64{int64(len(g))}, y: g, exact: true}, []int64{int64(len(g)), n}, []int64{1, 0}, 0))
 }
 
-// mxQuant is npu_dynamic_mx_quant: blocks of 32 along an axis share a power of two, that of the largest number less what the type
-// holds (scale_alg 0), or that of the largest number by the largest that the type holds, rounded up (1). All of it is exact.
+// Blocks with a scale that is a power of two (documentation of op-plugin and ops-nn quant/dynamic_mx_quant, grouped_dynamic_mx_quant,
+// dynamic_block_mx_quant): that of the largest number less what the type holds (scale_alg 0), or that of the largest number by the
+// largest that the type holds, rounded up (1). Of recorded numbers all of it is exact; where a computed one may be on either side of a
+// power of two, either scale is right.
+
+// blockScales are the exponents of blocks: the largest and the least that each may have, which nothing is in if used is not set.
+type blockScales struct {
+	hi, lo []int
+	used   []bool
+}
+
+// inBlocks rounds numbers to the type of an output by blocks, whose number of gives for each place, below n.
+func (k *invocation) inBlocks(v Values, output int, n int64, of func(i int64) int64) (Values, *blockScales) {
+	t := k.outputType(output)
+	k.only(0, "dst_type_max", "max_low_bound", "max_dtype_value")
+	refuseIf(t != dtype.Float8E4M3FN && t != dtype.Float8E5M2 || k.string("round_mode", "rint") != "rint", Unsupported, "another type, round_mode")
+	top, alg := map[dtype.Type]int{dtype.Float8E4M3FN: 8, dtype.Float8E5M2: 15}[t], k.int("scale_alg", 0)
+	refuseIf(alg != 0 && alg != 1, Unsupported, "scale_alg")
+	refuseIf(!within(n, 1, maxDense), TooLarge, n, maxDense)
+	d := must(held(v))
+	bound := func(i int64) float64 {
+		if d.b == nil {
+			return 0
+		}
+		return d.b[i]
+	}
+	s := &blockScales{make([]int, n), make([]int, n), make([]bool, n)}
+	most, least := make([]float64, n), make([]float64, n)
+	for i, x := range d.y {
+		b := of(int64(i))
+		off := bound(int64(i))
+		refuseIf(math.IsNaN(x) || math.IsInf(x, 0), Unsupported, "blocks without a largest number")
+		s.used[b], most[b], least[b] = true, max(most[b], abs(x)+off), max(least[b], abs(x)-off)
+	}
+	exponent := func(most float64) int {
+		if most <= 0 {
+			return -127
+		}
+		if alg == 1 {
+			f, e := math.Frexp(most / t.Max())
+			if f == 0.5 {
+				e--
+			}
+			return max(e, -127)
+		}
+		_, e := math.Frexp(most)
+		return max(e-1-top, -127)
+	}
+	for b := range most {
+		s.hi[b], s.lo[b] = exponent(most[b]), exponent(least[b])
+	}
+	round := func(x float64, e int) float64 {
+		if x = t.Rounding().Round(math.Ldexp(x, -e)); abs(x) > t.Max() {
+			x = math.Copysign(t.Max(), x)
+		}
+		return x
+	}
+	return &formula{shape: v.Shape(), exact: true, f: func(i int64, _ []int64) (y, b float64) {
+		x, off, at := d.y[i], bound(i), of(i)
+		y = round(x, s.hi[at])
+		if off > 0 || s.hi[at] != s.lo[at] {
+			for _, e := range []int{s.hi[at], s.lo[at]} {
+				b = max(b, abs(round(x-off, e)-y), abs(round(x+off, e)-y))
+			}
+		}
+		return y, b
+	}}, s
+}
+
+// blockScales are those of blocks as an output, whose places at gives the numbers of; nil where it has another size than n.
+func (k *invocation) blockScales(s *blockScales, output int, n int64, at func(i int64) int64) Values {
+	shape, ok := k.out(output)
+	if !ok || count(shape) != n {
+		return nil
+	}
+	whole := k.outputType(output) == dtype.Uint8
+	value := func(e int) float64 {
+		if whole {
+			return float64(e + 127)
+		}
+		return math.Exp2(float64(e))
+	}
+	return &formula{shape: shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+		b := at(i)
+		if b < 0 || !s.used[b] {
+			return 0, math.Inf(1) // fills up
+		}
+		return value(s.hi[b]), value(s.hi[b]) - value(s.lo[b])
+	}}
+}
+
+// alongBlocks are the blocks of 32 along an axis of v as output y, their scales in pairs as output scale: (…, pairs, …, 2). Groups
+// end at rows of that axis, each with a pair to itself.
+func (k *invocation) alongBlocks(v Values, axis int, ends []int64, y, scale int) (Values, Values) {
+	s := v.Shape()
+	n, inner := s[axis], count(s[axis+1:])
+	pairs := (n + 63) / 64
+	start, base := make([]int64, n), make([]int64, n) // of the group of a row, and its first pair
+	if ends != nil {
+		pairs = n/64 + int64(len(ends))
+		from := int64(0)
+		for g, end := range ends {
+			refuseIf(end < from || end > n, BadArgument, "group_index", end, "rows of "+itoa(int(n)))
+			for ; from < end; from++ {
+				if g > 0 {
+					start[from] = ends[g-1]
+				}
+				base[from] = start[from]/64 + int64(g)
+			}
+		}
+		refuseIf(from < n, Unsupported, "rows behind the last group")
+	}
+	of := func(i int64) int64 {
+		at := i / inner % n
+		row := at - start[at]
+		return ((i/inner/n*pairs+base[at]+row/64)*inner+i%inner)*2 + row/32%2
+	}
+	blocks := count(s[:axis]) * pairs * inner * 2
+	q, scales := k.inBlocks(v, y, blocks, of)
+	return q, k.blockScales(scales, scale, blocks, func(i int64) int64 { return i })
+}
+
+// mxQuant is npu_dynamic_mx_quant.
 func mxQuant(k *invocation) []Reading {
 	x := k.tensor("input")
 	axis := k.axisOf(x.shape, "axis", -1)
-	size := k.int("block_size", 32)
-	k.only(0, "dst_type_max", "max_low_bound")
-	t := k.outputType(0)
-	refuseIf(axis != len(x.shape)-1 || size != 32 || t != dtype.Float8E4M3FN && t != dtype.Float8E5M2 || k.string("round_mode", "rint") != "rint", Unsupported, "another axis, block or type")
-	top := map[dtype.Type]int{dtype.Float8E4M3FN: 8, dtype.Float8E5M2: 15}[t]
-	alg := k.int("scale_alg", 0)
-	refuseIf(alg != 0 && alg != 1, Unsupported, "scale_alg")
-	n := x.shape[axis]
-	d := must(held(x))
-	blocks := (n + size - 1) / size
-	rows := count(x.shape) / max(n, 1)
-	exponent := make([]int, rows*blocks)
-	for r := range rows {
-		for b := range blocks {
-			most := 0.0
-			for _, v := range d.y[r*n+b*size : r*n+min((b+1)*size, n)] {
-				most = max(most, abs(v))
-			}
-			e := -127
-			if most > 0 {
-				_, e = math.Frexp(most)
-				if e -= 1 + top; alg == 1 {
-					f, up := math.Frexp(most / t.Max())
-					if e = up; f == 0.5 {
-						e--
-					}
-				}
-			}
-			refuseIf(math.IsNaN(most) || math.IsInf(most, 1), Unsupported, "blocks without a largest number")
-			exponent[r*blocks+b] = max(e, -127)
-		}
+	refuseIf(k.int("block_size", 32) != 32, Unsupported, "block_size")
+	y, scale := k.alongBlocks(x, axis, nil, 0, 1)
+	return []Reading{{Out: []Values{y, scale}}}
+}
+
+// mxForms are what quantises by blocks what it computes or takes.
+func mxForms() {
+	define("npu_dynamic_mx_quant", function{forward: mxQuant})
+	both := func(k *invocation, v Values, ends []int64) []Reading {
+		rank := len(v.Shape())
+		refuseIf(rank < 2, ShapesDiffer, v.Shape())
+		a, first := k.alongBlocks(v, rank-1, nil, 0, 1)
+		b, second := k.alongBlocks(v, rank-2, ends, 2, 3)
+		return []Reading{{Out: []Values{a, first, b, second}}}
 	}
-	y := &formula{shape: x.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
-		v := math.Ldexp(d.y[i], -exponent[i/n*blocks+i%n/size])
-		if v = t.Rounding().Round(v); abs(v) > t.Max() {
-			v = math.Copysign(t.Max(), v)
+	define("npu_dynamic_mx_quant_with_dual_axis", function{forward: func(k *invocation) []Reading {
+		return both(k, k.tensor("input"), nil)
+	}})
+	define("npu_swiglu_mx_quant_with_dual_axis", function{forward: func(k *invocation) []Reading {
+		return both(k, k.gatedIn("x", true), k.ints("group_index"))
+	}})
+	define("npu_swiglu_mx_quant", function{forward: func(k *invocation) []Reading {
+		k.unsupported("group_index")
+		k.only(0, "swiglu_mode", "group_mode")
+		k.only(-1, "activate_dim")
+		v := k.gatedIn("x", false)
+		y, scale := k.alongBlocks(v, k.axisOf(v.Shape(), "axis", -1), nil, 0, 1)
+		return []Reading{{Out: []Values{y, scale}}}
+	}})
+	define("npu_grouped_dynamic_mx_quant", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("x")
+		refuseIf(len(x.shape) != 2 || k.int("blocksize", 32) != 32, ShapesDiffer, x.shape)
+		y, scale := k.alongBlocks(x, 0, k.ints("group_index"), 0, 1)
+		return []Reading{{Out: []Values{y, scale}}}
+	}})
+	// Tiles of 32 by 32, whose scales are as those of blocks along either axis.
+	define("npu_dynamic_block_mx_quant", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		r := len(x.shape)
+		refuseIf(r < 2 || count(x.shape) == 0, ShapesDiffer, x.shape)
+		m, n, lead := x.shape[r-2], x.shape[r-1], count(x.shape[:r-2])
+		high, wide := (m+31)/32, (n+31)/32
+		tile := func(b, i, j int64) int64 {
+			if i >= high || j >= wide {
+				return -1
+			}
+			return (b*high+i)*wide + j
 		}
-		return v, 0
-	}}
-	shape, ok := k.out(1)
-	even := (blocks + 1) / 2 * 2
-	if !ok || count(shape) != rows*even {
-		return []Reading{{Out: []Values{y, nil}}}
-	}
-	whole := k.outputType(1) == dtype.Uint8
-	return []Reading{{Out: []Values{y, &formula{shape: shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
-		b := i % even
-		if b >= blocks {
-			return 0, math.Inf(1) // fills up
-		}
-		e := exponent[i/even*blocks+b]
-		if whole {
-			return float64(e + 127), 0
-		}
-		return math.Exp2(float64(e)), 0
-	}}}}}
+		y, s := k.inBlocks(x, 0, lead*high*wide, func(i int64) int64 { return tile(i/(m*n), i/n%m/32, i%n/32) })
+		across, down := (wide+1)/2*2, (high+1)/2
+		return []Reading{{Out: []Values{y,
+			k.blockScales(s, 1, lead*m*across, func(i int64) int64 { return tile(i/(m*across), i/across%m/32, i%across) }),
+			k.blockScales(s, 2, lead*down*n*2, func(i int64) int64 { return tile(i/(down*n*2), i/(n*2)%down*2+i%2, i/2%n/32) })}}}
+	}})
+	// Norms that are quantised behind, and the reciprocal root; of a sum this, too.
+	define("npu_rms_norm_dynamic_mx_quant", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("x")
+		_, root := k.rootNorm(x, x.shape)
+		y, scale := k.alongBlocks(&rounded{k.normedRows(x, x.shape), precisionFor(x.numeric())}, len(x.shape)-1, nil, 0, 1)
+		return []Reading{{Out: []Values{y, scale, root}}}
+	}})
+	define("npu_add_rms_norm_dynamic_mx_quant", function{forward: func(k *invocation) []Reading {
+		p := precisionFor(k.tensor("x1").numeric())
+		sum, normed := k.normedSum()
+		_, root := k.rootNorm(&rounded{sum, p}, sum.Shape())
+		y, scale := k.alongBlocks(&rounded{normed, p}, len(sum.Shape())-1, nil, 0, 2)
+		return []Reading{{Out: []Values{y, sum, scale, root}}}
+	}})
+	define("npu_add_quant_matmul", function{forward: formulaFor(func(k *invocation) Values { // what is added to is float32
+		x, w := k.pair("x1", "x2")
+		refuseIf(!narrowFloat(x.typ) || !narrowFloat(w.typ), BadType, x.name, x.typ.String())
+		k.required("x1_scale", "x2_scale")
+		return k.computed("y,p)=y+p", k.tensor("input"), k.narrowProduct(x, w, k.tensor("x2_scale"), k.tensor("x1_scale")))
+	})})
+	define("npu_anti_mx_quant", function{forward: formulaFor(func(k *invocation) Values {
+		x, scale := k.pair("x", "mxscale")
+		axis := k.axisOf(x.shape, "axis", -1)
+		n, inner := x.shape[axis], count(x.shape[axis+1:])
+		pairs := (n + 63) / 64
+		refuseIf(!narrowFloat(x.typ) || count(scale.shape) != count(x.shape[:axis])*pairs*inner*2, ShapesDiffer, x.shape, scale.shape)
+		return powered(x, scale, func(i int64) int64 {
+			at := i / inner % n
+			return ((i/inner/n*pairs+at/64)*inner+i%inner)*2 + at/32%2
+		})
+	})})
 }
 
 // buildQuant: y = clip(round(x·scale + offset), -128, 127). Where the argument

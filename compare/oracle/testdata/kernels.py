@@ -1047,6 +1047,51 @@ for mode in 1, 0:
     y = wide[0] - .01 * (n / (1 - .9 ** 3) / ((s / (1 - .999 ** 3)) ** .5 + 1e-8) + .1 * wide[0] * mode)
     case("MindSpeed.npu_apply_fused_ema_adamw", [g, w, m, v, mean, np.array([3])], {"lr": .01, "ema_decay": .99, "mode": mode, "weight_decay": .1}, *to4([y, n, s, .99 * mean + .01 * y]))
 
+# Blocks of 32 with a power of two, along axes, of tiles, behind norms and gates
+def blocks(x, axis=-1, top=8):
+    x = np.moveaxis(np.asarray(x, float), axis, -1)
+    n = x.shape[-1]
+    wide = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, -n % 64)]).reshape(x.shape[:-1] + (-1, 2, 32))
+    most = np.abs(wide).max(-1)
+    e = np.where(most > 0, np.floor(np.log2(np.maximum(most, 1e-30))) - top, -127)
+    y = (wide / 2.0 ** e[..., None]).reshape(x.shape[:-1] + (-1,))[..., :n]
+    return f8(np.moveaxis(y, -1, axis)), np.moveaxis(e + 127, -2, axis if axis >= 0 else axis - 1).astype(np.uint8)
+
+
+x = bf(normal(70, 3) * 9)
+case("npu_dynamic_mx_quant", [x], {"axis": 0}, *blocks(x, 0))
+case("npu_dynamic_mx_quant_with_dual_axis", [x], {}, *blocks(x), *blocks(x, -2))
+parts = [blocks(x[:33], 0), blocks(x[33:], 0)]  # a pair of blocks stays free between groups
+case("npu_grouped_dynamic_mx_quant", [x, np.array([33, 70])], {}, f8(np.concatenate([np.asarray(p[0]) for p in parts])), np.concatenate([p[1] for p in parts] + [parts[0][1] * 0]))
+x = bf(normal(1, 34, 66))
+tiles = np.pad(np.asarray(x, float), ((0, 0), (0, 30), (0, 30))).reshape(1, 2, 32, 3, 32)
+e = np.floor(np.log2(np.abs(tiles).max((2, 4)))) - 8
+y = f8((tiles / 2.0 ** e[:, :, None, :, None]).reshape(1, 64, 96)[:, :34, :66])
+e = (np.pad(e, ((0, 0), (0, 0), (0, 1))) + 127).astype(np.uint8)
+case("npu_dynamic_block_mx_quant", [x], {}, y, e.repeat(32, 1)[:, :34].reshape(1, 34, 2, 2), e[..., :3].repeat(32, 2)[:, :, :66].reshape(1, 1, 2, 66).swapaxes(2, 3).copy())
+x, w = bf(normal(3, 70)), normal(70)
+f = np.asarray(x, float)
+y = np.asarray(bf(f * root(f) * w), float)
+case("npu_rms_norm_dynamic_mx_quant", [x, w], {}, *blocks(y), root(f).astype(f4))
+z = bf(normal(3, 70))
+s = bf(f + np.asarray(z, float))
+f = np.asarray(s, float)
+y, e = blocks(np.asarray(bf(f * root(f) * w), float))
+case("npu_add_rms_norm_dynamic_mx_quant", [x, z, w], {}, y, s, e, root(f).astype(f4))
+x = bf(normal(34, 12))
+f = np.asarray(x, float)
+y = np.asarray(bf(silu(f[:, :6]) * f[:, 6:]), float)
+case("npu_swiglu_mx_quant", [x], {"activate_left": True}, *blocks(y))
+case("npu_swiglu_mx_quant_with_dual_axis", [x], {"scale_alg": 0}, *blocks(y), *blocks(y, -2))
+q, e = blocks(y, 0)
+case("npu_anti_mx_quant", [q, e], {"axis": 0}, (np.asarray(q, float) * 2.0 ** (e.astype(float).repeat(32, -1).swapaxes(1, 2).reshape(-1, 6)[:34] - 127)).astype(f4))
+a, p = blocks(normal(3, 64))
+b, r = blocks(normal(64, 4), 0)
+y = normal(3, 4)
+whole = (np.asarray(a, float) * 2.0 ** (p.astype(float).reshape(3, 2).repeat(32, 1) - 127)) @ (np.asarray(b, float) * 2.0 ** (r.astype(float)[0].T.repeat(32, 0) - 127))
+for name in "npu_add_quant_matmul", "npu_add_quant_matmul_":
+    case(name, [y, a, b, r], {"x1_scale": p, "group_sizes": [1, 1, 32]}, (y + whole).astype(f4))
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
