@@ -303,6 +303,16 @@ func attentionForms() {
 	define("npu_fusion_attention", function{forward: fusionAttention, backward: fusionGradients})
 	define("inference_attention", function{forward: inferenceAttention})
 	define("paged_attention", function{forward: inferenceAttention, mends: []string{"out"}})
+	// Sequences of so many tokens behind each other, which look at their own.
+	define("unpadded_attention", function{mends: []string{"out"}, forward: func(k *invocation) []Reading {
+		ends, at := &argument{}, 0.0
+		k.required("seq_len")
+		for _, n := range k.ints("seq_len") {
+			at += float64(n)
+			ends.list = append(ends.list, numberArgument(at))
+		}
+		return inferenceAttention(k.with(map[string]*argument{"actual_seq_lengths": ends, "actual_seq_lengths_kv": ends}))
+	}})
 	define("npu_attention_update", function{forward: func(k *invocation) []Reading {
 		lse, parts := k.tensors("lse"), k.tensors("local_out")
 		n := len(parts)

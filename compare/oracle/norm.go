@@ -735,7 +735,6 @@ func npuNormForms() {
 		}
 		return r
 	}})
-	define("npu_add_rms_norm_v2_functional", function{forward: forms["npu_add_rms_norm_v2"].forward})
 	// The norm in float32 and in the type of the inputs, the reciprocal root and the sum.
 	define("npu_add_rms_norm_cast", function{forward: func(k *invocation) []Reading {
 		a, b := k.pair("x1", "x2")

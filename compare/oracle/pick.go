@@ -1000,17 +1000,18 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 		refuseIf(len(probs.shape) != 2, ShapesDiffer, probs.shape)
 		per = probs.shape[1]
 	}
-	return k.addedRows(x, places, probs, per)
-}
-
-// addedRows are the sums of so many rows at places each, weighed or not.
-func (k *invocation) addedRows(x Values, places []float64, probs *operand, per int64) Values {
-	s := x.Shape()
-	refuseIf(len(s) != 2 || per < 1 || int64(len(places))%per != 0 || probs != nil && count(probs.shape) != int64(len(places)), ShapesDiffer, s, []int64{int64(len(places)), per})
-	rows, weights := must(held(x)), []float64(nil)
+	var weights []float64
 	if probs != nil {
 		weights = must(numbers(probs))
 	}
+	return k.addedRows(x, places, weights, per)
+}
+
+// addedRows are the sums of so many rows at places each, weighed or not.
+func (k *invocation) addedRows(x Values, places, weights []float64, per int64) Values {
+	s := x.Shape()
+	refuseIf(len(s) != 2 || per < 1 || int64(len(places))%per != 0 || weights != nil && len(weights) != len(places), ShapesDiffer, s, []int64{int64(len(places)), per})
+	rows := must(held(x))
 	g, width := gamma(float64(per)+2, k.sumUnit()), s[1]
 	return &formula{shape: []int64{int64(len(places)) / per, width}, f: func(i int64, _ []int64) (y, b float64) {
 		size := 0.0

@@ -240,11 +240,18 @@ func functionsOfRows() map[string]*function {
 					})
 					continue
 				}
+				form, returns := call.Form, strings.HasSuffix(name, "_functional") && forms[call.Form] != nil && forms[call.Form].mends != nil // what it would write to, it returns
+				if returns {
+					form += "_functional"
+				}
 				add := func(of *function) {
-					how := called{call.Form, strings.Join(call.Params, " "), strings.Join(call.Named, " "), fmt.Sprint(call.Others), fmt.Sprint(call.Defaults), call.Rest}
+					how := called{form, strings.Join(call.Params, " "), strings.Join(call.Named, " "), fmt.Sprint(call.Others), fmt.Sprint(call.Defaults), call.Rest}
 					if same[how] == nil {
 						f := *of
 						f.params, f.rest, f.named, f.others, f.defaults = call.Params, call.Rest, call.Named, call.Others, call.Defaults
+						if returns {
+							f.mends = nil
+						}
 						same[how] = &f
 					}
 					all[key] = same[how]

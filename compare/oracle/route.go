@@ -46,9 +46,57 @@ func routeForms() {
 		return []Reading{{Out: []Values{rowsOf(x, from[:n], 1), wholes(to, all), wholes(sorted, all)}}}
 	}})
 	define("npu_moe_token_permute_with_routing_map", function{forward: mappedRouting})
+	define("mapped_sums", function{forward: mappedSums})
+	define("mapped_gradients", function{forward: mappedGradients})
 	define("npu_grouped_matmul_add", function{forward: formulaFor(addedProducts)})
 	define("added_products", function{mends: []string{"input"}, forward: formulaFor(addedProducts)})
 	define("npu_moe_update_expert", function{forward: placedExperts})
+}
+
+// mappedSums are the rows of each token added up, weighed by its probabilities where the map has them, and these.
+func mappedSums(k *invocation) []Reading {
+	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
+	x, places := k.tensor("permuted_tokens"), must(numbers(k.tensor("sorted_indices")))
+	tokens := k.ints("restore_shape")
+	refuseIf(len(tokens) != 2 || tokens[0] < 1 || int64(len(places))%tokens[0] != 0, ShapesDiffer, tokens, []int64{int64(len(places))})
+	var weights []float64
+	if k.has("probs") {
+		probs, routes := must(numbers(k.tensor("probs"))), must(numbers(k.tensor("routing_map")))
+		refuseIf(len(probs) != len(routes), ShapesDiffer, []int64{int64(len(probs))}, []int64{int64(len(routes))})
+		for i, has := range routes {
+			if has != 0 {
+				weights = append(weights, probs[i])
+			}
+		}
+	}
+	out := []Values{k.addedRows(x, places, weights, int64(len(places))/tokens[0]), nil, nil, nil}
+	if weights != nil {
+		out[3] = &dense{shape: []int64{int64(len(weights))}, y: weights, exact: true}
+	}
+	return []Reading{{Out: out[:max(1, min(4, len(k.outs)))]}}
+}
+
+// mappedGradients are those of what mappedRouting took: of each token its rows added up, of the probabilities those of their rows.
+func mappedGradients(k *invocation) []Reading {
+	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
+	tokens, places, routes := k.int("tokens_num", 0), must(numbers(k.tensor("sorted_indices"))), k.tensor("routing_map")
+	refuseIf(tokens < 1 || int64(len(places))%tokens != 0 || len(routes.shape) != 2, ShapesDiffer, routes.shape, []int64{int64(len(places))})
+	out := []Values{k.addedRows(k.tensor("grad"), places, nil, int64(len(places))/tokens), nil}
+	if k.has("probs_grad") {
+		has, g, at := must(numbers(routes)), must(numbers(k.tensor("probs_grad"))), 0
+		d := &dense{shape: routes.shape, y: make([]float64, len(has)), exact: true}
+		experts := int(routes.shape[1])
+		for e := range experts {
+			for i := e; i < len(has); i += experts {
+				if has[i] != 0 {
+					refuseIf(at >= len(g), ShapesDiffer, routes.shape, []int64{int64(len(g))})
+					d.y[i], at = g[at], at+1
+				}
+			}
+		}
+		out[1] = d
+	}
+	return []Reading{{Out: out}}
 }
 
 // mappedRouting are the rows of the tokens of each expert that a map has, one expert behind the other, with their probabilities and

@@ -320,7 +320,8 @@ for c, x in zip(left, (key, value)):
 case("npu_scatter_pa_kv_cache", [key, value, nz[0], nz[1], slots], {}, after=("npu_reader", {"key_cache": left[0], "value_cache": left[1]}))
 table, lens = np.array([[1, 3], [2, 0]], np.int32), np.array([5, 2], np.int32)
 took = [np.concatenate([c[table[b]].reshape(-1, 2, 16)[:n] for b, n in enumerate(lens)]).view(bfloat16) for c in before]
-case("npu_gather_pa_kv_cache", [before[0], before[1], table, lens, bf(normal(7, 2, 16)), bf(normal(7, 2, 16))], {}, after=("npu_reader", {"key": took[0], "value": took[1]}))
+gathers = [before[0], before[1], table, lens, bf(normal(7, 2, 16)), bf(normal(7, 2, 16))], {}, *took
+case("npu_gather_pa_kv_cache", *gathers[:2], after=("npu_reader", {"key": took[0], "value": took[1]}))
 x, rows, updates = normal(5, 3), np.array([[4], [1]]), normal(2, 3)
 y = x.copy()
 y[rows[:, 0]] = updates
@@ -532,7 +533,8 @@ for chunked in (False, True):
     if chunked:
         case("npu_chunk_gated_delta_rule", [q, key, v], {**lists, "initial_state": state}, bf(y), bf(left))
     else:
-        case("npu_recurrent_gated_delta_rule", [q, key, v, state], {**lists, "ssm_state_indices": slots, "scale": dk ** -.5}, bf(y))
+        deltas = [q, key, v, state], {**lists, "ssm_state_indices": slots, "scale": dk ** -.5}, bf(y), bf(left)
+        case("npu_recurrent_gated_delta_rule", *deltas[:3])
         if not options.recording:
             line("Torch.clone", [bf(left)], {}, [bf(left)])
 
@@ -1091,6 +1093,31 @@ y = normal(3, 4)
 whole = (np.asarray(a, float) * 2.0 ** (p.astype(float).reshape(3, 2).repeat(32, 1) - 127)) @ (np.asarray(b, float) * 2.0 ** (r.astype(float)[0].T.repeat(32, 0) - 127))
 for name in "npu_add_quant_matmul", "npu_add_quant_matmul_":
     case(name, [y, a, b, r], {"x1_scale": p, "group_sizes": [1, 1, 32]}, (y + whole).astype(f4))
+
+# What functions of other calls return in place of writing it, tokens by a map, and sequences without padding
+key, value = bf(normal(3, 2, 16)), bf(normal(3, 2, 16))
+before = [bf(normal(4, 4, 2, 16)) for _ in range(2)]
+left = [c.copy() for c in before]
+for c, v in zip(left, (key, value)):
+    c.reshape(-1, 2, 16)[[6, 13]] = v[[0, 2]]
+case("npu_scatter_pa_kv_cache_functional", [key, value, before[0], before[1], np.array([6, -1, 13], np.int32)], {"cache_mode": "Norm"}, *left)
+case("npu_gather_pa_kv_cache_functional", *gathers)
+case("npu_recurrent_gated_delta_rule_functional", *deltas)
+routes, probs, rows, g = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]], bool), np.abs(normal(3, 3)), normal(6, 4), normal(6, 4)
+tokens = np.concatenate([np.flatnonzero(routes[:, e]) for e in range(3)])
+back = np.argsort(tokens, kind="stable").astype(np.int32)
+y = (rows[back].astype(float) * probs[routes][:, None]).reshape(3, 2, 4).sum(1).astype(f4)
+kept = {"probs": probs, "routing_map": routes}
+case("npu_moe_token_unpermute_with_routing_map", [rows, back, [3, 4]], kept, y)
+case("_npu_moe_token_unpermute_with_routing_map", [rows, back, [3, 4]], kept, y, None, None, probs[routes])
+d, r = np.zeros((3, 3), f4), normal(6)
+d.T[routes.T] = r
+case("npu_moe_token_permute_with_routing_map_grad", [g, r, back, routes, 3, 3, False], {}, g[back].astype(float).reshape(3, 2, 4).sum(1).astype(f4), d)
+q, k, v = bf(normal(5, 2, 8)), bf(normal(5, 1, 8)), bf(normal(5, 1, 8))
+to = lambda x: np.asarray(bf(x.astype(f4)), f4).astype(float)
+parts = [attend(q[a:b].swapaxes(0, 1), k[a:b].swapaxes(0, 1), v[a:b].swapaxes(0, 1), .3, True, to=to)[0].swapaxes(0, 1) for a, b in ((0, 3), (3, 5))]
+case("_npu_flash_attention_unpad", [], {"query": q, "key": k, "value": v, "seq_len": np.array([3, 2], np.int32), "scale_value": .3, "num_heads": 2, "num_kv_heads": 1, "out": bf(np.zeros((5, 2, 8), f4))},
+     after=("npu_reader", {"out": bf(np.concatenate(parts))}))
 
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
