@@ -1,6 +1,7 @@
 package recording_test
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -391,5 +392,28 @@ func TestImpossible(t *testing.T) {
 	}
 	if j := judged(t, side(), side()); len(j.Damaged) == 0 {
 		t.Error("a checksum that only one tensor lacks is not missed")
+	}
+}
+
+// TestBatchReorderedSums: of a batch in another order norms and means are summed in another order, also of what went a way that was not
+// recorded, as a split; what is further apart begins there.
+func TestBatchReorderedSums(t *testing.T) {
+	record := func(off, split float64) string {
+		summed := func(v, off float64) string {
+			large := statistics("float32", fmt.Sprint(v), fmt.Sprint(-v/2), fmt.Sprint(v/64), fmt.Sprintf("%.9e", float64(float32(5*v*(1+off)))))
+			return strings.Replace(large, "[8, 8]", "[64, 64]", 1)
+		}
+		list := []string{entry("Functional.embedding", 0, []string{statistics("int64", "9", "0", "null", "null"), summed(1.25, 0)}, summed(2, off))}
+		for i := range 6 {
+			x := 2 + float64(i)
+			list = append(list, entry("Functional.linear", i, []string{summed(x, off), summed(1.5, 0)}, summed(x+1, off)))
+		}
+		q, k := summed(6.5, split), summed(6.75, off)
+		return written(t, append(list, entry("Functional.scaled_dot_product_attention", 0, []string{q, k, k}, summed(9, off)))...)
+	}
+	for split, want := range map[float64][]string{6e-7: nil, 4e-6: {"Functional.scaled_dot_product_attention.0.forward"}} {
+		if j := judged(t, record(7e-8, split), record(0, 0)); !slices.Equal(rootNames(j), want) {
+			t.Errorf("%g apart: %s, roots %v, expected %v", split, j.Verdict, rootNames(j), want)
+		}
 	}
 }

@@ -58,17 +58,21 @@ func TestOtherStepInHalf(t *testing.T) {
 		}
 		return written(t, list...)
 	}
-	golden := weights("bfloat16", 0, 0, 0, 0, 0, 0, 0, 0)
 	for _, c := range []struct {
-		name, left string
-		step       bool
+		name, dtype string
+		offs        []float64
+		step        bool
 	}{
-		{"three far, three near", weights("bfloat16", 0.03, 0.006, 0.02, 0.006, 0, 0.02, 0.006, 0), true},
-		{"three far", weights("bfloat16", 0.09, 0, 0.05, 0, 0, 0.07, 0, 0), false},
-		{"two far, five near", weights("bfloat16", 0.09, 0.006, 0.05, 0.006, 0.006, 0.006, 0.006, 0), false},
-		{"three far, three rounded to another type", weights("float16", 0.09, 0.006, 0.05, 0.006, 0, 0.07, 0.006, 0), false},
+		{"three far, three near", "bfloat16", []float64{0.03, 0.006, 0.02, 0.006, 0, 0.02, 0.006, 0}, true},
+		{"three far", "bfloat16", []float64{0.09, 0, 0.05, 0, 0, 0.07, 0, 0}, false},
+		{"two far, five near", "bfloat16", []float64{0.09, 0.006, 0.05, 0.006, 0.006, 0.006, 0.006, 0}, false},
+		{"three far, three rounded to another type", "float16", []float64{0.09, 0.006, 0.05, 0.006, 0, 0.07, 0.006, 0}, false},
+		{"one by two places, three by one", "bfloat16", []float64{0.016, 0.006, 0, 0.006, 0, 0, 0.006, 0, 0}, true},
+		{"one by two places, two by one", "bfloat16", []float64{0.016, 0.006, 0, 0.006, 0, 0, 0, 0, 0}, false},
+		{"four by one place", "bfloat16", []float64{0.006, 0.006, 0, 0.006, 0, 0, 0.006, 0, 0}, false},
+		{"one by two places, others rounded on another way", "bfloat16", []float64{0.016, 0.006, 0.006, 0.006, 0.006, 0, 0.006, 0.006, 0}, false},
 	} {
-		j := judged(t, c.left, golden)
+		j := judged(t, weights(c.dtype, c.offs...), weights("bfloat16", make([]float64, len(c.offs))...))
 		told := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) > 0 && j.Premises[0].Kind == verdict.PremiseStep
 		if told != c.step || !told && len(j.Roots) == 0 {
 			t.Errorf("%s: %s, roots %v, premises %v", c.name, j.Verdict, rootNames(j), j.Premises)
@@ -112,19 +116,21 @@ func TestIdsByChecksum(t *testing.T) {
 }
 
 // TestPaddedIds: of a padded batch one extreme of the token ids is that of the padding in every run. It is another batch if what is
-// looked up by them has other extremes on both ends, in the same table, and a token or two if it has not.
+// looked up by them has other extremes on both ends, in the same table, or a mean that a token moves a fourth as far, and a token or two if
+// it has not.
 func TestPaddedIds(t *testing.T) {
 	ids := func(top string) string { return statistics("int64", top, "0", "null", "null") }
-	run := func(top, hi, lo string, table float64) string {
-		rows := statistics("float32", hi, lo, "0.5", "9")
+	run := func(top, hi, lo, mean string, table float64) string {
+		rows := statistics("float32", hi, lo, mean, "9")
 		return written(t, entry("Functional.embedding", 0, []string{ids(top), sized(table, 0)}, rows), entry("Functional.linear", 0, []string{rows, sized(1.3, 0)}, sized(6, map[bool]float64{true: 0.1}[top != "93"])))
 	}
 	for _, c := range []struct {
-		name, hi, lo string
-		table        float64
-		premise      bool
-	}{{"both ends", "3.5", "-3.25", 2, true}, {"one end", "3.5", "-3", 2, false}, {"another table", "3.5", "-3.25", 2.5, false}} {
-		j := judged(t, run("90", c.hi, c.lo, c.table), run("93", "3", "-3", 2))
+		name, hi, lo, mean string
+		table              float64
+		premise            bool
+	}{{"both ends", "3.5", "-3.25", "0.5", 2, true}, {"one end", "3.5", "-3", "0.5", 2, false}, {"another table", "3.5", "-3.25", "0.5", 2.5, false},
+		{"one end and the mean", "3.5", "-3", "0.2", 2, true}, {"one end and some of the mean", "3.5", "-3", "0.25", 2, false}} {
+		j := judged(t, run("90", c.hi, c.lo, c.mean, c.table), run("93", "3", "-3", "0.5", 2))
 		certain := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseInputs
 		if certain != c.premise || !certain && (len(j.Roots) == 0 || j.Table.Ops[j.Roots[0].Operator].Type != "embedding") {
 			t.Errorf("%s: %s, roots %v, premises %v", c.name, j.Verdict, rootNames(j), j.Premises)

@@ -753,7 +753,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			case hidden > 0:
 				a.stirred = true
 				a.coarse = max(a.coarse, hidden)
-			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), !noise && !isWeight(op, r.Recorded.Place) && w.rounded(r):
+			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), !isWeight(op, r.Recorded.Place) && w.rounded(r):
 				a.stirred = true
 			default:
 				begin(t.Row, nil, soft)

@@ -49,7 +49,7 @@ func (w *recordedWalk) premises() {
 	var steps []string
 	var weights, near []*source
 	fed := map[string][]*source{} // by step
-	compared := 0
+	compared, moved, far := 0, 0, false
 	for i := range w.operators {
 		op := &w.operators[i]
 		step, rank := partOf(op.Op.Name)
@@ -91,7 +91,12 @@ func (w *recordedWalk) premises() {
 				// Nothing rounds a weight that both have in one type, unless it was rounded to that on two ways.
 				compared++
 				one := r.Left.DType == r.Right.DType
-				if size, known := sizeOf(r); s.off || one && known && size > roundedTwice*roundedOff(r) {
+				size, known := sizeOf(r)
+				if _, ok := extremesOf(r); one && ok && !r.Compared && !sameEnds(r) {
+					moved++
+					far = far || size > 2*roundedOff(r)
+				}
+				if s.off || one && known && size > roundedTwice*roundedOff(r) {
 					weights = append(weights, s)
 				} else if one && agreementOf(r) == different {
 					near = append(near, s)
@@ -147,14 +152,21 @@ func (w *recordedWalk) premises() {
 		w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed[step]), Share: s.share, Rows: rowsOf(fed[step]), Reason: w.fedWith(s)})
 		break
 	}
-	if all := append(weights, near...); len(weights) >= leastWeights && 2*len(all) > compared {
-		far := otherDistance
+	// A step of a coarse type moves few of the statistics, and some by more than the last place, by which numbers differ that
+	// are rounded on two ways: those of three weights of four.
+	few := far && moved > leastWeights && mostUnmoved*moved > compared && 2*moved < compared
+	if all := append(weights, near...); few || len(weights) >= leastWeights && 2*len(all) > compared {
+		other := otherDistance
 		if slices.ContainsFunc(all, func(s *source) bool { return !w.table.Rows[s.row].Compared }) {
-			far = drawnAnew
+			other = drawnAnew
 		}
-		w.out.Premises = append(w.out.Premises, otherWeights(all, compared, far))
+		w.out.Premises = append(w.out.Premises, otherWeights(all, compared, other))
 	}
 }
+
+// mostUnmoved is one more than how many weights of a coarse type a step of training leaves the largest and the smallest element of for each that it does not:
+// of networks in bfloat16 it moved those of a fifth and more.
+const mostUnmoved = 8
 
 // drawnAnew is how far the statistics of weights are apart at least that were drawn from other numbers, of half of them: networks of transformers
 // had 15 % and more, and 0.004 to 9 % after a step of training.
@@ -343,8 +355,25 @@ func (w *recordedWalk) looksUp(op *Operator, ids *result.Row) bool {
 		r := w.row(&t)
 		e, ok := extremesOf(r)
 		far := otherStatistics * max(math.Abs(e.rightMax), math.Abs(e.rightMin))
-		return ok && !r.Compared && math.Abs(e.leftMax-e.rightMax) > far && math.Abs(e.leftMin-e.rightMin) > far
+		return ok && !r.Compared && (math.Abs(e.leftMax-e.rightMax) > far && math.Abs(e.leftMin-e.rightMin) > far || rowsApart(r) > mostRowsAlone)
 	})
+}
+
+// mostRowsAlone is how many times further than one row that was taken in place of another moves a mean, as a rule, a mean is that more of
+// them moved.
+const mostRowsAlone = 4
+
+// rowsApart is how many times further the means of two outputs are apart than one row of a table in place of another moves them, as
+// a rule: the mean of a row of n independent numbers is off 0 by their root mean square over √n.
+func rowsApart(r *result.Row) float64 {
+	a, b, shape := r.Recorded.Left, r.Recorded.Right, r.Right.Shape
+	const moments = result.KnownMean | result.KnownNorm
+	if !a.Has(moments) || !b.Has(moments) || len(shape) < 2 {
+		return 0
+	}
+	n, width := elements(shape), float64(shape[len(shape)-1])
+	root := math.Max(a.Stats.Norm, b.Stats.Norm) / math.Sqrt(n)
+	return math.Abs(a.Stats.Mean-b.Stats.Mean) * n / math.Sqrt(2*width) / root
 }
 
 func sameEnds(r *result.Row) bool {

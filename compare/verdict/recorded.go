@@ -126,6 +126,9 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		add(Form, 1, 0)
 	case r.Compared:
 		t = j.tensor(op, t, false)
+		if j.masked(op, r) { // the lowest number of the type of either side
+			t.Causes = slices.DeleteFunc(t.Causes, func(c Cause) bool { return c.Kind == Saturated })
+		}
 		if f := &r.Result().Facts; f.NaN.Both > 0 {
 			add(NotFinite, float64(f.NaN.Both), 0)
 		}
@@ -358,6 +361,12 @@ func sizeOf(r *result.Row) (size float64, known bool) {
 		switch {
 		case f.Disagree > 0:
 			return math.Inf(1), true
+		case sunk(r) && r.Saturated == nil:
+			return 0, false // the distance is that of the masks
+		case sunk(r):
+			f = &r.Saturated.Result.Facts // of what is no mask
+		}
+		switch {
 		case f.Finite == 0:
 			return 0, true
 		}
