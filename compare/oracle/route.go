@@ -47,6 +47,7 @@ func routeForms() {
 	}})
 	define("npu_moe_token_permute_with_routing_map", function{forward: mappedRouting})
 	define("mapped_sums", function{forward: mappedSums})
+	define("mapped_sums_gradients", function{forward: mappedSumsGradients})
 	define("mapped_gradients", function{forward: mappedGradients})
 	define("npu_grouped_matmul_add", function{forward: formulaFor(addedProducts)})
 	define("added_products", function{mends: []string{"input"}, forward: formulaFor(addedProducts)})
@@ -59,21 +60,52 @@ func mappedSums(k *invocation) []Reading {
 	x, places := k.tensor("permuted_tokens"), must(numbers(k.tensor("sorted_indices")))
 	tokens := k.ints("restore_shape")
 	refuseIf(len(tokens) != 2 || tokens[0] < 1 || int64(len(places))%tokens[0] != 0, ShapesDiffer, tokens, []int64{int64(len(places))})
-	var weights []float64
-	if k.has("probs") {
-		probs, routes := must(numbers(k.tensor("probs"))), must(numbers(k.tensor("routing_map")))
-		refuseIf(len(probs) != len(routes), ShapesDiffer, []int64{int64(len(probs))}, []int64{int64(len(routes))})
-		for i, has := range routes {
-			if has != 0 {
-				weights = append(weights, probs[i])
-			}
-		}
-	}
+	weights, _ := k.mapped()
 	out := []Values{k.addedRows(x, places, weights, int64(len(places))/tokens[0]), nil, nil, nil}
 	if weights != nil {
 		out[3] = &dense{shape: []int64{int64(len(weights))}, y: weights, exact: true}
 	}
 	return []Reading{{Out: out[:max(1, min(4, len(k.outs)))]}}
+}
+
+// mapped are the probabilities that a map has, token by token, and where they are; nil without any.
+func (k *invocation) mapped() (weights []float64, at []int) {
+	if !k.has("probs") {
+		return nil, nil
+	}
+	probs, routes := must(numbers(k.tensor("probs"))), must(numbers(k.tensor("routing_map")))
+	refuseIf(len(probs) != len(routes), ShapesDiffer, []int64{int64(len(probs))}, []int64{int64(len(routes))})
+	for i, has := range routes {
+		if has != 0 {
+			weights, at = append(weights, probs[i]), append(at, i)
+		}
+	}
+	return weights, at
+}
+
+// mappedSumsGradients are those of the rows and of all probabilities.
+func mappedSumsGradients(k *invocation) []Reading {
+	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
+	d := k.tensor("grad")
+	weights, at := k.mapped()
+	args := map[string]*argument{"probs": nil}
+	if weights != nil {
+		refuseIf(len(d.shape) != 2 || d.shape[0] == 0 || int64(len(weights))%d.shape[0] != 0, ShapesDiffer, d.shape)
+		o := inMemory("probs", dtype.Float64, []int64{d.shape[0], int64(len(weights)) / d.shape[0]})
+		copy(o.f64, weights)
+		args["probs"] = &argument{v: k.args["probs"].v, op: o}
+	}
+	all := unpermutedGradients(k.with(args), []Values{d})
+	out := []Values{all["permuted_tokens"](), nil}
+	if weights != nil && k.has("permuted_tokens") {
+		mine, shape := must(held(all["probs"]())), k.tensor("probs").shape
+		v := &dense{shape: shape, y: make([]float64, count(shape)), b: make([]float64, count(shape))}
+		for i, p := range at {
+			v.y[p], v.b[p] = mine.y[i], mine.b[i]
+		}
+		out[1] = v
+	}
+	return []Reading{{Out: out}}
 }
 
 // mappedGradients are those of what mappedRouting took: of each token its rows added up, of the probabilities those of their rows.

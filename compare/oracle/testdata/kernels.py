@@ -1110,6 +1110,9 @@ y = (rows[back].astype(float) * probs[routes][:, None]).reshape(3, 2, 4).sum(1).
 kept = {"probs": probs, "routing_map": routes}
 case("npu_moe_token_unpermute_with_routing_map", [rows, back, [3, 4]], kept, y)
 case("_npu_moe_token_unpermute_with_routing_map", [rows, back, [3, 4]], kept, y, None, None, probs[routes])
+h = normal(3, 4)
+d = pull(lambda x, p: (x[back] * p[routes][:, None]).reshape(3, 2, 4).sum(1), [rows, probs], h)
+case("npu_moe_token_unpermute_with_routing_map_grad", [h, back, back, routes, rows, probs, False, [3, 4]], {}, *to4(d))
 d, r = np.zeros((3, 3), f4), normal(6)
 d.T[routes.T] = r
 case("npu_moe_token_permute_with_routing_map_grad", [g, r, back, routes, 3, 3, False], {}, g[back].astype(float).reshape(3, 2, 4).sum(1).astype(f4), d)
