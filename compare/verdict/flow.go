@@ -708,6 +708,8 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		case agrees != different || len(in.roots) > 0:
 		case w.maskedAlone(r):
 			a.stirred = true
+		case len(calls) > 0 && strayNaN(r) && len(w.nanBefore(op)) > 0:
+			a.from = merge(a.from, w.nanBefore(op))
 		case w.detour(r), len(calls) > 0 && (finiteOnce(r) || !w.noise && !w.reordered() && unsized(r)):
 			begin(t.Row, calls, soft)
 		case in.stirred && w.crossed(r):
@@ -803,6 +805,21 @@ func (w *recordedWalk) detour(r *result.Row) bool {
 func finiteOnce(r *result.Row) bool {
 	size, known := sizeOf(r)
 	return known && math.IsInf(size, 1) && (r.Compared && r.Result().Facts.Disagree > 0 || nonFinite(r.Recorded.Left) != nonFinite(r.Recorded.Right))
+}
+
+// strayNaN tells of an input that one side alone has NaN or infinities in, by a way that was not recorded: what feeds the other side says
+// nothing of that way, and may be another call that gave the same.
+func strayNaN(r *result.Row) bool {
+	left, right := nonFinite(r.Recorded.Left), nonFinite(r.Recorded.Right)
+	return left != right && (left && r.Facts.Producer.Op == "" || right && r.Recorded.Golden.Op == "")
+}
+
+// nanBefore are the roots before a call that have NaN or infinities on one side alone.
+func (w *recordedWalk) nanBefore(op *Operator) []int {
+	return slices.DeleteFunc(w.before(op), func(k int) bool {
+		from := &w.operators[w.out.Roots[k].Operator]
+		return !slices.ContainsFunc(from.Outputs, func(t Tensor) bool { return finiteOnce(w.row(&t)) })
+	})
 }
 
 // vain tells of an input that it has NaN on a side where no output has any, and that all its own call makes is finite: no
