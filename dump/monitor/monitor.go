@@ -318,9 +318,6 @@ func (b *builder) folder(f folder) error {
 	}
 	order.Stable(files, func(a, b file) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.name, b.name)) })
 	for _, x := range files {
-		if f.version == 1 && x.metric == "other" {
-			continue // directions of momentum: its rows do not have the columns of its header
-		}
 		if err := b.csv(filepath.Join(f.path, x.name), f, x.metric); err != nil {
 			return err
 		}
@@ -357,22 +354,8 @@ func (b *builder) csv(path string, f folder, metric string) error {
 		}
 	}
 	width := len(header)
-	for {
-		row, err := r.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if parse := new(csv.ParseError); errors.As(err, &parse) {
-			bad(parse.Line, parse.Err.Error(), "a line of csv")
-			continue
-		} else if err != nil {
-			return err
-		}
-		line, _ := r.FieldPos(0)
-		if len(row) != width {
-			bad(line, strconv.Itoa(len(row))+" fields", strconv.Itoa(width))
-			continue
-		}
+	// point adds what a row of the header's columns has, of a series by another name if of is one.
+	point := func(of *key, row []string, line int) {
 		text := func(name string) string {
 			if i, ok := column[name]; ok {
 				return row[i]
@@ -380,7 +363,10 @@ func (b *builder) csv(path string, f folder, metric string) error {
 			return ""
 		}
 		k := key{rank: f.rank, metric: metric, name: text(names[0]), stage: text("vpp_stage")}
-		if f.version == 2 {
+		switch {
+		case of != nil:
+			k = *of
+		case f.version == 2:
 			if k.metric = text("scope"); k.metric == "comm" {
 				k.name = strings.Replace(k.name, "/rank"+strconv.Itoa(f.rank)+"/", "/", 1)
 			}
@@ -418,6 +404,43 @@ func (b *builder) csv(path string, f folder, metric string) error {
 			s := b.at(k)
 			s.Points = append(s.Points, p)
 		}
+	}
+	for {
+		row, err := r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if parse := new(csv.ParseError); errors.As(err, &parse) {
+			bad(parse.Line, parse.Err.Error(), "a line of csv")
+			continue
+		} else if err != nil {
+			return err
+		}
+		line, _ := r.FieldPos(0)
+		if f.version == 1 && metric == "other" {
+			// Directions of momentum are no sizes. A call of communication has its name in front, the first number before the step,
+			// and what it gave behind what it got.
+			if _, err := strconv.ParseInt(row[0], 10, 64); err == nil {
+				continue
+			}
+			if ops := width - 5; ops < 1 || len(row) != 2*ops+6 {
+				bad(line, strconv.Itoa(len(row))+" fields", "those of a call of communication")
+			} else {
+				for i, way := range []string{"pre_0", "post_0"} {
+					numbers := append([]string{row[1]}, row[3:ops+2]...)
+					if i == 1 {
+						numbers = row[ops+4 : 2*ops+4]
+					}
+					point(&key{rank: f.rank, metric: "comm", name: row[0] + "/" + way}, slices.Concat([]string{"", "", row[2]}, numbers, []string{"", ""}), line)
+				}
+			}
+			continue
+		}
+		if len(row) != width {
+			bad(line, strconv.Itoa(len(row))+" fields", strconv.Itoa(width))
+			continue
+		}
+		point(nil, row, line)
 	}
 }
 

@@ -32,6 +32,32 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestCommunications: a call of communication in a file other_*.csv is two series, what it got and what it gave, though the file's
+// header is not of its columns; directions of momentum are none, and another length is told.
+func TestCommunications(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "Nov23_01-37-49-rank1-64d73062")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := "vpp_stage,name,step,norm,min,nans,shape,dtype\n0,layer.weight,0,1,1,0,[],torch.float32,nan,nan,nan,nan\n" +
+		"all_reduce,2.5,0,-0.5,0,nan,nan,5,-1,3,nan,nan\nall_reduce,2.5,1,-0.5,0,nan,nan,5\n"
+	if err := os.WriteFile(filepath.Join(folder, "other_0-3.csv"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Read(dir)
+	if err != nil || len(d.Series) != 2 || len(d.Bad) != 1 {
+		t.Fatalf("read %+v, %v", d, err)
+	}
+	for i, want := range []string{"comm all_reduce/pre_0: step 0, 2.5, -0.5, 0", "comm all_reduce/post_0: step 0, 5, -1, 3"} {
+		s := d.Series[i]
+		p := s.Points[0]
+		if got := fmt.Sprintf("%s %s: step %d, %g, %g, %g", s.Metric, s.Name, p.Step, p.Norm, p.Min, p.NaNs); got != want || s.Rank != 1 || len(s.Points) != 1 {
+			t.Errorf("%s of rank %d, expected %s", got, s.Rank, want)
+		}
+	}
+}
+
 // TestRuns: of a training that was begun again each step is taken from the run that went over it last, whatever the month; a run
 // that began no later than another takes its place.
 func TestRuns(t *testing.T) {
