@@ -10,6 +10,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/nd"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -356,20 +357,9 @@ func (w *writer) picture(l *result.Look) {
 		for i := range l.Largest {
 			e := &l.Largest[i]
 			cell := func(text string) string { return fit(text, 16, false, true) }
-			w.body = append(w.body, paragraph{label: "[" + tell.Place(axes(e.Index, l.Shape)) + "]", segments: []report.Segment{
+			w.body = append(w.body, paragraph{label: "[" + tell.Place(nd.Place(e.Index, l.Shape)) + "]", segments: []report.Segment{
 				{Text: cell(strconv.FormatFloat(e.X, 'g', 7, 64)) + cell(strconv.FormatFloat(e.Y, 'g', 7, 64))},
 				{Text: cell(report.Figure(math.Abs(e.X - e.Y))), Style: report.Bad}}, target: nowhere})
 		}
 	}
-}
-
-// axes is the place of an element along the axes of a shape.
-func axes(flat int64, shape []int64) []int64 {
-	place := make([]int64, len(shape))
-	for i := len(shape) - 1; i >= 0; i-- {
-		if shape[i] > 0 {
-			place[i], flat = flat%shape[i], flat/shape[i]
-		}
-	}
-	return place
 }

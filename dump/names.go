@@ -277,10 +277,18 @@ func allNumeric(fields []string) bool {
 	return true
 }
 
-func numeric(s string) bool { return s != "" && digits(s) == len(s) }
+func numeric(s string) bool { return s != "" && Digits(s) == len(s) }
 
-// digits counts the digits at the beginning of s.
-func digits(s string) int {
+// Small reads a number of one to nine digits.
+func Small(s string) (int, bool) {
+	if len(s) > 9 || !numeric(s) {
+		return 0, false
+	}
+	return int(number(s)), true
+}
+
+// Digits counts the digits at the beginning of s.
+func Digits(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++

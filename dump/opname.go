@@ -54,7 +54,7 @@ func cutSlices(name string) string {
 			return b.String() + name
 		}
 		end := i + len(sliceMark)
-		if n := digits(name[end:]); n > 0 {
+		if n := Digits(name[end:]); n > 0 {
 			b.WriteString(name[:i])
 			name = name[end+n:]
 			continue
@@ -74,7 +74,7 @@ func cutLastSlice(name string) string {
 			return name
 		}
 		start, end := at+i, at+i+len(mark)
-		n := digits(name[end:])
+		n := Digits(name[end:])
 		switch {
 		case n == 0:
 			at = end
@@ -95,7 +95,7 @@ func afterSubgraph(name string) string {
 			return name
 		}
 		after := i + len(subgraphMark)
-		switch n := digits(name[after:]); {
+		switch n := Digits(name[after:]); {
 		case n == 0:
 			end = after - 1
 		case after+n >= len(name)-1:
@@ -112,7 +112,7 @@ func sliceNumber(name string) int64 {
 	if i < 0 {
 		return -1
 	}
-	if n := digits(name[i+len(sliceMark):]); n > 0 {
+	if n := Digits(name[i+len(sliceMark):]); n > 0 {
 		return number(name[i+len(sliceMark):][:n])
 	}
 	return -1

@@ -16,6 +16,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/clean"
 	"precision/internal/msg"
+	"precision/internal/nd"
 	"precision/repl/array"
 	"precision/run"
 )
@@ -251,10 +252,8 @@ func tensorOf(j *verdict.Judged, op *verdict.Operator, name string) (*verdict.Te
 
 func elementOf(e *metric.Element, shape []int64) Element {
 	one := Element{Index: e.Index, Left: Number(e.X + e.XRest), Right: Number(e.Y + e.YRest)}
-	rest := e.Index
-	for i := len(shape) - 1; i >= 0 && shape[i] > 0; i-- {
-		one.Place = append([]int64{rest % shape[i]}, one.Place...)
-		rest /= shape[i]
+	if len(shape) > 0 {
+		one.Place = nd.Place(e.Index, shape)
 	}
 	return one
 }

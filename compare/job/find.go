@@ -85,7 +85,7 @@ func spread(parts []Part, places []dump.Place) {
 func natural(a, b string) int {
 	x, y := a, b
 	for x != "" && y != "" {
-		i, j := digits(x), digits(y)
+		i, j := dump.Digits(x), dump.Digits(y)
 		if i > 0 && j > 0 {
 			m, n := strings.TrimLeft(x[:i], "0"), strings.TrimLeft(y[:j], "0")
 			if c := cmp.Or(cmp.Compare(len(m), len(n)), cmp.Compare(m, n)); c != 0 {
@@ -100,14 +100,6 @@ func natural(a, b string) int {
 		x, y = x[1:], y[1:]
 	}
 	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
-}
-
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
 }
 
 // shorten cuts off what paths have in common.

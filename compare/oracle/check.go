@@ -12,6 +12,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/graph"
+	"precision/internal/nd"
 	catalogue "precision/op"
 )
 
@@ -257,7 +258,7 @@ func (f *Finding) fill(j *judge) {
 	f.Largest = j.largest
 	if j.worst >= 0 {
 		f.Worst = make([]int64, len(f.Shape))
-		unravel(j.worst, f.Shape, f.Worst)
+		nd.PlaceIn(j.worst, f.Shape, f.Worst)
 		f.Expected, f.Found, f.Bound = j.value, j.found, j.b
 	}
 }

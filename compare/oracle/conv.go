@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // moving is how the columns of a convolution in any number of spatial dimensions are made of an image:
@@ -101,8 +102,8 @@ func (v *moving) columns(x []float32, block, p0 int64) (m matrix, from, to int64
 	src := grow(v.scratch, int(width)) // place in a plane of x for every position, -1 for none
 	v.scratch = src
 	for place := range v.places {
-		unravel(place, v.kernel, k)
-		unravel(p0, v.out, p)
+		nd.PlaceIn(place, v.kernel, k)
+		nd.PlaceIn(p0, v.out, p)
 		for i := range src {
 			src[i] = v.source(p, k)
 			for a := d - 1; a >= 0; a-- {
@@ -141,22 +142,15 @@ func (v *moving) source(p, k []int64) int64 {
 	return at
 }
 
-func unravel(i int64, dims, at []int64) {
-	for k := len(dims) - 1; k >= 0; k-- {
-		at[k] = i % dims[k]
-		i /= dims[k]
-	}
-}
-
 // moved is take of a convolution.
 func (v *product) moved(block, row, c int64) (sum, size float64, err error) {
 	m := v.conv
 	k, p := m.place[0], m.place[1]
-	unravel(c, m.out, p)
+	nd.PlaceIn(c, m.out, p)
 	m.xs, m.ws = m.xs[:0], m.ws[:0]
 	left, right := v.factors[0][:0], v.factors[1][:0]
 	for place := range m.places {
-		unravel(place, m.kernel, k)
+		nd.PlaceIn(place, m.kernel, k)
 		s := m.source(p, k)
 		if s < 0 && m.pad == 0 {
 			continue

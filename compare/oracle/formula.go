@@ -341,7 +341,7 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 	}
 	run := catalogue.Compile[num](f, k.arith())
 	step := formulaKernel(run) // of operands alone, in the order of the parameters
-	if !slices.Equal(f.Operands, span(len(at))) {
+	if !slices.Equal(f.Operands, inOrder(len(at))) {
 		step = formulaKernel(func(x []num) num {
 			for i, v := range x {
 				at[f.Operands[i]] = v

@@ -403,7 +403,7 @@ type partition struct {
 // is tried, in blocks of neighbours and at equal strides.
 func (m *meeting) partitions(in, out int64) []partition {
 	n := len(m.ends)
-	whole := partition{[][]int{span(n)}, GroupAll}
+	whole := partition{[][]int{inOrder(n)}, GroupAll}
 	world := false
 	if name := m.attribute("group"); name == "hccl_world_group" || name == "hcom_world_group" {
 		whole.how, world = GroupAttribute, true
@@ -452,14 +452,6 @@ func (m *meeting) split(n, size int, how string) (list []partition) {
 			groups[g] = append(groups[g], i)
 		}
 		list = append(list, partition{groups, how})
-	}
-	return list
-}
-
-func span(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
 	}
 	return list
 }

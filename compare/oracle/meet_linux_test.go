@@ -55,15 +55,15 @@ func BenchmarkMeetings(b *testing.B) {
 			{"AllReduce/own", "HcomAllReduce", n, func(r int) []float32 { return all(0, []int{r}, 0, n) }},
 			{"ReduceScatter/good", "HcomReduceScatter", n, func(r int) []float32 { return sums[4*r : 4*r+4] }},
 			{"ReduceScatter/next", "HcomReduceScatter", n, func(r int) []float32 { r = (r + 1) % size; return sums[4*r : 4*r+4] }},
-			{"AllGather/good", "HcomAllGather", 4, func(r int) []float32 { return all(r, span(size), 0, 4) }},
-			{"AllGather/swapped", "HcomAllGather", 4, func(r int) []float32 { return all(r, swapped(span(size)), 0, 4) }},
-			{"AllToAll/good", "HcomAllToAll", n, func(r int) []float32 { return all(r, span(size), 4*r, 4) }},
+			{"AllGather/good", "HcomAllGather", 4, func(r int) []float32 { return all(r, inOrder(size), 0, 4) }},
+			{"AllGather/swapped", "HcomAllGather", 4, func(r int) []float32 { return all(r, swapped(inOrder(size)), 0, 4) }},
+			{"AllToAll/good", "HcomAllToAll", n, func(r int) []float32 { return all(r, inOrder(size), 4*r, 4) }},
 			{"AllToAll/next", "HcomAllToAll", n, func(r int) []float32 { // each has the piece of another sender twice
-				out := all(r, span(size), 4*r, 4)
+				out := all(r, inOrder(size), 4*r, 4)
 				copy(out[4*r:4*r+4], out[(4*r+4)%n:])
 				return out
 			}},
-			{"AllToAll/swapped", "HcomAllToAll", n, func(r int) []float32 { return all(r, swapped(span(size)), 4*r, 4) }},
+			{"AllToAll/swapped", "HcomAllToAll", n, func(r int) []float32 { return all(r, swapped(inOrder(size)), 4*r, 4) }},
 		} {
 			b.Run(fmt.Sprint(size, "/", c.name), func(b *testing.B) {
 				dir := b.TempDir()

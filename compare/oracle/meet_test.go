@@ -215,8 +215,8 @@ func TestMeetReductions(t *testing.T) {
 			other int
 		}{
 			{"right", nil, "", nil, 0},
-			{"left out", with(how, []int{0, 2, 3}), MetLeftOut, span(4), 1},
-			{"twice", with(how, []int{0, 1, 2, 3, 3}), MetTwice, span(4), 3},
+			{"left out", with(how, []int{0, 2, 3}), MetLeftOut, inOrder(4), 1},
+			{"twice", with(how, []int{0, 1, 2, 3, 3}), MetTwice, inOrder(4), 3},
 			{"own input", func(r int, out []float32, now, _ reader, _ []float32) {
 				for i := range out {
 					if r == 2 {
@@ -229,7 +229,7 @@ func TestMeetReductions(t *testing.T) {
 					copy(out, old)
 				}
 			}, MetStale, []int{1}, -1},
-			{"old input", old2, MetStale, span(4), 2},
+			{"old input", old2, MetStale, inOrder(4), 2},
 			{"one element", func(r int, out []float32, _, _ reader, _ []float32) {
 				if r == 0 {
 					out[5] += 1000
@@ -289,7 +289,7 @@ func TestMeetGroups(t *testing.T) {
 		return values(r, i)
 	}
 	groups := map[string][][]int{
-		"all":     {span(8)},
+		"all":     {inOrder(8)},
 		"blocks":  {{0, 1, 2, 3}, {4, 5, 6, 7}},
 		"strides": {{0, 4}, {1, 5}, {2, 6}, {3, 7}},
 		"between": {{0, 2}, {1, 3}, {4, 6}, {5, 7}},

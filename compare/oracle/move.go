@@ -121,10 +121,11 @@ func defineOrders() {
 	})
 }
 
-func inOrder(n int) []int {
-	p := make([]int, n)
+// inOrder are the first n whole numbers.
+func inOrder[N int | int64](n N) []N {
+	p := make([]N, n)
 	for i := range p {
-		p[i] = i
+		p[i] = N(i)
 	}
 	return p
 }

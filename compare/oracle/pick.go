@@ -7,6 +7,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/nd"
 	catalogue "precision/op"
 )
 
@@ -519,7 +520,7 @@ func (k *invocation) places(x *operand, apart bool) []Reading {
 			continue
 		}
 		found++
-		unravel(int64(i), x.shape, at)
+		nd.PlaceIn(int64(i), x.shape, at)
 		for _, p := range at {
 			rows = append(rows, float64(p))
 		}
@@ -558,7 +559,7 @@ func indexAdd(k *invocation) Values {
 		sum.add(int64(i), v, 1, 0)
 	}
 	for i, v := range s.y {
-		unravel(int64(i), source.shape, at)
+		nd.PlaceIn(int64(i), source.shape, at)
 		if at[axis] = to[at[axis]]; at[axis] < 0 || at[axis] >= x.shape[axis] {
 			panic(refuse(BadArgument, "index", at[axis], "below "+itoa(int(x.shape[axis]))))
 		}
@@ -734,7 +735,7 @@ func (v *formula) Cost() float64  { return max(v.cost, 1) }
 
 func (v *formula) one(i int64, y, b []float64, k int) {
 	v.at = grow(v.at, len(v.shape))
-	unravel(i, v.shape, v.at)
+	nd.PlaceIn(i, v.shape, v.at)
 	value, bound := v.f(i, v.at)
 	y[k] = value
 	if b != nil {
@@ -915,7 +916,7 @@ func pickedAlong(k *invocation, g []Values, keep bool) gradients {
 			if to < 0 || to >= float64(x.shape[axis]) {
 				panic(refuse(BadArgument, idx.name, to, "an index of "+shapeText(x.shape)))
 			}
-			unravel(int64(i), shape, place)
+			nd.PlaceIn(int64(i), shape, place)
 			place[axis] = int64(to)
 			p := int64(0)
 			for a := range place {
@@ -957,7 +958,7 @@ func (k *invocation) unpadded() {
 // byExpert is the order of tokens by their expert, and where each comes to stand in it.
 func (k *invocation) byExpert(idx *operand) (order, back []int64) {
 	list := must(numbers(idx))
-	order, back = inOrder64(len(list)), make([]int64, len(list))
+	order, back = inOrder(int64(len(list))), make([]int64, len(list))
 	slices.SortStableFunc(order, func(a, b int64) int { return int(list[a]) - int(list[b]) })
 	for at, i := range order {
 		back[i] = int64(at)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"precision/internal/nd"
 )
 
 // Pooling of PyTorch: windows of the last axes. A maximum is exact; a mean counts the
@@ -244,7 +246,7 @@ func adaptiveWindows(x, shape []int64, d int) *windows {
 // move goes to an element of the result, and says what the weights of what it is made of are divided by and how far they may be off.
 func (w *windows) move(i int64) (over, off float64) {
 	over = 1
-	unravel(i%count(w.out), w.out, w.at)
+	nd.PlaceIn(i%count(w.out), w.out, w.at)
 	for a, p := range w.at {
 		w.taps[a] = w.axes[a](p)
 		over *= w.taps[a].over

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // Functions of PyTorch that are programs of a tape: what goes forward is written, the gradients follow.
@@ -497,7 +498,7 @@ func (t *tape) alongIndex(shape []int64, axis int, name string) (places, where [
 	refuseIf(len(s) != len(shape), ShapesDiffer, shape, idx.shape)
 	list, steps, at := ints(idx), rowMajor(shape), make([]int64, len(s))
 	for i, p := range list {
-		unravel(int64(i), s, at)
+		nd.PlaceIn(int64(i), s, at)
 		if at[axis] = p; p < 0 {
 			at[axis] += shape[axis]
 		}
@@ -715,7 +716,7 @@ func takenAlong(x, idx Values, axis int) Values {
 	d, list, steps := move(from), must(numbers(by)), rowMajor(s)
 	out, at := &dense{shape: to, y: make([]float64, len(list)), exact: true}, make([]int64, len(to))
 	for i, p := range list {
-		unravel(int64(i), to, at)
+		nd.PlaceIn(int64(i), to, at)
 		if at[axis] = int64(p); p < 0 {
 			at[axis] += s[axis]
 		}

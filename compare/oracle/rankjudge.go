@@ -11,6 +11,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/nd"
 )
 
 // check judges the outputs of all ranks.
@@ -204,7 +205,7 @@ func (m *gathering) word(o *gathered, j *ranked, f *Finding) {
 	f.Ratio, f.Expected, f.Found, f.Bound, f.Largest = j.ratio, j.value, j.found, j.b, j.largest
 	f.Looked, f.Beyond = j.looked, j.beyond
 	if j.worst >= 0 {
-		f.Worst = placeIn(j.worst, o.arg.v.Shape)
+		f.Worst = nd.Place(j.worst, o.arg.v.Shape)
 	}
 	switch {
 	case j.looked == 0:
@@ -240,17 +241,6 @@ func ranksText(ranks []int) string {
 		text = append(text, itoa(r))
 	}
 	return strings.Join(text, ", ")
-}
-
-// placeIn is the place of an element along the axes.
-func placeIn(i int64, shape []int64) []int64 {
-	at := make([]int64, len(shape))
-	for k := len(shape) - 1; k >= 0; k-- {
-		if shape[k] > 0 {
-			at[k], i = i%shape[k], i/shape[k]
-		}
-	}
-	return at
 }
 
 // alike holds outputs that must be the same on all ranks against each other, to the bit.

@@ -233,7 +233,8 @@ func (c *recordedCall) split() (list []*recordedCall) {
 		if v.Section == msprobe.Output {
 			at++
 		}
-		path, field, _ := cutLast(v.Path)
+		dot := strings.LastIndexByte(v.Path, '.')
+		path, field := v.Path[:max(dot, 0)], v.Path[dot+1:]
 		if v.Section == msprobe.Input {
 			_, path, _ = strings.Cut(path, ".") // the list is an argument
 		} else if _, rest, ok := strings.Cut(path, "."); ok {
@@ -270,15 +271,6 @@ func (c *recordedCall) split() (list []*recordedCall) {
 	}
 	c.meets = &assembly{} // each is judged by itself
 	return list
-}
-
-// cutLast splits a path before its last part.
-func cutLast(path string) (before, last string, ok bool) {
-	at := strings.LastIndexByte(path, '.')
-	if at < 0 {
-		return "", path, false
-	}
-	return path[:at], path[at+1:], true
 }
 
 // shows is how many ranks a collective has by the number of its pieces, 0 where that is not

@@ -162,7 +162,7 @@ func mappedRouting(k *invocation) []Reading {
 	}
 	back := tokens
 	if !padded {
-		back = inOrder64(len(tokens))
+		back = inOrder(int64(len(tokens)))
 		slices.SortStableFunc(back, func(a, b int64) int { return int(tokens[a] - tokens[b]) })
 	}
 	out := []Values{rowsOf(x, tokens, 1), nil, wholes(back, []int64{int64(len(back))})}
@@ -270,15 +270,6 @@ func placedExperts(k *invocation) []Reading {
 		out[1] = v
 	}
 	return []Reading{{Out: out}}
-}
-
-// inOrder64 are the first whole numbers.
-func inOrder64(n int) []int64 {
-	list := make([]int64, n)
-	for i := range list {
-		list[i] = int64(i)
-	}
-	return list
 }
 
 // gateSides says whether the left half gates; both where the call does not, for documents of npu_geglu differ.

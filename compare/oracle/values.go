@@ -567,12 +567,7 @@ func (s *strided) places(lo int64, idx []int64) {
 	if len(idx) == 0 {
 		return
 	}
-	at := make([]int64, len(s.shape))
-	rest := lo
-	for k := len(s.shape) - 1; k >= 0; k-- {
-		at[k] = rest % s.shape[k]
-		rest /= s.shape[k]
-	}
+	at := nd.Place(lo, s.shape)
 	o := s.place(lo)
 	for i := range idx {
 		idx[i] = o

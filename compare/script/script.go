@@ -26,9 +26,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -196,12 +197,7 @@ func (s *Scripts) list(folder, form string, take func(name, path string) bool) e
 // Algorithms lists the algorithms by name. One that has the name of a built-in
 // metric takes its place.
 func (s *Scripts) Algorithms() []Algorithm {
-	var out []Algorithm
-	for _, a := range s.algorithms {
-		out = append(out, a)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out
+	return slices.SortedFunc(maps.Values(s.algorithms), func(a, b Algorithm) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Algorithm finds an algorithm by its name.
@@ -213,12 +209,7 @@ func (s *Scripts) Algorithm(name string) (Algorithm, bool) {
 // Conversions lists the conversions by name. They take the place of built-in
 // ones between the same layouts.
 func (s *Scripts) Conversions() []Conversion {
-	var out []Conversion
-	for _, c := range s.conversions {
-		out = append(out, c)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Path < out[j].Path })
-	return out
+	return slices.SortedFunc(maps.Values(s.conversions), func(a, b Conversion) int { return strings.Compare(a.Path, b.Path) })
 }
 
 // Conversion finds the conversion between two layouts.

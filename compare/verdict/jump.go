@@ -273,21 +273,14 @@ func (j *judge) compared(op *Operator) (rows []int) {
 	return rows
 }
 
-// output is the judged output of a number, nil if there is none.
-func (o *Operator) output(index int) *Tensor {
-	for i := range o.Outputs {
-		if o.Outputs[i].Slot == index {
-			return &o.Outputs[i]
-		}
-	}
-	return nil
-}
+// output and input are the judged output and input of a slot, nil if there is none.
+func (o *Operator) output(slot int) *Tensor { return slotted(o.Outputs, slot) }
+func (o *Operator) input(slot int) *Tensor  { return slotted(o.Inputs, slot) }
 
-// input is the judged input of a slot, nil if there is none.
-func (o *Operator) input(slot int) *Tensor {
-	for i := range o.Inputs {
-		if o.Inputs[i].Slot == slot {
-			return &o.Inputs[i]
+func slotted(list []Tensor, slot int) *Tensor {
+	for i := range list {
+		if list[i].Slot == slot {
+			return &list[i]
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func Find(path string) ([]Recording, error) {
 	r := Recording{Device: -1, Process: -1, Round: -1}
 	if full, err := filepath.Abs(path); err == nil {
 		r.process(filepath.Base(full))
-		if round, ok := number(filepath.Base(full)); ok && r.process(filepath.Base(filepath.Dir(full))) {
+		if round, ok := dump.Small(filepath.Base(full)); ok && r.process(filepath.Base(filepath.Dir(full))) {
 			r.Round = round
 		}
 	}
@@ -64,8 +64,8 @@ func (r *Recording) process(name string) bool {
 	if !ok {
 		return false
 	}
-	p, ok := number(process)
-	d, known := number(device)
+	p, ok := dump.Small(process)
+	d, known := dump.Small(device)
 	if device == "-1" { // the recorder could not tell
 		d, known = -1, true
 	}
@@ -89,7 +89,7 @@ func find(dir string, r Recording, depth int, all *[]Recording) error {
 	}
 	for _, name := range dump.Subfolders(dump.List(dir)) {
 		below := r
-		round, ok := number(name)
+		round, ok := dump.Small(name)
 		switch {
 		case name == "atb_dump_data" || name == "data" || below.process(name):
 		case ok && r.Process >= 0:
@@ -141,7 +141,7 @@ func (s step) String() string { return strconv.Itoa(s.id) + "_" + s.name }
 // stepOf reads the name of a folder of an operation.
 func stepOf(folder string) (step, bool) {
 	id, name, ok := strings.Cut(folder, "_")
-	n, isNumber := number(id)
+	n, isNumber := dump.Small(id)
 	return step{n, name}, ok && isNumber && name != ""
 }
 
@@ -186,14 +186,6 @@ func tensorFile(name string) (output bool, slot int, ok bool) {
 		}
 	}
 	n, _, _ := strings.Cut(rest, "_")
-	slot, ok = number(n)
+	slot, ok = dump.Small(n)
 	return output, slot, ok && isBin
-}
-
-func number(s string) (int, bool) {
-	if s == "" || len(s) > 9 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(s, 10, 31)
-	return int(n), err == nil
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/dump"
 	"precision/dump/stats"
 	"precision/internal/order"
 	"precision/internal/plainfile"
@@ -211,13 +212,13 @@ func (t *Tree) line(row *stats.Row, path string) error {
 	}
 	steps := make([]step, len(names))
 	for i := range names {
-		n, ok := number(ids[i])
+		n, ok := dump.Small(ids[i])
 		if !ok || names[i] == "" {
 			return bad
 		}
 		steps[i] = step{n, names[i]}
 	}
-	slot, ok := number(row.Slot)
+	slot, ok := dump.Small(row.Slot)
 	op := t.op(steps)
 	if !ok || op == nil {
 		bad.Expected = "one operation for its numbers"

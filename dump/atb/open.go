@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/dump"
 	"precision/dump/layout"
 	"precision/internal/plainfile"
 )
@@ -96,7 +97,7 @@ func (t *Tree) follow(op *Op, alias, path string) (*Op, *Tensor, error) {
 	id, file := "", alias
 	for { // numbers with _ behind
 		n, rest, ok := strings.Cut(file, "_")
-		if _, isNumber := number(n); !ok || !isNumber {
+		if _, isNumber := dump.Small(n); !ok || !isNumber {
 			break
 		}
 		if id != "" {

@@ -12,6 +12,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/torch"
 	"precision/internal/lazy"
+	"precision/internal/nd"
 	"precision/internal/order"
 	"precision/internal/plainfile"
 )
@@ -150,10 +151,7 @@ type piecedReader struct {
 func (r *piecedReader) ReadTile(dst []byte, first, n int64) error {
 	at := make([]int64, len(r.shape))
 	for n > 0 {
-		rest := first
-		for i := len(r.shape) - 1; i >= 0; i-- {
-			at[i], rest = rest%r.shape[i], rest/r.shape[i]
-		}
+		nd.PlaceIn(first, r.shape, at)
 		k := slices.IndexFunc(r.pieces, func(p *piece) bool { return p.holds(at) })
 		if k < 0 {
 			return fmt.Errorf("no file holds the element at %v", at)

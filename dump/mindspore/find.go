@@ -85,11 +85,11 @@ func recordingOf(dir string) Recording {
 		}
 		return parts[len(parts)-1-back]
 	}
-	step, ok := small(at(0))
+	step, ok := dump.Small(at(0))
 	if !ok {
 		return r
 	}
-	rank, ok := small(strings.TrimPrefix(at(3), "rank_"))
+	rank, ok := dump.Small(strings.TrimPrefix(at(3), "rank_"))
 	if !ok {
 		return r
 	}

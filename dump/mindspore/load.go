@@ -195,7 +195,7 @@ func (it *Iteration) table(path string, to map[kernelKey][]item) (err error) {
 			time = n // lines are in the order of writing
 		}
 		n++
-		index, _ := small(row.Slot)
+		index, _ := dump.Small(row.Slot)
 		name := row.OpName[strings.LastIndexByte(row.OpName, '/')+1:]
 		key := kernelKey{strings.Clone(row.OpType), strings.Clone(name), row.Task, row.Stream}
 		to[key] = append(to[key], item{Tensor{Output: row.Output, Index: index, Line: row.Text}, time})

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/dump"
 	"precision/dump/dtype"
 )
 
@@ -49,12 +50,12 @@ func ParseName(file string) (n Name, ok bool) {
 	if at < 0 {
 		return n, false
 	}
-	if n.Index, ok = small(fields[at+1]); !ok {
+	if n.Index, ok = dump.Small(fields[at+1]); !ok {
 		return n, false
 	}
 	rest := fields[at+2:]
 	if len(rest) > 0 {
-		if slot, isSlot := small(rest[0]); isSlot {
+		if slot, isSlot := dump.Small(rest[0]); isSlot {
 			n.Slot, rest = slot, rest[1:]
 		}
 	}
@@ -74,26 +75,17 @@ func ParseName(file string) (n Name, ok bool) {
 	n.Task, n.Stream = fields[at-3], fields[at-2]
 	var err error
 	n.Time, err = strconv.ParseUint(fields[at-1], 10, 64)
-	if _, isTask := small(n.Task); !isTask || err != nil || n.Type == "" || n.Op == "" {
+	if _, isTask := dump.Small(n.Task); !isTask || err != nil || n.Type == "" || n.Op == "" {
 		return n, false
 	}
 	return n, true
-}
-
-// small reads a number of a few digits.
-func small(s string) (int, bool) {
-	if s == "" || len(s) > 9 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(s, 10, 31)
-	return int(n), err == nil
 }
 
 // Plain is the name of a kernel without the number of its node: what it has in
 // common with another build of the graph.
 func Plain(name string) string {
 	head, number, ok := cutLast(name, "-op")
-	if _, isNumber := small(number); ok && isNumber {
+	if _, isNumber := dump.Small(number); ok && isNumber {
 		return head + "-op"
 	}
 	return name

@@ -41,6 +41,22 @@ func Strides(dims []int64) []int64 {
 	return s
 }
 
+// Place is where along each axis the element of a number stands, counted in row-major order; 0 along axes without places.
+func Place(i int64, dims []int64) []int64 {
+	at := make([]int64, len(dims))
+	PlaceIn(i, dims, at)
+	return at
+}
+
+// PlaceIn is [Place], written to at.
+func PlaceIn(i int64, dims, at []int64) {
+	for k := len(dims) - 1; k >= 0; k-- {
+		if dims[k] > 0 {
+			at[k], i = i%dims[k], i/dims[k]
+		}
+	}
+}
+
 // Single tells whether every axis has one place, as a scalar has none.
 func Single(dims []int64) bool {
 	return !slices.ContainsFunc(dims, func(d int64) bool { return d != 1 })
