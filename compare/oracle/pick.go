@@ -1073,7 +1073,7 @@ func unpermutedGradients(k *invocation, g []Values) gradients {
 				refuseIf(p >= float64(rows), Unsupported, "dropped rows")
 				list[i] = int64(p)
 			}
-			mine, theirs := rowsOf(x, list, 1), rowsOf(d, inOrder64(len(list)), per)
+			mine, theirs := rowsOf(x, list, 1), rowsOf(d, inOrder(int64(len(list))), per)
 			terms := k.computed("x,g)=x*g", mine, theirs)
 			return &reduced{shape: probs.shape, in: terms, n: s[1], f: sumOf(k.sumUnit(), s[1], 1)}
 		},
