@@ -417,3 +417,27 @@ func TestBatchReorderedSums(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstProductShorter: where the first product alone gets the same, what ten bits make of its factors is that of all; more is not, and
+// neither is one of few products.
+func TestFirstProductShorter(t *testing.T) {
+	record := func(off float64, products int) string {
+		x, list := sized(2, 0), []string(nil)
+		for i := range products {
+			y := sized(3+float64(i), off)
+			list = append(list, entry("Functional.linear", i, []string{x, sized(1.1+float64(i)/8, 0)}, y), entry("Functional.gelu", i, []string{y}, sized(2.5+float64(i), off)))
+			x = sized(2.5+float64(i), off)
+		}
+		return written(t, list...)
+	}
+	for _, c := range []struct {
+		off      float64
+		products int
+		good     bool
+	}{{3e-4, 6, true}, {3e-3, 6, false}, {3e-4, 3, false}} {
+		j := judged(t, record(c.off, c.products), record(0, c.products))
+		if c.good != (j.Verdict == verdict.Good && len(j.Roots) == 0 && j.Rounded != nil && j.Rounded.Products == 1) || !c.good && !slices.Equal(rootNames(j), []string{"Functional.linear.0.forward"}) {
+			t.Errorf("%g of %d products: %s, roots %v, %+v", c.off, c.products, j.Verdict, rootNames(j), j.Rounded)
+		}
+	}
+}

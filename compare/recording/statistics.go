@@ -193,6 +193,9 @@ func (t *sums) summary(from *result.Summary) *result.Summary {
 	return &s
 }
 
+// leastSquare is the smallest normal number of float32: smaller squares lose digits, and are zero on machines that flush them.
+const leastSquare = 0x1p-126
+
 // agrees tells whether a statistic that was computed here is one that was recorded:
 // extremes are elements, sums are off by what the recorder's rounding makes of them.
 func (t *sums) agrees(i int, recorded msprobe.Number, l *leaf) bool {
@@ -225,6 +228,9 @@ func (t *sums) agrees(i int, recorded msprobe.Number, l *leaf) bool {
 		}
 		if i == atNorm && l.summary.Summed == dtype.Undefined && math.IsInf(v, 0) && w*w > max(l.Elem.Max(), dtype.Float32.Max())*(1-unit) {
 			return true // its squares are
+		}
+		if i == atNorm && l.summary.Summed == dtype.Undefined && l.Elem != dtype.Float64 && math.Abs(v*v-w*w) <= float64(t.n)*leastSquare {
+			return true // they are below what float32 holds all digits of
 		}
 		if i == atMean && l.summary.Summed == dtype.Undefined && math.IsInf(v, 0) && (v > 0) == (w > 0) && math.Abs(w)*float64(t.n) > max(l.Elem.Max(), dtype.Float32.Max())*(1-unit) {
 			return true // the sum is, before it is divided

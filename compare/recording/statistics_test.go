@@ -216,3 +216,24 @@ func TestBeliedKeeps(t *testing.T) {
 		t.Errorf("%+v, Norm %+v", l.arg, l.stat(atNorm))
 	}
 }
+
+// TestSmallSquares: the norm of numbers whose squares float32 does not hold says nothing against a file; that of others does.
+func TestSmallSquares(t *testing.T) {
+	for _, c := range []struct {
+		typ         dtype.Type
+		found, said float64
+		agrees      bool
+	}{
+		{dtype.Float32, 8.0156e-22, 8.0112e-22, true}, {dtype.BFloat16, 4e-23, 0, true}, {dtype.Float32, 1e-15, 0, false}, {dtype.Float32, 1e-15, 1.1e-15, false},
+		{dtype.Float64, 8.0156e-22, 8.0112e-22, false},
+	} {
+		number := func(v float64) msprobe.Number { return msprobe.Number{Kind: msprobe.Float, F: v} }
+		s := sums{norm: c.found, n: 64}
+		s.stats[atNorm] = number(c.found)
+		l := &leaf{form: &form{}, summary: &result.Summary{}}
+		l.Elem = c.typ
+		if got := s.agrees(atNorm, number(c.said), l); got != c.agrees {
+			t.Errorf("%v: found %g, recorded %g: %v, expected %v", c.typ, c.found, c.said, got, c.agrees)
+		}
+	}
+}

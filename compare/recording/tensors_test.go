@@ -810,3 +810,37 @@ func TestNaNByUnrecordedWay(t *testing.T) {
 		}
 	}
 }
+
+// TestZerosOfNothingLeft: zeros in place of what is less than a rounding of the numbers that cancelled in it are as right as it is; in place
+// of more they are not.
+func TestZerosOfNothingLeft(t *testing.T) {
+	side := func(a, out float32) string {
+		values := map[string][]float32{}
+		tensor := func(file string, v float32) string {
+			row := []float32{v, v / 2, -v / 4, v / 8}
+			values[file] = row
+			var norm, mean float64
+			for _, x := range row {
+				norm, mean = norm+float64(x)*float64(x), mean+float64(x)/4
+			}
+			f := func(x float64) string { return fmt.Sprintf("%.9g", x) }
+			text := strings.Replace(statistics("float32", f(float64(v)), f(float64(min(0, -v/4))), f(mean), f(math.Sqrt(norm))), "[8, 8]", "[4]", 1)
+			return strings.Replace(text, `"type"`, `"data_name": "`+file+`.npy", "type"`, 1)
+		}
+		list := []string{entry("Functional.linear", 0, []string{tensor("x", 2), tensor("w", 3)}, tensor("y", a)),
+			entry("Tensor.__sub__", 0, []string{tensor("y0", a), tensor("b", 1e4)}, tensor("d", out))}
+		for i := range 4 {
+			list = append(list, entry("Functional.gelu", i, []string{sized(3+float64(i), 0)}, sized(4+float64(i), 0)))
+		}
+		dir := written(t, list...)
+		if err := os.Rename(arrays(t, values), filepath.Join(dir, "dump_tensor_data")); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	for out, roots := range map[float32][]string{1e-4: nil, 50: {"Tensor.__sub__.0.forward"}} {
+		if j := judged(t, side(math.Nextafter32(1e4, 2e4), 0), side(1e4, out)); !slices.Equal(rootNames(j), roots) || (j.Verdict == verdict.Good) != (roots == nil) || len(j.Damaged) > 0 {
+			t.Errorf("nothing in place of %g: %s, roots %v, damaged %v", out, j.Verdict, rootNames(j), j.Damaged)
+		}
+	}
+}

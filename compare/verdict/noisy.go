@@ -468,6 +468,13 @@ func (w *recordedWalk) chooses(op *Operator) bool {
 	})
 }
 
+// nothingLeft tells of an output that the sums it is made of cancel to less than one rounding of theirs, or that what goes into its call is
+// off by as much as it is large: zeros in its place are as right.
+func (w *recordedWalk) nothingLeft(op *Operator, r *result.Row) bool {
+	in, found := w.incoming(w.stepOf(op))
+	return found && in >= 1 || w.condition(op, r)*w.coarsest(op) >= 1
+}
+
 // calm takes back what limits said of outputs whose errors noise explains, where no
 // root is behind them.
 func (w *recordedWalk) calm() {
@@ -486,7 +493,7 @@ func (w *recordedWalk) calm() {
 			t := &op.Outputs[k]
 			t.Causes = slices.DeleteFunc(t.Causes, func(c Cause) bool {
 				return c.Kind == Cosine || c.Kind == Distance || c.Kind == Scalar || c.Kind == Statistics || c.Kind == Integers && chosen ||
-					c.Kind == Zeros && w.turned(op)
+					c.Kind == Zeros && (w.turned(op) || w.nothingLeft(op, w.row(t)))
 			})
 			if t.Verdict != Uncompared {
 				t.settle()

@@ -188,14 +188,20 @@ func (w *recordedWalk) shortOf(op *Operator) float64 {
 	return 0
 }
 
-// factors finds whether one side has computed products of float32 as of shorter numbers: two calls at least that got the
-// same differ by what that makes of them, and none gave what float32 does.
+// factors finds whether one side has computed products of float32 as of shorter numbers: calls that got the
+// same differ by what that makes of them, and none gave what float32 does. That is two calls at least, or one where all
+// others get what came of it, as in a network whose first layer alone is given the same.
 func (w *recordedWalk) factors() {
-	shorter := 0
+	const others = 3 // at least: of fewer a single wrong one is as likely
+	shorter, behind := 0, 0
 	coarse := func(t Tensor) bool { r := w.row(&t); return !r.Recorded.Argument && !fine(r) }
 	for i := range w.operators {
 		op := &w.operators[i]
-		if !catalogue.Is(op.Op.Type, catalogue.Product) || backwards(op) == 1 || w.coarsest(op) != single || len(op.Op.Uses) > 0 || !w.unchanged(op) || slices.ContainsFunc(op.Inputs, coarse) {
+		if !catalogue.Is(op.Op.Type, catalogue.Product) || backwards(op) == 1 || w.coarsest(op) != single || len(op.Op.Uses) > 0 || slices.ContainsFunc(op.Inputs, coarse) {
+			continue
+		}
+		if !w.unchanged(op) {
+			behind++
 			continue
 		}
 		for k := range op.Outputs {
@@ -212,7 +218,7 @@ func (w *recordedWalk) factors() {
 			}
 		}
 	}
-	if shorter >= 2 {
+	if shorter >= 2 || shorter == 1 && behind >= others {
 		w.short, w.shorter = tensorUnit, shorter
 	}
 }
