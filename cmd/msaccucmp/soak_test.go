@@ -13,7 +13,7 @@ import (
 
 var (
 	soakSeed = flag.Uint64("soak.seed", 1, "the first seed of the campaigns")
-	soakN    = flag.Int("soak.n", 20, "how many mutants there are, and a quarter as many kills and full disks")
+	soakN    = flag.Int("soak.n", 8, "how many mutants there are, and a quarter as many kills and full disks")
 	soakOnly = flag.String("soak.only", "", "only the commands whose names begin like this: msaccucmp batch")
 )
 

@@ -14,7 +14,7 @@ import (
 
 var (
 	soakSeed = flag.Uint64("soak.seed", 1, "the first seed of the campaigns")
-	soakN    = flag.Int("soak.n", 40, "how many mutants there are, and a tenth as many kills, full disks and random networks")
+	soakN    = flag.Int("soak.n", 20, "how many mutants there are, and a tenth as many kills, full disks and random networks")
 	soakOnly = flag.String("soak.only", "", "only the commands whose names begin like this: precision compare")
 )
 

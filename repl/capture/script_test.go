@@ -151,6 +151,7 @@ func (b *bench) names(dir string) (names []string) {
 // TestKitScript runs the Python tests of the kit, as version 1 and version 2 of
 // TensorFlow.
 func TestKitScript(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"1", "2"} {
 		t.Run("TensorFlow "+version, func(t *testing.T) {
 			b := newBench(t)
@@ -164,6 +165,7 @@ func TestKitScript(t *testing.T) {
 
 // TestImportAlone imports the kit without TensorFlow, as one does by mistake.
 func TestImportAlone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.withTF = false
 	for _, name := range []string{KitFile, TFDumpFile, TrainFile("cpu"), TrainFile("npu")} {
@@ -194,6 +196,7 @@ print(c.FUSION_SWITCH_FILE)
 }
 
 func TestNames(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	if out, code := b.run("testdata/test_tf_dump.py"); code != 0 || !strings.Contains(out, "\nOK\n") {
 		t.Errorf("exit status %d\n%s", code, out)
@@ -229,6 +232,7 @@ func (b *bench) goldens(run string) (names []string) {
 }
 
 func TestTrainCPU(t *testing.T) {
+	t.Parallel()
 	for _, version := range []string{"1", "2"} {
 		b := newBench(t)
 		b.env = []string{"FAKE_TF=" + version}
@@ -295,6 +299,7 @@ func TestTrainCPU(t *testing.T) {
 }
 
 func TestTrainNPU(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.data("tf/checkpoints/moved.meta", meta) // there is no list of checkpoints
 	out, code := b.run(b.script(TrainFile("npu")))
@@ -323,6 +328,7 @@ func TestTrainNPU(t *testing.T) {
 
 // TestSameNumbers: both devices get the same made-up values.
 func TestSameNumbers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.data("tf/checkpoints/ckpt.meta", meta)
 	for _, d := range Devices {
@@ -343,6 +349,7 @@ func TestSameNumbers(t *testing.T) {
 
 // TestTrainMissing: what is missing is named, with exit status 2.
 func TestTrainMissing(t *testing.T) {
+	t.Parallel()
 	noTF := "import sys; sys.modules['tensorflow'] = None; import runpy; runpy.run_path(sys.argv[1], run_name='__main__')"
 	noNPU := "import sys; sys.modules['npu_bridge'] = sys.modules['npu_device'] = None; import runpy; runpy.run_path(sys.argv[1], run_name='__main__')"
 	for _, c := range []struct {
@@ -370,6 +377,7 @@ func TestTrainMissing(t *testing.T) {
 
 // TestNPUDevice: TensorFlow 2 trains through npu_device.
 func TestNPUDevice(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.data("tf/checkpoints/ckpt.meta", meta)
 	start := "import sys; sys.modules['npu_bridge'] = None; import runpy; runpy.run_path(sys.argv[1], run_name='__main__')"
@@ -381,6 +389,7 @@ func TestNPUDevice(t *testing.T) {
 const tensors = `[["Const", "a/b:0"], ["Const", "a/b:0"], ["MatMul", "fc:0"]]`
 
 func TestTFDump(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.data("tf/tf_debug/run_2/tensors.json", tensors)
 	b.data("tf/tf_debug/step_1/tensors.json", `[["MatMul", "fc:0"], ["Const", "`+strings.Repeat("x", 250)+`:0"]]`)
@@ -417,6 +426,7 @@ func TestTFDump(t *testing.T) {
 
 // TestTFDumpTrouble: an analyzer that hangs or ends is an error of that run.
 func TestTFDumpTrouble(t *testing.T) {
+	t.Parallel()
 	for how, says := range map[string]string{"hang": "no prompt within 3 s", "die": "ended with status 3"} {
 		b := newBench(t)
 		if how == "hang" { // the other has all the time that a busy machine needs to start it
@@ -446,6 +456,7 @@ func (b *bench) gone() {
 
 // TestTFDumpInterrupted: Ctrl-C ends the script and the analyzer.
 func TestTFDumpInterrupted(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.data("tf/tf_debug/run_1/tensors.json", tensors)
 	b.env = []string{"FAKE_TFDBG=hang"}
