@@ -401,6 +401,7 @@ func (b *bound) judge(f *Finding, full bool) {
 		return
 	}
 	b.call.build = func(c *Call) []Reading { return b.readings(c, i) }
+	b.call.otherwise = func() []alternative { return b.otherwise(i) }
 	readings, err := b.call.readings()
 	if err != nil {
 		f.Verdict = Unknown
@@ -699,6 +700,12 @@ func (b *bound) judgeMended(f *Finding, was *argument, full bool) {
 	}
 	if best == nil {
 		unknown(f, because(NotRead, was.place))
+		_, err := attempt(func() []Reading { return b.readings(b.call, f.Index) })
+		if again := b.blank(was.v, f.Index); err != nil {
+			if again.fail(err, ""); again.Reasons[0].Kind == OutsideCache {
+				*f = again
+			}
+		}
 		return
 	}
 	*f = *best

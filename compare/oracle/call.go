@@ -44,6 +44,8 @@ type Call struct {
 	taken []*[]float32
 	// build makes the readings of a call that no graph describes; nil otherwise.
 	build builder
+	// otherwise are the readings of such a call with its arguments taken for others; nil where there is none.
+	otherwise func() []alternative
 	// trial, if set, is another value of an attribute than the graph's; asked, if set, lists
 	// the attributes that readings ask for.
 	trial *attribute

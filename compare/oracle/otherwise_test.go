@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"precision/compare/pattern"
@@ -221,6 +222,70 @@ func TestOverflowInBetween(t *testing.T) {
 		f := r.check()
 		if len(f) != 3 || f[0].Verdict != OK || f[1].Verdict != Suspect || f[2].Verdict != want {
 			t.Errorf("%s: %+v, expected %v", found, f, want)
+		}
+	}
+}
+
+// TestArgumentsOtherwise: a call whose results follow from another argument than the one recorded says which.
+func TestArgumentsOtherwise(t *testing.T) {
+	for _, test := range []struct {
+		name, place string
+		n           int // which of the calls of the name
+		change      func(b []byte)
+		args        func(c *callCase)
+		want        pattern.Kind
+	}{
+		{name: "NPU.npu_rotary_mul", n: -1, want: pattern.WrongAttribute, args: func(c *callCase) { c.Args[3].Leaf = []byte(`{"type":"str","value":"interleave"}`) }},
+		{name: "NPU.npu_rms_norm", n: -1, want: pattern.WrongEpsilon, args: func(c *callCase) { c.Args[2].Leaf = []byte(`{"type":"float","value":0.5}`) }},
+		{name: "NPU.npu_scaled_masked_softmax", n: -1, place: "input.1", want: pattern.InvertedMask, change: func(b []byte) {
+			for i := range b {
+				b[i] ^= 1
+			}
+		}},
+		{name: "NPU.npu_incre_flash_attention", n: 0, place: "kwargs.block_table", want: pattern.WrongAttribute, change: func(b []byte) {
+			for i := 0; i < len(b); i += 8 { // rows of two numbers of 32 bits
+				b[i], b[i+4] = b[i+4], b[i]
+			}
+		}},
+		{name: "NPU.npu_grouped_matmul", n: 0, place: "input.1.0", want: pattern.WrongAttribute, change: func(b []byte) {
+			third := len(b) / 3
+			copy(b, append(append([]byte{}, b[third:]...), b[:third]...))
+		}},
+	} {
+		r := newRecorder(t)
+		var found *callCase
+		n := 0
+		for _, c := range callCases(t) {
+			if c.Name != test.name || test.n == -1 && len(c.Gradients) == 0 {
+				continue
+			}
+			if n++; test.n < 0 || n > test.n {
+				c.Gradients, c.Back, found = nil, nil, &c
+				break
+			}
+		}
+		if found == nil {
+			t.Fatalf("there is no case of %s", test.name)
+		}
+		if test.args != nil {
+			test.args(found)
+		}
+		r.damage = func(place string, b []byte) {
+			if test.change != nil && strings.HasSuffix(place, test.place) {
+				test.change(b)
+			}
+		}
+		r.add(found)
+		for range 20 { // calls that are right: a recording of wrong ones alone contradicts itself
+			c, err := textCase("Torch.neg(float32[2]{1 2}) = float32[2]{-1 -2}")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.add(&c)
+		}
+		all := r.check()
+		if f := all[0]; f.Verdict != Wrong || f.Pattern != string(test.want) {
+			t.Errorf("%s: %v, %q, expected %q", test.name, f.Verdict, f.Pattern, test.want)
 		}
 	}
 }

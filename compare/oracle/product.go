@@ -851,7 +851,8 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 	x, from := xs[0], int64(0)
 	var parts []Values
 	for e, end := range ends {
-		refuseIf(end < from || end > x.shape[0], BadArgument, "group_list", ends, "rows of "+shapeText(x.shape))
+		refuseIf(end > x.shape[0], OutsideCache, k.shown("group_list"), end, x.shape[0])
+		refuseIf(end < from, BadArgument, "group_list", ends, "rows of "+shapeText(x.shape))
 		if end > from {
 			var token Values
 			if tokens != nil {

@@ -78,7 +78,7 @@ func TestLine(t *testing.T) {
 			"相加的掩码取反：-10000 加到了不应加之处，占元素的 75 %"},
 		{pattern.RowScale, pattern.Slices{Axis: 3, Off: 320, Least: 0.678, Most: 0.999}, "each of 320 rows along axis 3 is multiplied by a factor: 0.678 to 0.999", "320 行（沿第 3 轴）各乘以了一个系数：0.678 至 0.999"},
 		{pattern.InvertedMask, pattern.Masked{Choice: true}, "the choice is inverted: each element is that of the other operand", "选择取反：每个元素都取自另一个操作数"},
-		{pattern.WrongEpsilon, pattern.Attribute{Name: "epsilon", Value: "0", Graph: "1e-05"}, "computed with epsilon 0; the graph says 1e-05", "按 epsilon 为 0 计算；图中为 1e-05"},
+		{pattern.WrongEpsilon, pattern.Attribute{Name: "epsilon", Value: "0", Graph: "1e-05"}, "computed with epsilon = 0; given is 1e-05", "按 epsilon = 0 计算；给定的是 1e-05"},
 		{pattern.MissingTerms, pattern.Terms{Taken: 64, Of: 80}, "only the first 64 of 80 terms (of a convolution: channels) were summed", "求和只取了前 64 项（卷积则为通道），共 80 项"},
 		{pattern.Shifted, pattern.Shift{Axis: 2, By: -1}, "shifted by -1 along axis 2", "移动 -1（沿第 2 轴）"},
 		{pattern.Unexplained, pattern.Spread{Share: 1, Relative: 1.5}, "no rule explains it: 100 % of the elements are off, by 1.5 times their size", "没有规律可以解释：100 % 的元素有误，误差为其大小的 1.5 倍"},
