@@ -441,3 +441,26 @@ func TestFirstProductShorter(t *testing.T) {
 		}
 	}
 }
+
+// TestMaskOfBatchReordered: of a batch in another order a mask that came by a way that was not recorded has another checksum, too; of the
+// same batch that is a root.
+func TestMaskOfBatchReordered(t *testing.T) {
+	record := func(batch, mask string) string {
+		hashed := func(tensor, sum string) string {
+			return strings.Replace(tensor, `"requires_grad"`, `"md5": "`+sum+`", "requires_grad"`, 1)
+		}
+		ids, rows := hashed(statistics("int64", "95", "0", "null", "null"), "0000000"+batch), hashed(statistics("float32", "3", "-3", "0.5", "9"), "0000001"+batch)
+		bits, rest := hashed(statistics("int64", "1", "0", "null", "null"), "0000002"+mask), hashed(statistics("float32", "1", "0", "0.5", "6"), "0000003"+mask)
+		return written(t, entry("Tensor.__rsub__", 0, []string{bits, `{"type": "float", "value": 1.0}`}, rest),
+			entry("Functional.embedding", 0, []string{ids, hashed(sized(2, 0), "00000040")}, rows),
+			entry("Functional.relu", 0, []string{rows}, hashed(statistics("float32", "3", "0", "0.75", "7"), "0000005"+batch)))
+	}
+	for _, c := range []struct {
+		batch string
+		roots []string
+	}{{"b", nil}, {"a", []string{"Tensor.__rsub__.0.forward"}}} {
+		if j := judged(t, record(c.batch, "b"), record("a", "a")); !slices.Equal(rootNames(j), c.roots) {
+			t.Errorf("batch %s: %s with the roots %v, expected %v", c.batch, j.Verdict, rootNames(j), c.roots)
+		}
+	}
+}

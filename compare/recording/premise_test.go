@@ -116,7 +116,7 @@ func TestIdsByChecksum(t *testing.T) {
 }
 
 // TestPaddedIds: of a padded batch one extreme of the token ids is that of the padding in every run. It is another batch if what is
-// looked up by them has other extremes on both ends, in the same table, or a mean that a token moves a fourth as far, and a token or two if
+// looked up by them has other extremes on both ends, in the same table, or a mean that a token moves a third as far, and a token or two if
 // it has not.
 func TestPaddedIds(t *testing.T) {
 	ids := func(top string) string { return statistics("int64", top, "0", "null", "null") }
@@ -129,7 +129,7 @@ func TestPaddedIds(t *testing.T) {
 		table              float64
 		premise            bool
 	}{{"both ends", "3.5", "-3.25", "0.5", 2, true}, {"one end", "3.5", "-3", "0.5", 2, false}, {"another table", "3.5", "-3.25", "0.5", 2.5, false},
-		{"one end and the mean", "3.5", "-3", "0.2", 2, true}, {"one end and some of the mean", "3.5", "-3", "0.25", 2, false}} {
+		{"one end and the mean", "3.5", "-3", "0.2", 2, true}, {"one end and some of the mean", "3.5", "-3", "0.3", 2, false}} {
 		j := judged(t, run("90", c.hi, c.lo, c.mean, c.table), run("93", "3", "-3", "0.5", 2))
 		certain := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseInputs
 		if certain != c.premise || !certain && (len(j.Roots) == 0 || j.Table.Ops[j.Roots[0].Operator].Type != "embedding") {

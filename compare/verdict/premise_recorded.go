@@ -360,8 +360,8 @@ func (w *recordedWalk) looksUp(op *Operator, ids *result.Row) bool {
 }
 
 // mostRowsAlone is how many times further than one row that was taken in place of another moves a mean, as a rule, a mean is that more of
-// them moved.
-const mostRowsAlone = 4
+// them moved: one row does so once in 370 times.
+const mostRowsAlone = 3
 
 // rowsApart is how many times further the means of two outputs are apart than one row of a table in place of another moves them, as
 // a rule: the mean of a row of n independent numbers is off 0 by their root mean square over √n.

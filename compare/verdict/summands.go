@@ -59,7 +59,16 @@ func (w *recordedWalk) rounded(r *result.Row) bool {
 // provenApart tells of a pair that differs, however little, that it is not rounding: a checksum says so where the statistics are the
 // same, or these are ids, flags or indices.
 func (w *recordedWalk) provenApart(r *result.Row, size float64) bool {
+	if size == 0 && w.shuffledBatch() {
+		return false
+	}
 	return size == 0 && r.Recorded.Hashed || counted(r.Right.DType) && w.counts(r)
+}
+
+// shuffledBatch tells that the sides were fed a batch in another order, of which checksums alone tell: then they are others of all that is made
+// of it.
+func (w *recordedWalk) shuffledBatch() bool {
+	return slices.ContainsFunc(w.table.Meta.Pairing.Why, func(r result.Reason) bool { return r.Kind == result.BatchReordered })
 }
 
 // carriedOn tells of an input that is not the same though what made it is that rounding explains it: on the way nothing
