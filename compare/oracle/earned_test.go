@@ -75,6 +75,7 @@ func TestEarned(t *testing.T) {
 		{"check-part-suspect", "modules: " + coarse + "; Module.m.Net(float16[2]{1 -2}) = float16[2]{0.7305 0.1191}",
 			"modules: " + relu + "; " + sigmoid + "; Module.m.Net(float32[2]{1 -2}) = float32[2]{0.7310586 0.5}"},
 
+		{"check-not-written", "unwritten: Torch.relu(float32[2]{1 2}) = float32[2]{1 2}", "Torch.relu(float32[2]{1 2}) = float32[2]{1 2}"},
 		{"check-no-elements", "statistics: Torch.relu(float32[2]{1 2}) = float32[2]{1 2}", "Torch.relu(float32[2]{1 2}) = float32[2]{1 2}"},
 		{"check-finite", unheard + ") = float32[2]{1 2}", "statistics: Torch.relu(float32[2]{1 2}) = float32[2]{1 2}"},
 		{"check-holds", "statistics: Torch.unheard(float32[2]{-inf 2}) = float32[2]{-inf 2}", unheard + ") = float32[2]{1 2}"},

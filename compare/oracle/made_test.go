@@ -33,6 +33,8 @@ func Made(t *testing.T, text string) []Finding {
 		}
 		for i, e := range r.entries {
 			switch task {
+			case "unwritten": // the first tensor has no file
+				e = strings.Replace(e, `"data_name":"`, `"data_name":"gone.`, 1)
 			case "backward": // gradients of calls that were not recorded
 				e = strings.ReplaceAll(strings.ReplaceAll(e, ".forward\":{", ".backward\":{"), `"input_args"`, `"input"`)
 			case "gradients": // which the call has, of its first output for its first input

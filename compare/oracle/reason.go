@@ -28,6 +28,7 @@ const (
 	InputCount    result.Kind = "check-input-count"  // recorded, connected
 	OutputCount   result.Kind = "check-output-count" // recorded, computed
 	BadTensor     result.Kind = "check-bad-tensor"   // tensor, error
+	NotWritten    result.Kind = "check-not-written"  // tensor, format, error: neither a file of it nor statistics
 	BadType       result.Kind = "check-type"         // tensor, type
 	BadLayout     result.Kind = "check-layout"       // tensor, error
 	NoAttribute   result.Kind = "check-no-attr"      // attribute
@@ -274,7 +275,7 @@ func (f *Finding) fail(err error, file string) {
 	if why.Kind == OutsideCache {
 		f.Verdict = Suspect // of the arguments, whatever the kernel made of them
 	}
-	if why.Kind == BadDump || why.Kind == BadTensor {
+	if why.Kind == BadDump || why.Kind == BadTensor || why.Kind == NotWritten {
 		d := result.DamageOf(f.Name(), file, why, err)
 		f.Damage = &d
 	}

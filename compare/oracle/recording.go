@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -551,7 +552,11 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	default:
 		err = plainfile.At(path, f.saved(o, path))
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrNotExist) && v.Max.Kind == msprobe.Null && v.Min.Kind == msprobe.Null && v.Norm.Kind == msprobe.Null && !narrowFloat(v.Elem):
+		err = refuse(NotWritten, name, layout.FractalNZ, err)
+	default:
 		err = refuse(BadTensor, name, err)
 	}
 	if f.read == nil {
