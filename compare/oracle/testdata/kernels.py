@@ -1102,7 +1102,8 @@ for c, v in zip(left, (key, value)):
     c.reshape(-1, 2, 16)[[6, 13]] = v[[0, 2]]
 case("npu_scatter_pa_kv_cache_functional", [key, value, before[0], before[1], np.array([6, -1, 13], np.int32)], {"cache_mode": "Norm"}, *left)
 case("npu_gather_pa_kv_cache_functional", *gathers)
-case("npu_recurrent_gated_delta_rule_functional", *deltas)
+if not options.recording:  # where the state would be as it was before the call that wrote it
+    case("npu_recurrent_gated_delta_rule_functional", *deltas)
 routes, probs, rows, g = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]], bool), np.abs(normal(3, 3)), normal(6, 4), normal(6, 4)
 tokens = np.concatenate([np.flatnonzero(routes[:, e]) for e in range(3)])
 back = np.argsort(tokens, kind="stable").astype(np.int32)
