@@ -1,19 +1,16 @@
 //go:build linux
 
-// Jobs measures what comparing a whole job costs: against one run for each rank, from one
-// rank to many, and after a kill. It makes small jobs, runs the program on them and prints the tables of
-// docs/jobs.md.
+// Jobs measures what comparing a whole job costs: against one run for each rank, and from one rank to many. It makes
+// small jobs, runs the program on them and prints the tables of docs/jobs.md.
 //
-//	go run ./testdata/jobs [-ranks 64] [-most 256] [-size 65536] [-kills 50] PRECISION
+//	go run ./testdata/jobs [-ranks 64] [-most 256] [-size 65536] PRECISION
 package main
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
-	"io/fs"
 	"log"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +24,6 @@ var (
 	ranks = flag.Int("ranks", 64, "ranks of the job that is held against single runs")
 	most  = flag.Int("most", 256, "ranks of the largest job")
 	size  = flag.Int("size", 65536, "elements of a tensor")
-	kills = flag.Int("kills", 50, "how many runs are killed")
 	write = flag.Int("make", 0, "make a job of so many ranks in the folder that is named, and nothing else")
 )
 
@@ -56,7 +52,6 @@ func main() {
 	defer os.RemoveAll(work)
 	single(work)
 	linear(work)
-	killed(work)
 }
 
 // made is a job of some ranks. A process of its own makes it: what a process holds counts
@@ -78,18 +73,12 @@ func whole(dir, out string) []string {
 	return []string{"compare", "-lt", filepath.Join(dir, "npu"), "-rt", filepath.Join(dir, "golden"), "-g", graph(dir), "-all", "-out", out}
 }
 
-// run runs the program; with kill it is killed then.
-func run(kill time.Duration, args ...string) cost {
+// run runs the program.
+func run(args ...string) cost {
 	c := exec.Command(flag.Arg(0), args...)
 	var said bytes.Buffer
 	c.Stderr = &said
-	if err := c.Start(); err != nil {
-		log.Fatal(err)
-	}
-	if kill > 0 {
-		time.AfterFunc(kill, func() { c.Process.Kill() })
-	}
-	if err := c.Wait(); err != nil && kill == 0 {
+	if err := c.Run(); err != nil {
 		log.Fatalf("%v: %s", err, said.String())
 	}
 	state := c.ProcessState
@@ -108,10 +97,10 @@ func single(work string) {
 	for k := range 3 {
 		out := filepath.Join(work, "out")
 		os.RemoveAll(out)
-		a := run(0, whole(dir, out)...)
+		a := run(whole(dir, out)...)
 		var sum cost
 		for r := range *ranks {
-			c := run(0, "compare", "-lt", filepath.Join(dir, jobtest.Dir(0, r)), "-rt", filepath.Join(dir, jobtest.Golden(0, r)), "-g", graph(dir), "-out", out, "-json", filepath.Join(out, "one.json"))
+			c := run("compare", "-lt", filepath.Join(dir, jobtest.Dir(0, r)), "-rt", filepath.Join(dir, jobtest.Golden(0, r)), "-g", graph(dir), "-out", out, "-json", filepath.Join(out, "one.json"))
 			sum.cpu += c.cpu
 			sum.memory = max(sum.memory, c.memory)
 		}
@@ -136,61 +125,11 @@ func linear(work string) {
 		for k := range 3 {
 			out := filepath.Join(work, "out")
 			os.RemoveAll(out)
-			if c := run(0, whole(dir, out)...); k == 0 || c.cpu < least.cpu {
+			if c := run(whole(dir, out)...); k == 0 || c.cpu < least.cpu {
 				least = c
 			}
 		}
 		fmt.Printf("%5d   %6.2f s  %5.1f ms   %4d MB\n", n, least.cpu.Seconds(), least.cpu.Seconds()*1000/float64(n), least.memory>>20)
 	}
 	fmt.Println()
-}
-
-// killed kills runs at random moments, goes on, and compares the files.
-func killed(work string) {
-	dir := made(work, *ranks)
-	left := filepath.Join(work, "left")
-	start := time.Now()
-	alone := run(0, whole(dir, left)...)
-	took := time.Since(start)
-	rng := rand.New(rand.NewPCG(1, 2))
-	differ, ended := 0, 0
-	var spent time.Duration
-	for range *kills {
-		out := filepath.Join(work, "killed")
-		os.RemoveAll(out)
-		spent += run(time.Duration(rng.Int64N(int64(took)))+time.Millisecond, whole(dir, out)...).cpu
-		if _, err := os.Stat(filepath.Join(out, "job.json")); err == nil {
-			ended++
-		}
-		spent += run(0, whole(dir, out)...).cpu
-		if !same(left, out) {
-			differ++
-		}
-	}
-	fmt.Printf("%d runs killed (%d had ended) and resumed: %d wrote other files than an undisturbed run\n", *kills, ended, differ)
-	fmt.Printf("killed and resumed runs together take %.2f of the CPU time of an undisturbed run\n", spent.Seconds()/float64(max(*kills, 1))/alone.cpu.Seconds())
-	if differ > 0 {
-		os.Exit(1)
-	}
-}
-
-// same tells whether two folders hold the same files.
-func same(a, b string) bool {
-	count := [2]int{}
-	equal := true
-	for i, dir := range []string{a, b} {
-		other := []string{b, a}[i]
-		filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
-				return err
-			}
-			count[i]++
-			rel, _ := filepath.Rel(dir, path)
-			x, _ := os.ReadFile(path)
-			y, err := os.ReadFile(filepath.Join(other, rel))
-			equal = equal && err == nil && bytes.Equal(x, y)
-			return nil
-		})
-	}
-	return equal && count[0] == count[1] && count[0] > 0
 }
