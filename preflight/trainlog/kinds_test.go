@@ -13,7 +13,7 @@ import (
 
 var (
 	kindsSeed = flag.Uint64("kinds.seed", 1, "the first seed of pairs of logs and of trainings")
-	kindsRuns = flag.Int("kinds.runs", 20, "how many pairs of each kind")
+	kindsRuns = flag.Int("kinds.runs", 10, "how many pairs of each kind")
 
 	trainedRuns = flag.Uint64("trained.runs", 3, "how many trainings")
 )
