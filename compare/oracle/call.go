@@ -728,6 +728,8 @@ func (k *invocation) ints(name string) []int64 {
 	return wholeNumbers(k.shown(name), a)
 }
 
+// wholeNumbers reads an argument that is a whole number of up to 53 bits, a list of such, a torch.Size, or a vector whose
+// elements were recorded.
 func wholeNumbers(name string, a *argument) []int64 {
 	bad := func(what string) error { return refuse(BadArgument, name, what, "whole numbers") }
 	if a.v != nil {

@@ -278,6 +278,8 @@ func (c *Call) moved(axes string, x, kernel, out []int64) kernelArgs {
 	return kernelArgs{geometry: c.attributes(axes, strides, x, kernel, out), groups: c.attrInt("groups", 1)}
 }
 
+// convReadings is a convolution by each geometry that attributes and shapes admit. Groups of which nothing is said follow from
+// the channels: the input has as many times those of the filter.
 func (c *Call) convReadings(x, w, bias *operand) []Reading {
 	p := c.planesOf(x, w)
 	xs, ws, out := p.x, p.w, p.out[2:]
@@ -363,6 +365,8 @@ func spatial(axes string, list []int64) []int64 {
 	return out
 }
 
+// attributes are strides, dilations and padding along the spatial axes of a layout. Pads have to give the output's size; VALID
+// pads nothing; SAME, or a pad of -1, pads what the output's size takes, the larger half behind, or in front where it says LOWER.
 func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometry {
 	g := geometry{stride: spatial(axes, strides), dilation: ones(len(in)), spread: ones(len(in)), before: make([]int64, len(in))}
 	refuseIf(g.stride == nil, BadAttribute, "strides", strides, "one for each axis of "+axes)
@@ -529,6 +533,7 @@ type kernelArgs struct {
 	groups int64
 }
 
+// kernelArgs are stride, dilation, groups and padding of a call over d axes. Padding "same" has its larger half behind.
 func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs) {
 	a.stride = k.each("stride", d, 1)
 	a.dilation = k.each("dilation", d, 1)
@@ -666,6 +671,8 @@ func (c *Call) filterGradient(x, g Values, a kernelArgs, kernel []int64) Values 
 	return joined(0, parts...)
 }
 
+// convolutionGradients are those of a convolution over d axes: of the input dy convolved back with the filter, of the filter
+// the input correlated with dy, of the bias the sum of dy a channel. Each reading of the padding has its own.
 func convolutionGradients(d int) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		x := k.image()

@@ -896,6 +896,8 @@ type classes struct {
 	perElement bool
 }
 
+// classes prepares a loss over classes: input is (C) or (N, C, …) and target has its shape without C, or all of it for probabilities.
+// With soft the losses are of the logarithm of softmax, which may have been rounded to the input's type before.
 func (k *invocation) classes(soft bool) *classes {
 	how := k.lossReduction()
 	x, t := k.pair("input", "target")

@@ -244,6 +244,7 @@ func (v *product) finish(row, col int64, y, b []float64) {
 	}
 }
 
+// At computes single elements, each by its whole sum.
 func (v *product) At(idx []int64, y, b []float64) error {
 	if err := v.open(); err != nil {
 		return err

@@ -499,6 +499,8 @@ const (
 	randomPlaces = 1024
 )
 
+// samples are the places of an output that are looked at, sorted: two in every stratum of every axis, the corners, randomPlaces
+// more, and extra. The seed is the number of elements, so that they are the same in every run.
 func samples(shape []int64, extra []int64) []int64 {
 	n := count(shape)
 	s := &sampler{shape: shape, rng: rand.New(rand.NewPCG(uint64(n), 12))}
@@ -573,6 +575,7 @@ type place struct {
 	x float64
 }
 
+// add takes the elements from place lo on: of finite ones the largest are kept, of others an even choice (reservoir sampling).
 func (e *extreme) add(lo int64, x []float64) {
 	if e.rng == nil {
 		e.rng = rand.New(rand.NewPCG(1, 2))

@@ -130,6 +130,8 @@ func inOrder[N int | int64](n N) []N {
 	return p
 }
 
+// repeat is Tensor.repeat and torch.tile: an axis of d places becomes one of list·d, through an axis of step 0 in front of it.
+// Missing axes have one place; of tile missing numbers are 1.
 func repeat(k *invocation, x *operand) Values {
 	list := k.ints("dims")
 	in := slices.Clone(x.shape)
@@ -634,6 +636,8 @@ func buildStridedSlice(c *Call) Values {
 	return c.steppedBox(x, begin, end, strides, mask)
 }
 
+// steppedBox is x[begin:end:strides]. The masks are, in order, those of begin, end, ellipsis, new and dropped axes, a bit an
+// entry, as TensorFlow's StridedSlice has them.
 func (c *Call) steppedBox(x *operand, begin, end, strides []int64, mask [5]int64) Values {
 	rank := len(x.shape)
 	refuseIf(len(begin) != len(end) || len(begin) != len(strides) || len(begin) > maxRank, BadAttribute, "begin, end, strides", shapeText(begin, end, strides), "lists of one length")

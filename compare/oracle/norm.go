@@ -435,6 +435,9 @@ func (k *invocation) alone(g []Values) Values {
 	return gradient(g, 0)
 }
 
+// batchNormGradients: y = w·(x-μ)·r + bias with r = (σ²+ε)^-½ a channel. With the batch's own moments dx is that of
+// [normal.gradients]; with the running ones, which are constants, dx = dy·w·r and dw = Σ dy·(x-μ)·r, whose bound grants x-μ
+// the roundings of both. dbias = Σ dy.
 func batchNormGradients(k *invocation, g []Values) gradients {
 	x := k.tensor("input")
 	d := k.alone(g)
@@ -473,6 +476,13 @@ func batchNormGradients(k *invocation, g []Values) gradients {
 // 2·|mean|·B_mean + B_mean², which covers both E(x-m)² and E(x²) - m².
 type moments struct{ mean, variance, bMean, bVar float64 }
 
+// momentsOf are the mean and the variance Σ(x-mean)²/n of numbers that may be off by e, with sums in arithmetic of unit
+// roundoff u in any order:
+//
+//	B_mean = g(n+1)·Σ|x|/n + max e
+//	B_var  = g(n+4)·(Σx²/n + mean²) + 2|mean|·B_mean + B_mean² (+ 4e·(Σ|x|/n + e))
+//
+// which holds for the mean of the squares less the square of the mean, too.
 func momentsOf(x, e []float64, u float64) moments {
 	n := float64(len(x))
 	var m moments

@@ -180,6 +180,9 @@ func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values 
 // item is x[index] with whole numbers, slices, Ellipsis, None and tensors of whole numbers or truths.
 func item(k *invocation, x *operand) Values { return items(k, x) }
 
+// items is v[index] as Python writes it: slices and whole numbers go along the axes in turn, an ellipsis passes over those that
+// nothing else takes, None adds one. Tensors of whole numbers look up together, and so do the places that a tensor of booleans
+// says, which stands for as many axes as it has.
 func items(k *invocation, v Values) Values {
 	a := k.args["index"]
 	refuseIf(a == nil, NoArgument, "index")
@@ -853,6 +856,8 @@ func defineMove(form string, forward func(k *invocation) []Reading) {
 	define(form, f)
 }
 
+// traceBack is the gradient of a function that only moves elements: its forward of the numbers of places tells where each
+// element of an output is from, and there the gradients g of the outputs are added up.
 func (k *invocation) traceBack(f *function, g []Values) Values {
 	x := k.tensor("input")
 	n := count(x.shape)

@@ -909,6 +909,9 @@ func (k *invocation) dequantised(v, scale, token Values, bias, offset *operand) 
 	return all
 }
 
+// scaledProduct makes a product of quantised tensors, (…, M, N) whole numbers, real: times scale (one or N) and token (one or
+// M), with bias added before the scales where early, else behind them, and offset (one or N) last. The number that is scaled is
+// granted one rounding, as a kernel may keep it in float32.
 func (k *invocation) scaledProduct(v, scale, token, bias Values, early bool, offset Values) Values {
 	s := v.Shape()
 	in := []Values{v}

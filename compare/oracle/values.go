@@ -271,6 +271,7 @@ func (r *reduced) Cost() float64  { return float64(r.n) * (1 + cost(r.in)) }
 // batch is how many elements of the operand are read at once.
 const batch = 1 << 16
 
+// Range makes one number of each n elements of the input, some rows at a time.
 func (r *reduced) Range(lo int64, y, b []float64) error {
 	if r.n > maxDense {
 		return refuse(TooLarge, r.n, maxDense)
