@@ -844,3 +844,25 @@ func TestZerosOfNothingLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestMislaid: a module that gives on one side what a call in it gave, and something else on the other, though the call gave the same on both,
+// is wrong by however little; where the call itself is off by as little, it is rounding.
+func TestMislaid(t *testing.T) {
+	half := func(v, off float64) string {
+		f := func(x float64) string { return fmt.Sprintf("%.9e", float64(float32(x*(1+off)))) }
+		return statistics("bfloat16", f(v), f(-v/2), f(v/8), f(5*v))
+	}
+	side := func(linear, module float64) string {
+		x := half(2, 0)
+		return written(t, entry("Functional.linear", 0, []string{x, half(3, 0)}, half(4, linear)), fmt.Sprintf(`"Module.up.Linear.forward.0": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, x, half(4, module)))
+	}
+	for _, c := range []struct {
+		left, golden [2]float64
+		good         bool
+	}{{[2]float64{0, 0.015625}, [2]float64{0, 0}, false}, {[2]float64{0, 0}, [2]float64{0, 0.015625}, false}, {[2]float64{0.015625, 0.015625}, [2]float64{0, 0}, true}} {
+		j := judged(t, side(c.left[0], c.left[1]), side(c.golden[0], c.golden[1]))
+		if (j.Verdict == verdict.Good) != c.good || (len(j.Roots) == 0) != c.good {
+			t.Errorf("%v against %v: %s with the roots %v", c.left, c.golden, j.Verdict, rootNames(j))
+		}
+	}
+}

@@ -1021,7 +1021,7 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 		return len(a.from) == 0
 	case w.copies(op), len(w.repeats(op)) > 0:
 		return false
-	case a.begin != nil && !a.soft:
+	case a.begin != nil && !a.soft, len(a.from) == 0 && w.mislaid(op):
 		return true
 	case len(a.from) > 0:
 		// Statistics are a lower bound of errors: behind a root they may well show late what

@@ -145,6 +145,25 @@ func (w *recordedWalk) beyond(op *Operator) bool {
 	})
 }
 
+// mislaid tells of a module that it gives on one side what a call gave, and something else on the other, though that call gave the same on
+// both: what one side alone does with it is no rounding, however little it is.
+func (w *recordedWalk) mislaid(op *Operator) bool {
+	return ofModule(op.Op.Name) && backwards(op) == 0 && slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		if agreementOf(r) != different || r.Left.DType != r.Right.DType || r.Has(result.ChecksumLate) {
+			return false
+		}
+		return slices.ContainsFunc([]result.Port{r.Recorded.Golden, r.Facts.Producer}, func(p result.Port) bool {
+			from := w.named(p.Op)
+			if from == nil {
+				return false
+			}
+			out := from.output(p.Index)
+			return out != nil && agreementOf(w.row(out)) == same
+		})
+	})
+}
+
 // shuffled tells of what a call moved, or took from a table, that the sides may have the same elements in another order, as of a batch: the
 // largest and the smallest are the same, and the sums as far as they are rounded.
 func (w *recordedWalk) shuffled(op *Operator, r *result.Row) bool {
