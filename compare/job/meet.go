@@ -11,6 +11,7 @@ import (
 	"precision/compare/oracle"
 	"precision/dump"
 	"precision/graph"
+	"precision/internal/order"
 )
 
 // Meeting is an operator that several ranks ran together: what comes out on each depends on
@@ -56,7 +57,7 @@ func (p *Plan) meet() {
 		typ  string
 	}
 	at := map[key]*Meeting{}
-	var order []key
+	var keys []key
 	all := make([]*Part, 0, len(p.Parts)+len(p.extra))
 	for i := range p.Parts {
 		all = append(all, &p.Parts[i])
@@ -89,7 +90,7 @@ func (p *Plan) meet() {
 			if m == nil {
 				m = &Meeting{Step: x.Step, Op: k.op, Type: k.typ}
 				at[k] = m
-				order = append(order, k)
+				keys = append(keys, k)
 			}
 			if n := len(m.parts); n == 0 || m.parts[n-1] != x {
 				m.parts = append(m.parts, x)
@@ -98,11 +99,11 @@ func (p *Plan) meet() {
 			m.Bytes += op.Bytes
 		}
 	}
-	slices.SortStableFunc(order, func(a, b key) int {
+	order.Stable(keys, func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.step, b.step), cmp.Compare(a.op, b.op), cmp.Compare(a.typ, b.typ))
 	})
 	taken := map[string]bool{}
-	for _, k := range order {
+	for _, k := range keys {
 		m := at[k]
 		var ranks, absent []int
 		models := map[string]bool{}

@@ -3,11 +3,11 @@ package job
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"precision/compare"
 	"precision/compare/oracle"
 	"precision/compare/result"
+	"precision/internal/order"
 )
 
 // weights hashes the weights that the operators of a part read, each where it is read
@@ -25,7 +25,7 @@ func (r *runner) weights(ctx context.Context, s *compare.Session, t *result.Tabl
 		slot   int
 	}
 	reads := map[string][]read{}
-	var order []string
+	var ops []string
 	seen := map[result.Port]bool{}
 	for i := range t.Rows {
 		row := &t.Rows[i]
@@ -35,14 +35,14 @@ func (r *runner) weights(ctx context.Context, s *compare.Session, t *result.Tabl
 		}
 		seen[from] = true
 		if reads[row.Op] == nil {
-			order = append(order, row.Op)
+			ops = append(ops, row.Op)
 		}
 		reads[row.Op] = append(reads[row.Op], read{result.TensorName(from.Op, result.Output, from.Index), row.Slot})
 	}
 	var peers []Peer
-	err := r.pool.Each(ctx, len(order), func(i int) {
-		op := s.Folders.Rules.Op(order[i])
-		files := s.Folders.Left.Op(order[i])
+	err := r.pool.Each(ctx, len(ops), func(i int) {
+		op := s.Folders.Rules.Op(ops[i])
+		files := s.Folders.Left.Op(ops[i])
 		if op == nil || files == nil {
 			return
 		}
@@ -51,19 +51,19 @@ func (r *runner) weights(ctx context.Context, s *compare.Session, t *result.Tabl
 			return // the rows say so
 		}
 		defer file.Close()
-		slots := make([]int, len(reads[order[i]]))
-		for k, x := range reads[order[i]] {
+		slots := make([]int, len(reads[ops[i]]))
+		for k, x := range reads[ops[i]] {
 			slots[k] = x.slot
 		}
 		sums := oracle.InputSums(op.Op, file, slots)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		for k, x := range reads[order[i]] {
+		for k, x := range reads[ops[i]] {
 			if sums[k] != "" {
 				peers = append(peers, Peer{x.tensor, sums[k]})
 			}
 		}
 	})
-	slices.SortFunc(peers, func(a, b Peer) int { return cmp.Compare(a.Tensor, b.Tensor) })
+	order.Stable(peers, func(a, b Peer) int { return cmp.Compare(a.Tensor, b.Tensor) })
 	return peers, err
 }

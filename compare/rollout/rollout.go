@@ -19,6 +19,7 @@ import (
 	"precision/compare/verdict"
 	"precision/compare/weights"
 	"precision/dump/checkpoint"
+	"precision/internal/order"
 )
 
 // Request is what there is of a trainer and a rollout. Every part may be missing; one must be there.
@@ -131,8 +132,8 @@ func Run(ctx context.Context, q *Request) (*Result, error) {
 	} else {
 		r.adapters(0)
 	}
-	order := []Kind{Arrays, Tokens, Weights, Cache, Precision, Formula, Router, Rounding, Harmless}
-	slices.SortStableFunc(r.Causes, func(x, y Cause) int { return slices.Index(order, x.Kind) - slices.Index(order, y.Kind) })
+	named := []Kind{Arrays, Tokens, Weights, Cache, Precision, Formula, Router, Rounding, Harmless}
+	order.Stable(r.Causes, func(x, y Cause) int { return slices.Index(named, x.Kind) - slices.Index(named, y.Kind) })
 	r.decide()
 	return r, ctx.Err()
 }
