@@ -295,27 +295,25 @@ func (k *invocation) weightOf(w Values, scale, offset Values, t dtype.Type) Valu
 // summed up: (K/64, N, 2) and (M, K/64, 2), powers of two.
 func (k *invocation) narrowProduct(x, w, scale *operand, token Values) Values {
 	if t, is := token.(*operand); is && len(t.shape) == 3 && len(scale.shape) == 3 {
-		m, inner, n := x.shape[0], x.shape[len(x.shape)-1], w.shape[len(w.shape)-1]
-		refuseIf(len(x.shape) != 2 || len(w.shape) != 2 || t.shape[0] != m || scale.shape[1] != n || t.shape[1] != (inner+63)/64 || scale.shape[0] != t.shape[1] || t.shape[2] != 2 || scale.shape[2] != 2, ShapesDiffer, x.shape, t.shape, scale.shape)
-		return k.product(scaledBlocks(x, t, func(i, k int64) int64 { return (i*t.shape[1]+k/64)*2 + k/32%2 }), scaledBlocks(w, scale, func(k, j int64) int64 { return (k/64*n+j)*2 + k/32%2 }))
+		refuseIf(len(x.shape) != 2 || len(w.shape) != 2, ShapesDiffer, x.shape, w.shape)
+		return k.product(unblocked(x, t, 1), unblocked(w, scale, 0))
 	}
 	k.unsupported("group_sizes")
 	bias := k.optional("bias")
 	return k.scaledProduct(k.product(x, w), scale, token, valuesOf(bias), false, nil)
 }
 
-// scaledBlocks is a matrix whose blocks have scales, which are powers of two; at gives the place of that of an element.
-func scaledBlocks(x, scale *operand, at func(i, j int64) int64) Values {
-	n := x.shape[len(x.shape)-1]
-	return powered(x, scale, func(i int64) int64 { return at(i/n, i%n) })
-}
-
-// powered are numbers times powers of two, the place of which at gives for each.
-func powered(x, scale *operand, at func(i int64) int64) Values {
+// unblocked are numbers with blocks of 32 along an axis, times the powers of two of these, which stand in pairs: (…, pairs, …, 2).
+func unblocked(x, scale *operand, axis int) Values {
+	n, inner := x.shape[axis], count(x.shape[axis+1:])
+	pairs := (n + 63) / 64
+	refuseIf(count(scale.shape) != count(x.shape[:axis])*pairs*inner*2, ShapesDiffer, x.shape, scale.shape)
 	d, s := must(held(x)), must(held(scale))
 	y := make([]float64, len(d.y))
 	for i, v := range d.y {
-		e := s.y[at(int64(i))]
+		i := int64(i)
+		at := i / inner % n
+		e := s.y[((i/inner/n*pairs+at/64)*inner+i%inner)*2+at/32%2]
 		if scale.typ == dtype.Uint8 {
 			e = math.Exp2(e - 127)
 		}
@@ -649,16 +647,34 @@ func mxForms() {
 		k.required("x1_scale", "x2_scale")
 		return k.computed("y,p)=y+p", k.tensor("input"), k.narrowProduct(x, w, k.tensor("x2_scale"), k.tensor("x1_scale")))
 	})})
+	// (m, b, k) by (b, k, n), with scales of blocks along k, or of tokens and channels.
+	define("npu_transpose_quant_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
+		k.unsupported("bias")
+		k.only(1, "batch_split_factor")
+		x, w := k.pair("x1", "x2")
+		scale, token, turn := k.tensor("x2_scale"), k.optional("x1_scale"), []int{0, 1, 2}
+		refuseIf(!narrowFloat(x.typ) || len(x.shape) != 3 || len(w.shape) != 3, ShapesDiffer, x.shape, w.shape)
+		if k.has("perm_x2") {
+			turn = k.axes("perm_x2", 3)
+		}
+		refuseIf(len(turn) != 3 || turn[0] != 0 || k.has("perm_x1") && !slices.Equal(k.ints("perm_x1"), []int64{1, 0, 2}) || k.has("perm_y") && !slices.Equal(k.ints("perm_y"), []int64{1, 0, 2}), Unsupported, "perm_x1, perm_x2, perm_y")
+		var a, b, by Values = x, w, nil
+		if len(scale.shape) == 4 {
+			refuseIf(token == nil, NoArgument, "x1_scale")
+			a, b = unblocked(x, token, 2), unblocked(w, scale, turn[1])
+		} else if by = scale; token != nil {
+			by = k.computed("s,t)=s*t", scale, reshape(token, []int64{count(token.shape), 1}))
+		}
+		v := k.product(transpose(a, []int{1, 0, 2}), transpose(b, turn))
+		if by != nil {
+			v = k.computed("x,s)=x*s", v, by)
+		}
+		return transpose(v, []int{1, 0, 2})
+	})})
 	define("npu_anti_mx_quant", function{forward: formulaFor(func(k *invocation) Values {
 		x, scale := k.pair("x", "mxscale")
-		axis := k.axisOf(x.shape, "axis", -1)
-		n, inner := x.shape[axis], count(x.shape[axis+1:])
-		pairs := (n + 63) / 64
-		refuseIf(!narrowFloat(x.typ) || count(scale.shape) != count(x.shape[:axis])*pairs*inner*2, ShapesDiffer, x.shape, scale.shape)
-		return powered(x, scale, func(i int64) int64 {
-			at := i / inner % n
-			return ((i/inner/n*pairs+at/64)*inner+i%inner)*2 + at/32%2
-		})
+		refuseIf(!narrowFloat(x.typ), BadType, x.name, x.typ.String())
+		return unblocked(x, scale, k.axisOf(x.shape, "axis", -1))
 	})})
 }
 

@@ -1123,6 +1123,18 @@ parts = [attend(q[a:b].swapaxes(0, 1), k[a:b].swapaxes(0, 1), v[a:b].swapaxes(0,
 case("_npu_flash_attention_unpad", [], {"query": q, "key": k, "value": v, "seq_len": np.array([3, 2], np.int32), "scale_value": .3, "num_heads": 2, "num_kv_heads": 1, "out": bf(np.zeros((5, 2, 8), f4))},
      after=("npu_reader", {"out": bf(np.concatenate(parts))}))
 
+# Products of batches that change places, with blocks along what is summed up or scales of tokens and channels
+a, p = blocks(normal(3, 2, 64))
+b, r = blocks(normal(2, 64, 4), 1)
+whole = lambda v, e: np.asarray(v, float) * 2.0 ** (e.astype(float).repeat(32, -1).reshape(v.shape) - 127)
+u, v = whole(a, p), np.asarray(b, float) * 2.0 ** (r[:, 0].transpose(0, 2, 1).astype(float).repeat(32, 1) - 127)
+turns = {"perm_x1": [1, 0, 2], "perm_x2": [0, 1, 2], "perm_y": [1, 0, 2]}
+case("npu_transpose_quant_batchmatmul", [a, b, "torch.bfloat16"], {"x1_scale": p, "x2_scale": r, "group_sizes": [0, 0, 32], **turns}, bf(np.einsum("mbk,bkn->mbn", u, v)))
+token, channel = np.abs(normal(3)) / 99, np.abs(normal(4)) / 99
+y = np.einsum("mbk,bnk->mbn", np.asarray(a, float), np.asarray(b, float).transpose(0, 2, 1)) * channel * token[:, None, None]
+case("npu_transpose_quant_batchmatmul", [a, np.ascontiguousarray(b.transpose(0, 2, 1)).view(float8_e4m3fn), "torch.float16"],
+     {"x1_scale": token, "x2_scale": channel, **turns, "perm_x2": [0, 2, 1]}, y.astype(np.float16))
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
