@@ -152,9 +152,9 @@ func (w *recordedWalk) premises() {
 		w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: len(fed[step]), Share: s.share, Rows: rowsOf(fed[step]), Reason: w.fedWith(s)})
 		break
 	}
-	// A step of a coarse type moves few of the statistics, and some by more than the last place, by which numbers differ that
-	// are rounded on two ways: those of three weights of four.
-	few := far && moved > leastWeights && mostUnmoved*moved > compared && 2*moved < compared
+	// A step of training moves the ends of few weights of a coarse type, and some by more than one place. Numbers that are rounded to it on
+	// two ways are one place apart, and so are ends of three weights of four.
+	few := far && moved > leastWeights && movedOneIn*moved > compared && 2*moved < compared
 	if all := append(weights, near...); few || len(weights) >= leastWeights && 2*len(all) > compared {
 		other := otherDistance
 		if slices.ContainsFunc(all, func(s *source) bool { return !w.table.Rows[s.row].Compared }) {
@@ -164,9 +164,9 @@ func (w *recordedWalk) premises() {
 	}
 }
 
-// mostUnmoved is one more than how many weights of a coarse type a step of training leaves the largest and the smallest element of for each that it does not:
-// of networks in bfloat16 it moved those of a fifth and more.
-const mostUnmoved = 8
+// movedOneIn is in how many weights of a coarse type one at least has another largest or smallest element after a step of training: in
+// networks in bfloat16 it was one in five.
+const movedOneIn = 8
 
 // drawnAnew is how far the statistics of weights are apart at least that were drawn from other numbers, of half of them: networks of transformers
 // had 15 % and more, and 0.004 to 9 % after a step of training.
