@@ -16,6 +16,7 @@ import (
 
 // When the program is asked to end, so is all that a line of run started.
 func TestRunEndsGrandchildren(t *testing.T) {
+	t.Parallel() // it waits two seconds
 	dir := t.TempDir()
 	pids := filepath.Join(dir, "pids")
 	ctx, cancel := context.WithCancel(context.Background())

@@ -4,6 +4,7 @@ package repl
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 			}})
 		os.Exit(Run(context.Background(), Config{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lang: os.Getenv("REPL_TEST_LANG"), Commands: os.Getenv("REPL_TEST_COMMANDS"), ConfigDir: dir}))
 	}
+	flag.Set("test.parallel", "4") // they wait for terminals
 	os.Exit(scratch.Main(m))
 }
 
