@@ -1072,6 +1072,7 @@ func unpermutedGradients(k *invocation, g []Values) gradients {
 			return k.computed("g,w)=g*w", spread(), weight)
 		},
 		"probs": func() Values {
+			k.required("probs")
 			x := k.tensor("permuted_tokens")
 			list := make([]int64, len(places))
 			for i, p := range places {
