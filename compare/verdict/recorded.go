@@ -358,15 +358,15 @@ func sizeOf(r *result.Row) (size float64, known bool) {
 	}
 	if r.Compared && r.Result().Facts.Known {
 		f := &r.Result().Facts
-		switch {
-		case f.Disagree > 0:
-			return math.Inf(1), true
-		case sunk(r) && r.Saturated == nil:
-			return 0, false // the distance is that of the masks
-		case sunk(r):
+		if f.Disagree == 0 && sunk(r) {
+			if r.Saturated == nil {
+				return 0, false // the distance is that of the masks
+			}
 			f = &r.Saturated.Result.Facts // of what is no mask
 		}
 		switch {
+		case f.Disagree > 0:
+			return math.Inf(1), true
 		case f.Finite == 0:
 			return 0, true
 		}
