@@ -9,6 +9,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/look"
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/testdata/workshop/computed"
 	"precision/testdata/workshop/dumptest"
@@ -118,6 +119,8 @@ func premised(t *testing.T, o computed.Options, answer computed.Answer, j *verdi
 			return
 		case o.Arch == "training" && kind == "weight" && slices.ContainsFunc(j.Premises, hint):
 			return // a step moves a weight by little of its momentum
+		case o.Arch == "training" && kind == "weight" && !o.WeightGolden && drowned(j, answer.Faults[0].Accept):
+			return // what is another run's is hardly more than what its gradient is off by
 		}
 		if len(j.Roots) != 1 || j.Roots[0].Kind != root || j.Verdict != verdict.Bad && j.Verdict != verdict.Suspect {
 			wrong("a root of the kind " + string(root))
@@ -125,6 +128,21 @@ func premised(t *testing.T, o computed.Options, answer computed.Answer, j *verdi
 			wrong("the root one of " + accept[0])
 		}
 	}
+}
+
+// drowned tells of the update of a weight that its gradient is off, between recordings of the same numbers, by half of what its results are.
+func drowned(j *verdict.Judged, update []string) bool {
+	in, out := 0.0, 0.0
+	for i := range j.Table.Rows {
+		switch r := &j.Table.Rows[i]; {
+		case !slices.Contains(update, r.Op):
+		case r.Role == result.Output:
+			out = max(out, r.Result().Facts.Distance)
+		default:
+			in = max(in, r.Result().Facts.Distance)
+		}
+	}
+	return in > out/2
 }
 
 func roots(j *verdict.Judged) (list []string) {
