@@ -16,6 +16,10 @@ import (
 // roundings that both engines share cancel: clean pairs have .12 to 1.22.
 const within = 1.3
 
+// covered is the share of the difference between the engines that stages which were judged must hold for what rounding makes of the
+// log-probs to be known: what is in the others may come from anything.
+const covered = 0.8
+
 // stages judges what both engines recorded.
 func (r *Result) stages(ctx context.Context, q *Request) error {
 	in := &stage.Request{Train: q.TrainCalls, Rollout: q.RolloutCalls, TrainWeights: q.Train, RolloutWeights: q.Rollout, Tokens: q.Tokens}
@@ -238,7 +242,7 @@ func (r *Result) decide() {
 	s := r.Stages
 	judged := s != nil && s.Shares
 	switch {
-	case faults > 0 && (certain || !judged || s.Damaged > 0 || !(f <= within)): // what rounding makes is not known from damaged recordings
+	case faults > 0 && (certain || !judged || s.Damaged > 0 || !(s.Covered >= covered) || !(f <= within)): // what rounding makes is not known from recordings with holes
 		r.Verdict, r.Why = verdict.Bad, "cause"
 	case r.Figs == nil && s == nil && (r.Weights == nil || len(r.Unknown) > 0):
 		r.Verdict, r.Why = verdict.Inconclusive, "unknown"
@@ -259,7 +263,7 @@ func (r *Result) decide() {
 		r.Verdict, r.Why = verdict.Good, "identical"
 	case !judged:
 		r.Verdict, r.Why = verdict.Inconclusive, "stages"
-	case !(s.Covered >= 0.8) || f-f != 0:
+	case !(s.Covered >= covered) || f-f != 0:
 		r.Verdict, r.Why = verdict.Inconclusive, "covered"
 	case f > within && s.Damaged > 0:
 		// The cause may be in what is damaged.
