@@ -356,20 +356,11 @@ func attentionForms() {
 // rotaryForms turn queries and keys by their places.
 func rotaryForms() {
 	define("npu_interleave_rope", function{forward: formulaFor(func(k *invocation) Values {
-		x := k.tensor("x")
-		rank := len(x.shape)
-		refuseIf(rank == 0 || x.shape[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, x.shape)
-		pairs := reshape(x, append(slices.Clone(x.shape[:rank-1]), x.shape[rank-1]/2, 2))
-		perm := inOrder(rank + 1)
-		perm[rank-1], perm[rank] = rank, rank-1
-		return k.rotated(reshape(transpose(pairs, perm), x.shape), k.tensor("cos"), k.tensor("sin"), false)
+		return k.rotated(k.inHalves(k.tensor("x")), k.tensor("cos"), k.tensor("sin"), false)
 	})})
 	define("npu_apply_rotary_pos_emb", function{forward: func(k *invocation) []Reading {
-		if mode := k.string("rotary_mode", "half"); mode != "half" {
-			panic(refuse(Unsupported, "rotary_mode "+mode))
-		}
 		cos, sin := k.pair("cos", "sin")
-		return []Reading{{Out: []Values{k.rotated(k.tensor("query"), cos, sin, false), k.rotated(k.tensor("key"), cos, sin, false)}}}
+		return []Reading{{Out: []Values{k.rotated(k.tensor("query"), cos, sin, k.interleaved()), k.rotated(k.tensor("key"), cos, sin, k.interleaved())}}}
 	}})
 	define("npu_ring_attention_update", function{forward: ringAttention})
 }
@@ -725,6 +716,19 @@ func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Valu
 	p, q := newPointwise(mulKernel(k.unit()), x, cos), newPointwise(mulKernel(k.unit()), turnedPairs(x, interleaved), sin)
 	refuseIf(!slices.Equal(p.shape, s) || !slices.Equal(q.shape, s), ShapesDiffer, s, cos.shape)
 	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.halves(p), k.halves(q)})
+}
+
+// inHalves puts the first numbers of the pairs of a row before the second ones.
+func (k *invocation) inHalves(x Values) Values {
+	s := x.Shape()
+	rank := len(s)
+	refuseIf(rank == 0 || s[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, s)
+	if k.straight {
+		return x
+	}
+	perm := inOrder(rank + 1)
+	perm[rank-1], perm[rank] = rank, rank-1
+	return reshape(transpose(reshape(x, append(slices.Clone(s[:rank-1]), s[rank-1]/2, 2)), perm), s)
 }
 
 // turnedPairs turns each pair of a row by a right angle: (a, b) is (-b, a).

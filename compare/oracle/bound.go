@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/compare/pattern"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/internal/plainfile"
@@ -401,7 +402,11 @@ func (b *bound) judge(f *Finding, full bool) {
 		return
 	}
 	b.call.build = func(c *Call) []Reading { return b.readings(c, i) }
-	b.call.otherwise = func() []alternative { return b.otherwise(i) }
+	b.call.otherwise = func(k *pattern.Case, want expected) []alternative {
+		o := otherReadings{bound: b, index: i, got: k.Got, want: k.Want, expected: want}
+		o.try()
+		return o.out
+	}
 	readings, err := b.call.readings()
 	if err != nil {
 		f.Verdict = Unknown
@@ -412,7 +417,7 @@ func (b *bound) judge(f *Finding, full bool) {
 		unknown(f, because(OutputCount, len(b.call.outs), len(readings[0].Out)))
 		return
 	}
-	c := checker{call: b.call, index: i, rec: b.call.outs[i], full: full, keep: b.of.keep}
+	c := checker{call: b.call, index: i, rec: b.call.outs[i], full: full, keep: b.of.keep, earlier: b.earlier}
 	if b.guesses != nil {
 		b.judgeGuess(f, &c, readings)
 		return

@@ -255,8 +255,7 @@ func ropeCache(k *invocation) []Reading {
 	k.fitting(m)
 	var c Values = newRows(slab1(kv, 3, 0, n), n, m.forward(k))
 	c = reshape(c, head)
-	pairs := reshape(slab1(kv, 3, n, rest), append(slices.Clone(kv.shape[:3]), rest/2, 2))
-	r := k.rotated(reshape(transpose(pairs, []int{0, 1, 2, 4, 3}), append(slices.Clone(kv.shape[:3]), rest)), k.tensor("cos"), k.tensor("sin"), false)
+	r := k.rotated(k.inHalves(slab1(kv, 3, n, rest)), k.tensor("cos"), k.tensor("sin"), false)
 	tokens := kv.shape[0] * kv.shape[2]
 	refuseIf(tokens > maxDense, TooLarge, tokens, maxDense)
 	mode := k.string("cache_mode", "Norm")

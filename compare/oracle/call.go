@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/compare/pattern"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
@@ -45,7 +46,7 @@ type Call struct {
 	// build makes the readings of a call that no graph describes; nil otherwise.
 	build builder
 	// otherwise are the readings of such a call with its arguments taken for others; nil where there is none.
-	otherwise func() []alternative
+	otherwise func(*pattern.Case, expected) []alternative
 	// trial, if set, is another value of an attribute than the graph's; asked, if set, lists
 	// the attributes that readings ask for.
 	trial *attribute
@@ -535,6 +536,10 @@ type invocation struct {
 	group []map[string]*argument
 	place int
 	lone  bool
+	// straight takes pairs that a kernel puts in halves first for halves.
+	straight bool
+	// padBy is how much of the padding of a convolution goes from behind to before.
+	padBy int64
 	// solve is set where the arguments of a module have to be told from shapes.
 	solve bool
 }

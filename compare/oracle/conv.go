@@ -562,8 +562,9 @@ func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs) {
 		}
 		return a
 	}
-	a.before = k.each("padding", d, 0)
-	copy(a.after, a.before)
+	for i, pad := range k.each("padding", d, 0) {
+		a.before, a.after[i] = append(a.before, pad+k.padBy), pad-k.padBy
+	}
 	return a
 }
 

@@ -13,7 +13,6 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
-	"precision/dump/msprobe"
 	"precision/graph/fusion"
 )
 
@@ -978,10 +977,10 @@ const mostAttribute = 4096
 // otherwise are readings of the recorded inputs that leave the graph: another value of an attribute, operands in each
 // other's place, sums without their last terms. They are tried for an output that is wrong and whose kind of wrong
 // is not known by its numbers alone.
-func (c *checker) otherwise(v Values, k *pattern.Case) []alternative {
+func (c *checker) otherwise(v Values, k *pattern.Case, want expected) []alternative {
 	out := append(shortened(v), c.exchanged()...)
 	if c.call.otherwise != nil {
-		return append(out, c.call.otherwise()...)
+		return append(out, c.call.otherwise(k, want)...)
 	}
 	w := &following{checker: c, call: c.call}
 	var y []float64
@@ -1015,102 +1014,6 @@ func (c *checker) otherwise(v Values, k *pattern.Case) []alternative {
 	for _, r := range readings {
 		if v := r.out(c.index); v != nil && sameCount(v.Shape(), c.rec.shape) {
 			out = append(out, alternative{kind, pattern.Attribute{Name: a.key, Value: a.value, Graph: attributeText(a.graph)}, v})
-		}
-	}
-	return out
-}
-
-// otherwise are the readings of output i of a call with one argument as a kernel may have taken it: another epsilon or axis, the other
-// of two words, a mask inverted, places one off or in another order, the weights of the next expert.
-func (b *bound) otherwise(i int) (out []alternative) {
-	try := func(kind pattern.Kind, name, value string, a *argument) {
-		readings, err := attempt(func() []Reading {
-			k := b.k.with(map[string]*argument{name: a})
-			k.Call = b.call
-			return b.readingsBy(k, i)
-		})
-		if err != nil {
-			return
-		}
-		given := name // of a tensor, whose values are those with something done to it
-		if was := b.k.args[name]; was.none() {
-			given = "None"
-		} else if was.v != nil && !was.tensor() {
-			given = was.text()
-		}
-		var args any = pattern.Attribute{Name: name, Value: value, Graph: given}
-		if kind == pattern.InvertedMask {
-			args = pattern.Masked{}
-		}
-		for _, r := range readings {
-			if v := r.out(i); v != nil {
-				out = append(out, alternative{kind, args, v})
-			}
-		}
-	}
-	tensor := func(o *operand, of func(list []float64, j int64) float64) *argument {
-		v, list := inMemory(o.name, o.typ, o.shape), must(numbers(o))
-		for j := range list {
-			if x := of(list, int64(j)); v.f32 != nil {
-				v.f32[j] = float32(x)
-			} else {
-				v.f64[j] = x
-			}
-		}
-		return &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: o.name, op: v}
-	}
-	for _, name := range b.f.params {
-		a := b.k.args[name]
-		x, isNumber := a.number()
-		listed := a != nil && a.v == nil && len(a.list) == 1 && a.list[0].tensor() // a list of one tensor
-		if listed {
-			a = a.list[0]
-		}
-		switch {
-		case name == "eps" || name == "epsilon":
-			for _, eps := range []float64{1e-3, 1e-5, 1e-6, 1e-8, 1e-12} {
-				if eps != x || !isNumber {
-					try(pattern.WrongEpsilon, name, fmt.Sprint(eps), numberArgument(eps))
-				}
-			}
-		case name == "rotary_mode":
-			other := map[bool]string{true: "half", false: "interleave"}[!a.none() && a.text() == "interleave"]
-			try(pattern.WrongAttribute, name, other, textArgument(other))
-		case name == "dim" || name == "axis":
-			for axis := range 4 {
-				if isNumber && float64(axis) != x {
-					try(pattern.WrongAttribute, name, itoa(axis), numberArgument(float64(axis)))
-				}
-			}
-		case name == "pad" && a != nil && len(a.list) > 1:
-			p, first := a.list[0].number()
-			q, second := a.list[1].number()
-			for _, by := range []float64{1, -1} {
-				if first && second {
-					moved := append([]*argument{numberArgument(p + by), numberArgument(q - by)}, a.list[2:]...)
-					try(pattern.WrongAttribute, name, fmt.Sprintf("%g, %g", p+by, q-by), &argument{list: moved})
-				}
-			}
-		case a == nil || !a.tensor() || a.op == nil || count(a.op.shape) > maxDense:
-		case strings.HasSuffix(name, "mask"):
-			try(pattern.InvertedMask, name, "", tensor(a.op, func(list []float64, j int64) float64 { return float64(toNumber(list[j] == 0)) }))
-		case discrete(a.op.typ) && (name == "input" || name == "slot_mapping" || name == "block_table" || strings.HasPrefix(name, "ind")):
-			for _, by := range []float64{1, -1} {
-				try(pattern.WrongAttribute, name, fmt.Sprintf("%s%+g", name, by), tensor(a.op, func(list []float64, j int64) float64 { return list[j] + by }))
-			}
-			if n := len(a.op.shape); n > 1 {
-				last := a.op.shape[n-1]
-				try(pattern.WrongAttribute, name, name+"[..., ::-1]", tensor(a.op, func(list []float64, j int64) float64 { return list[j/last*last+last-1-j%last] }))
-			}
-		case len(a.op.shape) == 3 && b.k.has("group_list"):
-			each := count(a.op.shape[1:])
-			for _, by := range []int64{1, a.op.shape[0] - 1} {
-				w := tensor(a.op, func(list []float64, j int64) float64 { return list[(j+by*each)%int64(len(list))] })
-				if listed {
-					w = &argument{list: []*argument{w}}
-				}
-				try(pattern.WrongAttribute, name, fmt.Sprintf("roll(%s, %d, 0)", name, -by), w)
-			}
 		}
 	}
 	return out

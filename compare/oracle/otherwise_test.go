@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"precision/compare/pattern"
 	"precision/dump/dtype"
+	"precision/dump/msprobe"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -234,6 +237,7 @@ func TestArgumentsOtherwise(t *testing.T) {
 		change      func(b []byte)
 		args        func(c *callCase)
 		want        pattern.Kind
+		value       string // what the argument was taken for, any if empty
 	}{
 		{name: "NPU.npu_rotary_mul", n: -1, want: pattern.WrongAttribute, args: func(c *callCase) { c.Args[3].Leaf = []byte(`{"type":"str","value":"interleave"}`) }},
 		{name: "NPU.npu_rms_norm", n: -1, want: pattern.WrongEpsilon, args: func(c *callCase) { c.Args[2].Leaf = []byte(`{"type":"float","value":0.5}`) }},
@@ -247,6 +251,26 @@ func TestArgumentsOtherwise(t *testing.T) {
 				b[i], b[i+4] = b[i+4], b[i]
 			}
 		}},
+		{name: "NPU.npu_incre_flash_attention", n: 0, place: "kwargs.block_table", want: pattern.WrongAttribute, value: "block_table[1, 0] = 0", change: func(b []byte) { b[8] = 1 }},
+		{name: "NPU.npu_grouped_matmul", n: 0, place: "input.1.0", want: pattern.WrongAttribute, value: "weight[0] = weight[2], weight[2] = weight[0]", change: func(b []byte) {
+			third := len(b) / 3
+			copy(b, slices.Concat(b[2*third:], b[third:2*third], b[:third]))
+		}},
+		{name: "NPU.npu_apply_rotary_pos_emb", want: pattern.WrongAttribute, value: "half", args: func(c *callCase) {
+			c.Kwargs = map[string]caseValue{"rotary_mode": {Leaf: []byte(`{"type":"str","value":"interleave"}`)}}
+		}},
+		{name: "NPU.npu_interleave_rope", place: "input.0", want: pattern.WrongAttribute, value: "half", change: func(b []byte) {
+			for from := 0; from < len(b); from += 32 { // rows of eight numbers of 32 bits
+				var row []byte
+				for _, i := range []int{0, 2, 4, 6, 1, 3, 5, 7} {
+					row = append(row, b[from+4*i:from+4*i+4]...)
+				}
+				copy(b[from:], row)
+			}
+		}},
+		{name: "NPU.npu_quant_matmul", place: "input.2", want: pattern.WrongAttribute, value: "roll(scale, -1, 0)", change: lastFirst},
+		{name: "NPU.npu_quant_matmul", place: "pertoken_scale", want: pattern.WrongAttribute, value: "roll(pertoken_scale, -1, 0)", change: lastFirst},
+		{name: "NPU.npu_moe_token_unpermute", place: "kwargs.probs", want: pattern.WrongAttribute, value: "roll(probs, -1, 0)", change: func(b []byte) { copy(b, slices.Concat(b[24:], b[:24])) }},
 		{name: "NPU.npu_grouped_matmul", n: 0, place: "input.1.0", want: pattern.WrongAttribute, change: func(b []byte) {
 			third := len(b) / 3
 			copy(b, append(append([]byte{}, b[third:]...), b[:third]...))
@@ -271,21 +295,146 @@ func TestArgumentsOtherwise(t *testing.T) {
 			test.args(found)
 		}
 		r.damage = func(place string, b []byte) {
-			if test.change != nil && strings.HasSuffix(place, test.place) {
+			if test.change != nil && strings.HasPrefix(place, test.name) && strings.HasSuffix(place, test.place) {
 				test.change(b)
 			}
 		}
 		r.add(found)
-		for range 20 { // calls that are right: a recording of wrong ones alone contradicts itself
-			c, err := textCase("Torch.neg(float32[2]{1 2}) = float32[2]{-1 -2}")
+		r.addClean(20)
+		all := r.check()
+		if f := all[0]; f.Verdict != Wrong || f.Pattern != string(test.want) {
+			t.Errorf("%s: %v, %q, expected %q", test.name, f.Verdict, f.Pattern, test.want)
+		} else if a, is := f.Patterns[0].Args.(pattern.Attribute); is && test.value != "" && a.Value != test.value {
+			t.Errorf("%s: %q, expected %q", test.name, a.Value, test.value)
+		}
+	}
+}
+
+// lastFirst puts the last of some numbers of 32 bits before the others.
+func lastFirst(b []byte) {
+	copy(b, slices.Concat(b[len(b)-4:], b[:len(b)-4]))
+}
+
+// TestArgumentsMistaken: results as the definition gives them for another argument than the one recorded.
+func TestArgumentsMistaken(t *testing.T) {
+	const n = 40
+	x := func(i int) float64 {
+		if i < 0 || i >= n {
+			return 0
+		}
+		return math.Round(64*math.Sin(float64(3*i))) / 16
+	}
+	list := func(n int, f func(i int) float64) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%.9g ", f(i))
+		}
+		return b.String()
+	}
+	number := func(i int) float64 { return float64(i) }
+	mean := func(i int) (sum float64) {
+		for k := range n / 2 {
+			sum += x(2*k+i%2) / (n / 2)
+		}
+		return sum
+	}
+	for _, c := range [][2]string{
+		{"Functional.conv1d(float32[1,1,40]{" + list(n, x) + "}, float32[1,1,3]{1 0 2}, padding=1) = float32[1,1,40]{" +
+			list(n, func(i int) float64 { return x(i) + 2*x(i+2) }) + "}", "padding before -1, behind +1"},
+		{"Torch.to(int8[40]{" + list(n, func(i int) float64 { return float64(6*i - 128) }) + `}, "torch.float32") = float32[40]{` +
+			list(n, func(i int) float64 { return float64((6*i + 128) % 256) }) + "}", "input.view(uint8)"},
+		{"Functional.scaled_dot_product_attention(float32[1,1,20,2]{" + list(n, func(int) float64 { return 0 }) + "}, float32[1,1,20,2]{" + list(n, number) + "}, float32[1,1,20,2]{" +
+			list(n, x) + "}, is_causal=True) = float32[1,1,20,2]{" + list(n, mean) + "}", "0"},
+		{"Functional.scaled_dot_product_attention(float32[1,1,40,1]{" + list(n, x) + "}, float32[1,1,2,1]{0 1}, float32[1,1,2,1]{0 1}, scale=0.5) = float32[1,1,40,1]{" +
+			list(n, func(i int) float64 { return 1 / (1 + math.Exp(-x(i))) }) + "}", "1"},
+		{"NPU.npu_quant_matmul(int8[20,1]{" + list(n/2, number) + "}, int8[1,2]{1 3}, float32[2]{0.5 0.25}, pertoken_scale=float32[20]{" + list(n/2, func(i int) float64 { return 1 + float64(i%3) }) +
+			"}) = float16[20,2]{" + list(n, func(i int) float64 { return float64(i/2) * []float64{0.5, 0.75}[i%2] }) + "}", "None"},
+	} {
+		call, err := textCase(c[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRecorder(t)
+		r.add(&call)
+		r.addClean(20)
+		f := r.check()[0]
+		if f.Verdict != Wrong || f.Pattern != string(pattern.WrongAttribute) || f.Patterns[0].Args.(pattern.Attribute).Value != c[1] {
+			t.Errorf("%s: %v %v, expected %s", call.Name, f.Verdict, f.Patterns, c[1])
+		}
+	}
+}
+
+// addClean adds calls that are right: a recording of wrong ones alone contradicts itself.
+func (r *recorder) addClean(n int) {
+	for range n {
+		c, err := textCase("Torch.neg(float32[2]{1 2}) = float32[2]{-1 -2}")
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.add(&c)
+	}
+}
+
+// TestStaleCalls: what the call gave at the step before, or another call before it, is told for what it is, and the same fault of
+// the same inputs twice is not.
+func TestStaleCalls(t *testing.T) {
+	dir := t.TempDir()
+	numbers := func(of func(i int) float64) string {
+		var b strings.Builder
+		for i := range 32 {
+			fmt.Fprintf(&b, "%.9g ", of(i))
+		}
+		return "float32[32]{" + b.String() + "}"
+	}
+	a := func(i int) float64 { return math.Sin(float64(7 * i)) }
+	b := func(i int) float64 { return math.Cos(float64(5 * i)) }
+	twice := func(of func(i int) float64) func(i int) float64 { return func(i int) float64 { return 2 * of(i) } }
+	odd := func(i int) float64 { return a(i) * a(i+3) }
+	var all []msprobe.Recording
+	for step, calls := range [][]string{
+		{"Torch.mul(" + numbers(a) + ", 2) = " + numbers(twice(a))},
+		{"Torch.mul(" + numbers(b) + ", 2) = " + numbers(twice(a)), "Torch.abs(" + numbers(b) + ") = " + numbers(twice(a)),
+			"Torch.neg(" + numbers(a) + ") = " + numbers(odd), "Torch.neg(" + numbers(a) + ") = " + numbers(odd)},
+	} {
+		r := &recorder{t: t, dir: filepath.Join(dir, fmt.Sprint("step", step), "rank0"), count: map[string]int{}, task: "tensor", both: true}
+		r.makeDir()
+		for _, text := range calls {
+			c, err := textCase(text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r.add(&c)
 		}
-		all := r.check()
-		if f := all[0]; f.Verdict != Wrong || f.Pattern != string(test.want) {
-			t.Errorf("%s: %v, %q, expected %q", test.name, f.Verdict, f.Pattern, test.want)
+		r.addClean(20)
+		all = append(all, r.write()...)
+	}
+	findings, _, err := RecordingJob{Recordings: all}.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"step1/rank0/Torch.mul.0.forward": "step0/rank0/Torch.mul.0.forward:output:0",
+		"step1/rank0/Torch.abs.0.forward": "step1/rank0/Torch.mul.0.forward:output:0",
+		"step1/rank0/Torch.neg.0.forward": "",
+		"step1/rank0/Torch.neg.1.forward": "",
+	}
+	for _, f := range findings {
+		from, is := want[f.Op]
+		if !is {
+			continue
 		}
+		delete(want, f.Op)
+		got := ""
+		if len(f.Patterns) > 0 {
+			if copied, is := f.Patterns[0].Args.(pattern.Copy); is {
+				got = copied.Name
+			}
+		}
+		if f.Verdict != Wrong || got != from {
+			t.Errorf("%s: %v, %q, expected %q", f.Op, f.Verdict, got, from)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v", want)
 	}
 }

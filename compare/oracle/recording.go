@@ -61,6 +61,7 @@ type recordedCalls struct {
 	device  bool                // some calls ran on an NPU or GPU
 	bad     []result.Damage     // what cannot be read of its files
 	step    []*recordedCalls    // of all ranks of the step, this one too
+	before  *recordedCalls      // of the step before, nil without one
 	// most is how many outputs the calls of a function have, counted when first asked for.
 	most     map[string]int
 	counting sync.Once
@@ -113,6 +114,11 @@ func (j RecordingJob) Run(ctx context.Context) (findings []Finding, bad []result
 	}
 	for _, r := range opened {
 		r.step = steps[step{r.from.Mode, r.from.Step}]
+		for _, o := range opened {
+			if o.from.Mode == r.from.Mode && o.from.Rank == r.from.Rank && o.from.Step < r.from.Step && (r.before == nil || o.from.Step > r.before.from.Step) {
+				r.before = o
+			}
+		}
 	}
 	meetings := assemblies(opened, j.Only)
 	for _, r := range opened {

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"precision/compare/pattern"
 	"precision/dump"
 	"precision/dump/dtype"
+	"precision/dump/msprobe"
 	"precision/graph"
 )
 
@@ -90,7 +92,7 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 	kase.Other = c.others()
 	found, err := pattern.Find(kase)
 	if err == nil && (len(found) == 0 || isGeneral(&found[0])) {
-		try(c.otherwise(v, &kase))
+		try(c.otherwise(v, &kase, func(v Values) ([]float64, []float64, error) { return want(v, nil) }))
 		found, err = pattern.Find(kase)
 	}
 	if err != nil {
@@ -128,11 +130,10 @@ var general = map[pattern.Kind]bool{pattern.Scale: true, pattern.Offset: true, p
 	pattern.RowScale: true, pattern.Slope: true, pattern.Clipped: true, pattern.Shifted: true, pattern.Reversed: true, pattern.SlicesPermuted: true,
 	pattern.StrideIgnored: true, pattern.StrideDoubled: true, pattern.InvertedMask: true}
 
-// isGeneral reports whether another reading may say more than a finding: also where an own input's numbers stand, which
-// a choice between inputs gives.
+// isGeneral reports whether another reading may say more than a finding: also where another tensor's numbers stand, which
+// a choice between inputs gives, and the same fault before.
 func isGeneral(f *pattern.Finding) bool {
-	copied, ok := f.Args.(pattern.Copy)
-	return general[f.Kind] || f.Kind.Vague() || ok && f.Kind == pattern.Stale && copied.Own
+	return general[f.Kind] || f.Kind.Vague() || f.Kind == pattern.Stale || f.Left > 2
 }
 
 // tensors are the inputs that have one number for every element, or one for all.
@@ -166,6 +167,50 @@ func (c *checker) others() iter.Seq[pattern.Tensor] {
 			c.earlier(yield)
 		}
 	}
+}
+
+// earlier yields what the same call gave at the step before, and then what the calls before it gave, the nearest first.
+func (c *recordedCall) earlier(yield func(pattern.Tensor) bool) {
+	var before []*recordedCall
+	if c.of.before != nil && c.of.before.index[c.Name] != nil {
+		before = append(before, c.of.before.index[c.Name])
+	}
+	for i := c.order - 1; i >= max(0, c.order-mostEarlier); i-- {
+		before = append(before, c.of.calls[i])
+	}
+	for _, b := range before {
+		if b.repeats(c) {
+			continue
+		}
+		f := &files{path: b.of.path}
+		for i, a := range recordedOf(b.Call).flat {
+			if n := int64(0); a.tensor() {
+				if n, _ = a.v.Elements(); n == 0 || n > mostExplained {
+					continue
+				}
+				t := pattern.Tensor{Name: b.name + ":output:" + itoa(i), Values: make([]float64, n)}
+				if o, err := f.tensor(a.v, t.Name); err == nil && o.Range(0, t.Values, nil) == nil && !yield(t) {
+					f.close()
+					return
+				}
+			}
+		}
+		f.close()
+	}
+}
+
+// repeats tells a call of the same function with arguments of the same statistics, as checkpointing makes: what is wrong with both
+// is no old data.
+func (c *recordedCall) repeats(o *recordedCall) bool {
+	if c.kind() != o.kind() || len(c.Values) != len(o.Values) {
+		return false
+	}
+	for i := range c.Values {
+		if v, w := &c.Values[i], &o.Values[i]; v.Section != msprobe.Output && (v.Max != w.Max || v.Min != w.Min || v.Norm != w.Norm) {
+			return false
+		}
+	}
+	return true
 }
 
 // earlier yields the outputs of the operators before a task, the nearest first.
@@ -252,6 +297,300 @@ func alternatives(v Values) []alternative {
 	return out
 }
 
+// expected are the values of a reading and their bounds, at the elements that hypotheses are tried on.
+type expected func(v Values) (y, b []float64, err error)
+
+// otherReadings are those of an output of a call with one argument as a kernel may have taken it: another epsilon or axis, the other
+// of two words, a mask inverted, places one off or in another order, what belongs to another expert, channel, token or sequence.
+type otherReadings struct {
+	*bound
+	index     int
+	got, want []float64
+	expected
+	out []alternative
+}
+
+// with are the readings of a changed call.
+func (o *otherReadings) with(change func(k *invocation)) []Reading {
+	readings, _ := attempt(func() []Reading {
+		k := o.k.with(nil)
+		k.Call = o.call
+		change(k)
+		return o.readingsBy(k, o.index)
+	})
+	return readings
+}
+
+// given are the readings with an argument in place of one of a name.
+func (o *otherReadings) given(name string, a *argument) []Reading {
+	return o.with(func(k *invocation) { k.args[name] = a })
+}
+
+// add keeps readings that come nearer to what was recorded.
+func (o *otherReadings) add(kind pattern.Kind, args any, readings []Reading) {
+	was := apartOf(o.want, o.got)
+	for _, r := range readings {
+		if v := r.out(o.index); v != nil && sameCount(v.Shape(), o.call.outs[o.index].shape) {
+			if y, _, err := o.expected(v); err == nil && apartOf(y, o.got).within(0.95, was) {
+				o.out = append(o.out, alternative{kind, args, v})
+			}
+		}
+	}
+}
+
+// attribute tries an argument whose value is other than the one recorded.
+func (o *otherReadings) attribute(kind pattern.Kind, name, value string, a *argument) {
+	given := name // of a tensor, whose values are those with something done to it
+	if was := o.k.args[name]; was.none() {
+		given = "None"
+	} else if was.v != nil && !was.tensor() {
+		given = was.text()
+	}
+	o.add(kind, pattern.Attribute{Name: name, Value: value, Graph: given}, o.given(name, a))
+}
+
+// renumbered is a tensor with other numbers.
+func renumbered(o *operand, of func(list []float64, j int64) float64) *argument {
+	v, list := inMemory(o.name, o.typ, o.shape), must(numbers(o))
+	for j := range list {
+		if x := of(list, int64(j)); v.f32 != nil {
+			v.f32[j] = float32(x)
+		} else {
+			v.f64[j] = x
+		}
+	}
+	return &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: o.name, op: v}
+}
+
+// taken is an argument with slices of others in their places along an axis; of a list of tensors, these.
+func taken(a *argument, axis int, from func(e int64) int64) *argument {
+	switch {
+	case a.tensor():
+		n, inner := a.op.shape[axis], count(a.op.shape[axis+1:])
+		return renumbered(a.op, func(list []float64, j int64) float64 {
+			e := j / inner % n
+			return list[j+(from(e)-e)*inner]
+		})
+	case len(a.list) == 1:
+		return &argument{list: []*argument{taken(a.list[0], axis, from)}}
+	}
+	w := &argument{}
+	for e := range a.list {
+		w.list = append(w.list, a.list[from(int64(e))])
+	}
+	return w
+}
+
+// further is an argument with another slice in the place of each, which is so many further on of n.
+func further(a *argument, axis int, n, by int64) *argument {
+	return taken(a, axis, func(e int64) int64 { return (e + by + n) % n })
+}
+
+const (
+	// mostSlices is how many experts, sequences or channels are put in each other's place.
+	mostSlices = 64
+	// mostEntries is how many entries of a table are taken for others.
+	mostEntries = 64
+)
+
+// inOrder tries slices of an argument along an axis, which no two share an element of the output, in the order that was recorded: two
+// exchanged, or one taken for another.
+func (o *otherReadings) inOrder(name string, a *argument, axis int, n int64) {
+	if n < 3 || n > mostSlices {
+		return
+	}
+	at := func(a *argument) (y, b []float64) {
+		for _, r := range o.given(name, a) {
+			if v := r.out(o.index); v != nil {
+				y, b, _ = o.expected(v)
+				break
+			}
+		}
+		return y, b
+	}
+	var fits [][]bool // by the slice that is taken instead, that many further on
+	for by := range n {
+		y, b := at(further(a, axis, n, by))
+		if y == nil {
+			return
+		}
+		fit := make([]bool, len(y))
+		for p := range y {
+			fit[p] = abs(o.got[p]-y[p]) <= b[p]
+		}
+		fits = append(fits, fit)
+	}
+	order, text, moved := make([]int64, n), []string{}, 0
+	for e := range n {
+		order[e] = e
+		y, _ := at(taken(a, axis, func(i int64) int64 { return (i + int64(toNumber(i == e))) % n }))
+		best := -1
+		for by := range n {
+			all, hits := true, 0
+			for p := range y {
+				if y[p] != o.want[p] {
+					all, hits = all && fits[by][p], hits+1
+				}
+			}
+			if hits > 0 && all && best < 0 {
+				best = int(by)
+			}
+		}
+		if best > 0 {
+			order[e] = (e + int64(best)) % n
+			moved++
+			text = append(text, fmt.Sprintf("%s[%d] = %[1]s[%[3]d]", name, e, order[e]))
+		}
+	}
+	if moved > 4 {
+		text = append(text[:4], "…")
+	}
+	if moved > 0 {
+		o.attribute(pattern.WrongAttribute, name, strings.Join(text, ", "), taken(a, axis, func(e int64) int64 { return order[e] }))
+	}
+}
+
+// entries tries one entry of a table of pages taken for another: that of the page behind or before, of its neighbours in the table,
+// or any of the first pages.
+func (o *otherReadings) entries(name string, a *argument) {
+	list, width := must(numbers(a.op)), a.op.shape[len(a.op.shape)-1]
+	for e := range min(int64(len(list)), mostEntries) {
+		values := map[float64]bool{list[e]: true}
+		try := func(x float64) {
+			if !values[x] && x >= 0 {
+				values[x] = true
+				o.attribute(pattern.WrongAttribute, name, fmt.Sprintf("%s[%d, %d] = %g", name, e/width, e%width, x), renumbered(a.op, func(list []float64, j int64) float64 {
+					if j == e {
+						return x
+					}
+					return list[j]
+				}))
+			}
+		}
+		for _, at := range []int64{e - 1, e + 1, e - width, e + width} {
+			if at >= 0 && at < int64(len(list)) {
+				try(list[at])
+			}
+		}
+		try(list[e] + 1)
+		try(list[e] - 1)
+		for x := range 16 {
+			try(float64(x))
+		}
+	}
+}
+
+// misread tries an argument whose bits were taken for another type of the same width.
+func (o *otherReadings) misread(name string, a, t *argument) {
+	for _, pair := range [][2]dtype.Type{{dtype.Float16, dtype.BFloat16}, {dtype.Int8, dtype.Uint8}} {
+		for i, of := range pair {
+			if as := pair[1-i]; t.op.typ == of {
+				w := renumbered(t.op, func(list []float64, j int64) float64 { return pattern.Reread(of, as, list[j]) })
+				if a != t {
+					w = &argument{list: []*argument{w}}
+				}
+				o.attribute(pattern.WrongAttribute, name, name+".view("+as.String()+")", w)
+			}
+		}
+	}
+}
+
+// try tries all arguments.
+func (o *otherReadings) try() {
+	wrong := pattern.WrongAttribute
+	if o.k.has("cos") {
+		o.add(wrong, pattern.Attribute{Name: "rotary_mode", Value: "half", Graph: "interleave"}, o.with(func(k *invocation) { k.straight = true }))
+	}
+	if o.k.has("padding") {
+		for _, by := range []int64{1, -1} {
+			pads := pattern.Attribute{Name: "padding", Value: fmt.Sprintf("padding before %+d, behind %+d", by, -by), Graph: o.k.args["padding"].text()}
+			o.add(wrong, pads, o.with(func(k *invocation) { k.padBy = by }))
+		}
+	}
+	for _, name := range o.f.params {
+		a := o.k.args[name]
+		x, isNumber := a.number()
+		t := a // the tensor, also where it is a list of one
+		if a != nil && a.v == nil && len(a.list) == 1 {
+			t = a.list[0]
+		}
+		scales := strings.Contains(name, "scale") || strings.Contains(name, "offset") || name == "probs"
+		if t != nil && t.tensor() && t.op != nil && count(t.op.shape) <= maxDense {
+			o.attribute(wrong, name, "None", nil)
+			o.misread(name, a, t)
+		}
+		switch {
+		case name == "eps" || name == "epsilon":
+			for _, eps := range []float64{1e-3, 1e-5, 1e-6, 1e-8, 1e-12} {
+				if eps != x || !isNumber {
+					o.attribute(pattern.WrongEpsilon, name, fmt.Sprint(eps), numberArgument(eps))
+				}
+			}
+		case isNumber && (name == "rotary_mode" || a.v.Kind == msprobe.Scalar && a.v.Value.Kind == msprobe.Bool):
+			o.attribute(wrong, name, fmt.Sprint(1-x), numberArgument(1-x))
+		case name == "rotary_mode":
+			other := map[bool]string{true: "half", false: "interleave"}[!a.none() && a.text() == "interleave"]
+			o.attribute(wrong, name, other, textArgument(other))
+		case scales && (a.none() || isNumber):
+			for _, factor := range []float64{1, x * x, math.Sqrt(x)} {
+				if factor != x && factor > 0 {
+					o.attribute(wrong, name, fmt.Sprint(factor), numberArgument(factor))
+				}
+			}
+		case name == "dim" || name == "axis":
+			for axis := range 4 {
+				if isNumber && float64(axis) != x {
+					o.attribute(wrong, name, itoa(axis), numberArgument(float64(axis)))
+				}
+			}
+		case name == "pad" && a != nil && len(a.list) > 1:
+			p, first := a.list[0].number()
+			q, second := a.list[1].number()
+			for _, by := range []float64{1, -1} {
+				if first && second {
+					moved := append([]*argument{numberArgument(p + by), numberArgument(q - by)}, a.list[2:]...)
+					o.attribute(wrong, name, fmt.Sprintf("%g, %g", p+by, q-by), &argument{list: moved})
+				}
+			}
+		case o.k.has("group_list") && a != nil && a.v == nil && len(a.list) > 1 && a.list[0].tensor(): // a tensor for each expert
+			o.inOrder(name, a, 0, int64(len(a.list)))
+		case t == nil || !t.tensor() || t.op == nil || count(t.op.shape) > maxDense:
+		case strings.HasSuffix(name, "mask") || name == "condition":
+			o.add(pattern.InvertedMask, pattern.Masked{}, o.given(name, renumbered(a.op, func(list []float64, j int64) float64 { return float64(toNumber(list[j] == 0)) })))
+		case scales:
+			for axis, n := range t.op.shape {
+				if n < 2 {
+					continue
+				}
+				for _, by := range []int64{1, -1} {
+					o.attribute(wrong, name, fmt.Sprintf("roll(%s, %d, %d)", name, -by, axis), further(a, axis, n, by))
+				}
+				o.attribute(wrong, name, fmt.Sprintf("take(%s, [0], %d)", name, axis), taken(a, axis, func(int64) int64 { return 0 }))
+				o.inOrder(name, a, axis, n)
+			}
+		case discrete(t.op.typ) && (name == "input" || name == "slot_mapping" || name == "block_table" || strings.Contains(name, "ind")):
+			for _, by := range []float64{1, -1} {
+				o.attribute(wrong, name, fmt.Sprintf("%s%+g", name, by), renumbered(t.op, func(list []float64, j int64) float64 { return list[j] + by }))
+			}
+			if last := len(t.op.shape) - 1; last > 0 {
+				n := t.op.shape[last]
+				o.attribute(wrong, name, name+"[..., ::-1]", taken(t, last, func(e int64) int64 { return n - 1 - e }))
+				n = t.op.shape[0]
+				o.attribute(wrong, name, fmt.Sprintf("roll(%s, -1, 0)", name), further(t, 0, n, 1))
+			}
+			if name == "block_table" {
+				o.entries(name, t)
+			}
+		case len(t.op.shape) == 3 && o.k.has("group_list"):
+			n := t.op.shape[0]
+			for _, by := range []int64{1, -1} {
+				o.attribute(wrong, name, fmt.Sprintf("roll(%s, %d, 0)", name, -by), further(a, 0, n, by))
+			}
+			o.inOrder(name, a, 0, n)
+		}
+	}
+}
+
 // rewritten returns v with the first part that change applies to changed; nil if
 // there is none.
 func rewritten(v Values, change func(v Values) Values) Values {
@@ -269,6 +608,15 @@ func rewritten(v Values, change func(v Values) Values) Values {
 		if in := rewritten(v.Values, change); in != nil {
 			return &rounded{in, v.p}
 		}
+	case *concat: // all parts
+		w := *v
+		w.parts = nil
+		for _, p := range v.parts {
+			if w.parts = append(w.parts, rewritten(p, change)); w.parts[len(w.parts)-1] == nil {
+				return nil
+			}
+		}
+		return &w
 	case *pointwise:
 		for i := range v.in {
 			if in := rewritten(v.in[i], change); in != nil {

@@ -26,6 +26,14 @@ var rereads = []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.I
 // bitsMisread gives the recorded numbers their bits back and reads these as every other type of the
 // same width, in both orders of bytes; and as the halves of numbers twice as wide, or the other way round.
 // What comes out must be the expected numbers. NaN and Inf have lost their bits and are left out.
+// Reread is a number of one type whose bits are taken for another one of the same width; itself where it is not finite.
+func Reread(of, as dtype.Type, v float64) float64 {
+	if b, ok := numbers[of].encode(v); ok {
+		return numbers[as].decode(b)
+	}
+	return v
+}
+
 func bitsMisread(l *look) []Finding {
 	own, known := numbers[l.DType]
 	if !known || own.bits > 32 || len(l.trials()) < 16 {
@@ -80,8 +88,10 @@ func bitsMisread(l *look) []Finding {
 // reread judges another reading of the recorded bits: read gives the number at place p and what its type
 // rounds it by. Numbers that are the same in both readings say nothing, as they are no errors.
 func (l *look) reread(read func(p int) (value, rounding float64, ok bool)) (fit, bool) {
+	var off, size float64 // of what is read, and of what it should be: any number is nearer than one a hundred times as large
 	measure := func(pick []int) fit {
 		var f fitter
+		off, size = 0, 0
 		for _, p := range pick {
 			e, ok := l.error(p)
 			if !ok {
@@ -91,6 +101,7 @@ func (l *look) reread(read func(p int) (value, rounding float64, ok bool)) (fit,
 			if !ok {
 				continue
 			}
+			off, size = off+(v-l.Want[p])*(v-l.Want[p]), size+l.Want[p]*l.Want[p]
 			f.add(e, v-l.Want[p], max(l.allowed(p), rounding), max(l.rounding(p), rounding), l.dense)
 		}
 		return f.done()
@@ -99,5 +110,5 @@ func (l *look) reread(read func(p int) (value, rounding float64, ok bool)) (fit,
 		return f, false
 	}
 	f := measure(l.pick)
-	return f, f.holds(0.7, 0, int64(4*len(rereads)))
+	return f, 4*off <= size && f.holds(0.7, 0, int64(4*len(rereads)))
 }
