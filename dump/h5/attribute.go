@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -61,19 +62,17 @@ func (a *Attribute) Ints() ([]int64, error) {
 }
 
 // Int returns the value of an attribute that holds one integer.
-func (a *Attribute) Int() (int64, error) {
-	v, err := a.Ints()
-	if err == nil && len(v) != 1 {
-		err = a.wrong(fmt.Sprintf("%d elements", len(v)), "1")
-	}
-	if err != nil {
-		return 0, err
+func (a *Attribute) Int() (_ int64, err error) {
+	defer must.Catch(&err)
+	v := must.Get(a.Ints())
+	if len(v) != 1 {
+		must.Do(a.wrong(fmt.Sprintf("%d elements", len(v)), "1"))
 	}
 	return v[0], nil
 }
 
 // attribute decodes an attribute message, versions 1 to 3.
-func (s *source) attribute(m message) (*Attribute, error) {
+func (s *source) attribute(m message) *Attribute {
 	c := s.message(m, "attribute")
 	version := c.version(1, 3)
 	shared := c.u8()&3 != 0 && version > 1
@@ -88,56 +87,34 @@ func (s *source) attribute(m message) (*Attribute, error) {
 			c.skip((8 - n%8) % 8)
 		}
 	}
-	if c.err != nil {
-		return nil, c.err
-	}
 	a := &Attribute{at: c.at + int64(c.pos), Name: parts[0].text()}
-	if parts[0].err != nil {
-		return nil, parts[0].err
-	}
-	var err error
-	if shared {
-		err = &UnsupportedError{a.at, "type stored by itself and shared"}
-	} else {
-		err = a.decode(parts[1], parts[2], c)
-	}
-	if err != nil { // the name is known, so other attributes need not suffer
+	if err := must.Try(func() { // the name is known, so other attributes need not suffer
+		if shared {
+			unsupported(a.at, "type stored by itself and shared")
+		}
+		e, dims := decodeType(parts[1]), decodeSpace(parts[2])
+		size, ok := nd.Count(append(dims, int64(e.size))...)
+		if !ok || size > int64(c.left()) {
+			must.Do(a.wrong(fmt.Sprintf("%d × %d bytes claimed", dims, e.size), fmt.Sprintf("%d bytes", c.left())))
+		}
+		a.typ, a.raw = e.typ, bytes.Clone(c.bytes(int(size)))
+		e.convert(a.raw)
+	}); err != nil {
 		a.err = fmt.Errorf("attribute %q: %w", a.Name, err)
 	}
-	return a, nil
-}
-
-// decode takes type and shape, and the value from c.
-func (a *Attribute) decode(typ, space, c *cursor) error {
-	e, err := decodeType(typ)
-	if err != nil {
-		return err
-	}
-	dims, err := decodeSpace(space)
-	if err != nil {
-		return err
-	}
-	size, ok := nd.Count(append(dims, int64(e.size))...)
-	if !ok || size > int64(c.left()) {
-		return a.wrong(fmt.Sprintf("%d × %d bytes claimed", dims, e.size), fmt.Sprintf("%d bytes", c.left()))
-	}
-	a.typ, a.raw = e.typ, bytes.Clone(c.bytes(int(size)))
-	e.convert(a.raw)
-	return nil
+	return a
 }
 
 // Attrs returns all attributes in the order of the file.
-func (n *node) Attrs() ([]*Attribute, error) {
-	var list []*Attribute
-	for _, m := range n.h.msgs {
-		if m.typ != msgAttribute {
-			continue
+func (n *node) Attrs() (list []*Attribute, err error) {
+	if err = must.Try(func() {
+		for _, m := range n.h.msgs {
+			if m.typ == msgAttribute {
+				list = append(list, n.src.attribute(m))
+			}
 		}
-		a, err := n.src.attribute(m)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", n.path, err)
-		}
-		list = append(list, a)
+	}); err != nil {
+		return nil, fmt.Errorf("%s: %w", n.path, err)
 	}
 	return list, nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -30,11 +31,10 @@ type filter struct {
 }
 
 // filters decodes a filter pipeline message.
-func filters(c *cursor) ([]filter, error) {
-	var steps []filter
+func filters(c *cursor) (steps []filter) {
 	c.version(1, 1)
 	count := c.u8()
-	if c.err == nil && count > maxFilters {
+	if count > maxFilters {
 		c.fail(fmt.Sprintf("%d filters", count), fmt.Sprintf("at most %d", maxFilters))
 	}
 	c.skip(6)
@@ -46,20 +46,17 @@ func filters(c *cursor) ([]filter, error) {
 		c.skip((name + 7) &^ 7)
 		values := c.bytes(4 * n)
 		c.skip(n % 2 * 4)
-		if c.err != nil {
-			return nil, c.err
-		}
 		switch {
 		case f.id == filterShuffle && len(values) > 0:
 			f.size = int(binary.LittleEndian.Uint32(values) & math.MaxInt32)
 		case f.id == filterDeflate && !slices.ContainsFunc(steps, func(f filter) bool { return f.id == filterDeflate }):
 			// Once it expands by a thousand at most, which bounds what a chunk can cost. Twice would square that.
 		default:
-			return nil, &UnsupportedError{c.at, fmt.Sprintf("filter %d (%s)", f.id, cmp.Or(filterNames[f.id], "unknown, or not as usual"))}
+			unsupported(c.at, "filter %d (%s)", f.id, cmp.Or(filterNames[f.id], "unknown, or not as usual"))
 		}
 		steps = append(steps, f)
 	}
-	return steps, c.err
+	return steps
 }
 
 // chunkStore reads elements of a chunked dataset.
@@ -98,36 +95,34 @@ const (
 const deflateRatio = 1040
 
 // openChunks reads the index of chunks.
-func (d *Dataset) openChunks() (*chunkStore, error) {
+func (d *Dataset) openChunks() *chunkStore {
 	s := &chunkStore{d: d, bytes: int64(d.elem.size) * nd.Size(d.chunk)}
 	for i, n := range d.Shape {
 		s.counts = append(s.counts, (n-1)/d.chunk[i]+1)
 	}
 	if d.addr == undefined {
-		return s, nil
+		return s
 	}
 	const what = "chunk"
 	left := d.src.size // bytes chunks may still claim
-	err := d.src.btree(d.addr, btreeChunk, 8+8*(len(s.counts)+1), func(key *cursor, addr uint64) error {
+	d.src.btree(d.addr, btreeChunk, 8+8*(len(s.counts)+1), func(key *cursor, addr uint64) {
 		r := chunkRef{addr: addr, stored: int64(key.u32()), mask: key.u32()}
 		outside := addr == undefined // or beyond the shape, which a dataset that has shrunk leaves behind
 		for i, n := range s.counts {
 			x := key.u64()
 			if x%uint64(d.chunk[i]) != 0 {
-				return d.src.bad(addr, "chunk key", fmt.Sprintf("offset %d", x), fmt.Sprintf("a multiple of %d", d.chunk[i]))
+				d.src.refuse(addr, "chunk key", fmt.Sprintf("offset %d", x), fmt.Sprintf("a multiple of %d", d.chunk[i]))
 			}
 			x /= uint64(d.chunk[i])
 			outside = outside || x >= uint64(n)
 			r.at = r.at*n + int64(x)
 		}
-		if key.err != nil || outside {
-			return key.err
+		if outside {
+			return
 		}
-		if err := d.src.within(addr, r.stored, what); err != nil {
-			return err
-		}
+		d.src.within(addr, r.stored, what)
 		if left -= r.stored; left < 0 {
-			return d.src.bad(addr, what, fmt.Sprintf("%d bytes, more with the other chunks than the file has", r.stored), "chunks that do not overlap")
+			d.src.refuse(addr, what, fmt.Sprintf("%d bytes, more with the other chunks than the file has", r.stored), "chunks that do not overlap")
 		}
 		ok := r.stored == s.bytes
 		for i, f := range d.steps {
@@ -136,22 +131,21 @@ func (d *Dataset) openChunks() (*chunkStore, error) {
 			}
 		}
 		if !ok {
-			return d.src.bad(addr, what, fmt.Sprintf("%d bytes stored", r.stored), fmt.Sprintf("as many as %d can become with the dataset's filters", s.bytes))
+			d.src.refuse(addr, what, fmt.Sprintf("%d bytes stored", r.stored), fmt.Sprintf("as many as %d can become with the dataset's filters", s.bytes))
 		}
 		s.refs = append(s.refs, r)
-		return nil
 	})
 	slices.SortFunc(s.refs, func(a, b chunkRef) int { return cmp.Compare(a.at, b.at) })
-	for i := 1; i < len(s.refs) && err == nil; i++ {
+	for i := 1; i < len(s.refs); i++ {
 		if s.refs[i].at == s.refs[i-1].at {
-			err = d.src.bad(s.refs[i].addr, "chunk index", fmt.Sprintf("chunk %d twice", s.refs[i].at), "once")
+			d.src.refuse(s.refs[i].addr, "chunk index", fmt.Sprintf("chunk %d twice", s.refs[i].at), "once")
 		}
 	}
-	return s, err
+	return s
 }
 
 // read fills p with the stored elements from number first on.
-func (s *chunkStore) read(p []byte, first int64, cache bool) error {
+func (s *chunkStore) read(p []byte, first int64, cache bool) {
 	s.d.fillIn(p)
 	shape, chunk, size := s.d.Shape, s.d.chunk, int64(s.d.elem.size)
 	strides, within := nd.Strides(shape), nd.Strides(chunk)
@@ -168,7 +162,6 @@ func (s *chunkStore) read(p []byte, first int64, cache bool) error {
 	}
 	for _, r := range s.refs[lo:hi] {
 		var data []byte
-		var err error
 		// copyRows copies the rows of the chunk that are wanted, dimension dim and inner ones varying, from element
 		// src of the chunk, which is dst of the dataset, on.
 		var copyRows func(dim int, src, dst int64)
@@ -185,31 +178,27 @@ func (s *chunkStore) read(p []byte, first int64, cache bool) error {
 			for i := dim; i < len(shape); i++ {
 				end += (to[i] - from[i] - 1) * strides[i]
 			}
-			if err != nil || end <= first || dst >= last {
+			if end <= first || dst >= last {
 				return
 			}
 			if dim >= len(shape)-1 {
 				if data == nil {
-					data, err = s.chunk(r, cache)
+					data = s.chunk(r, cache)
 				}
-				if a, b := max(dst, first), min(end, last); err == nil {
-					copy(p[(a-first)*size:(b-first)*size], data[(src+a-dst)*size:])
-				}
+				a, b := max(dst, first), min(end, last)
+				copy(p[(a-first)*size:(b-first)*size], data[(src+a-dst)*size:])
 				return
 			}
 			for i := range to[dim] - from[dim] {
 				copyRows(dim+1, src+i*within[dim], dst+i*strides[dim])
 			}
 		}
-		if copyRows(0, 0, start); err != nil {
-			return err
-		}
+		copyRows(0, 0, start)
 	}
-	return nil
 }
 
 // chunk returns the stored elements of a chunk.
-func (s *chunkStore) chunk(r chunkRef, cache bool) ([]byte, error) {
+func (s *chunkStore) chunk(r chunkRef, cache bool) []byte {
 	if !cache {
 		return s.decode(r)
 	}
@@ -220,10 +209,7 @@ func (s *chunkStore) chunk(r chunkRef, cache bool) ([]byte, error) {
 		e = s.recent[i]
 		s.recent = slices.Delete(s.recent, i, i+1)
 	} else {
-		var err error
-		if e.data, err = s.decode(r); err != nil {
-			return nil, err
-		}
+		e.data = s.decode(r)
 		s.held += s.bytes
 	}
 	s.recent = append(s.recent, e)
@@ -231,29 +217,27 @@ func (s *chunkStore) chunk(r chunkRef, cache bool) ([]byte, error) {
 		s.recent = slices.Delete(s.recent, 0, 1) // which lets go of the data
 		s.held -= s.bytes
 	}
-	return e.data, nil
+	return e.data
 }
 
 // decode reads a chunk and undoes its filters.
-func (s *chunkStore) decode(r chunkRef) ([]byte, error) {
+func (s *chunkStore) decode(r chunkRef) []byte {
 	// Chunks of the index lie inside the file, so this is memory the file has.
 	b := make([]byte, r.stored)
-	if err := s.d.src.readInto(b, r.addr, "chunk"); err != nil {
-		return nil, err
-	}
+	s.d.src.readInto(b, r.addr, "chunk")
 	for i, f := range slices.Backward(s.d.steps) {
 		switch {
 		case r.mask>>i&1 != 0:
 		case f.id == filterDeflate:
 			var err error
 			if b, err = inflate(b, s.bytes); err != nil {
-				return nil, fmt.Errorf("chunk %d: %w", r.at, &FormatError{int64(r.addr), "deflated chunk", err.Error(), fmt.Sprintf("%d bytes", s.bytes)})
+				must.Do(fmt.Errorf("chunk %d: %w", r.at, &FormatError{int64(r.addr), "deflated chunk", err.Error(), fmt.Sprintf("%d bytes", s.bytes)}))
 			}
 		default:
 			b = unshuffle(b, f.size)
 		}
 	}
-	return b, nil
+	return b
 }
 
 // inflate expands b to exactly want bytes.

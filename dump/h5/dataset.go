@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -47,58 +48,47 @@ type Dataset struct {
 
 // init decodes the messages of the header. What is merely unsupported is kept
 // for the time when elements are wanted.
-func (d *Dataset) init() error {
-	err := d.decode()
+func (d *Dataset) init() {
+	err := must.Try(d.decode)
 	if u := (*UnsupportedError)(nil); errors.As(err, &u) {
-		d.err = err
-		return nil
+		d.err, err = err, nil
 	}
-	return err
+	must.Do(err)
 }
 
-func (d *Dataset) decode() error {
+func (d *Dataset) decode() {
 	need := func(typ int, what string) *cursor {
 		m, ok := d.h.find(typ)
-		c := d.src.message(m, what)
 		if !ok {
-			c.err = d.src.bad(d.h.addr, "dataset", "no "+what+" message", "one")
+			d.src.refuse(d.h.addr, "dataset", "no "+what+" message", "one")
 		}
-		return c
+		return d.src.message(m, what)
 	}
-	var err error
-	if d.Shape, err = decodeSpace(need(msgDataspace, "dataspace")); err != nil {
-		return err
-	}
-	if d.elem, err = decodeType(need(msgDatatype, "datatype")); err != nil {
-		return err
-	}
+	d.Shape = decodeSpace(need(msgDataspace, "dataspace"))
+	d.elem = decodeType(need(msgDatatype, "datatype"))
 	d.Type = d.elem.typ
 	// Below this no sum of an offset and a chunk can overflow.
 	size, ok := nd.Count(append([]int64{int64(d.elem.size)}, d.Shape...)...)
 	if !ok || size > 1<<62 {
-		return d.src.bad(d.h.addr, "dataset", fmt.Sprintf("shape %d", d.Shape), "at most 2^62 bytes")
+		d.src.refuse(d.h.addr, "dataset", fmt.Sprintf("shape %d", d.Shape), "at most 2^62 bytes")
 	}
 	d.count = size / int64(d.elem.size)
 	if _, ok := d.h.find(msgExternal); ok {
-		return &UnsupportedError{int64(d.h.addr), "elements in external files"}
+		unsupported(int64(d.h.addr), "elements in external files")
 	}
 	if m, ok := d.h.find(msgFill); ok {
-		if err := d.readFill(d.src.cursor(m.data, m.addr, "fill value")); err != nil {
-			return err
-		}
+		d.readFill(d.src.cursor(m.data, m.addr, "fill value"))
 	}
 	if m, ok := d.h.find(msgFilters); ok {
-		if d.steps, err = filters(d.src.cursor(m.data, m.addr, "filter pipeline")); err != nil {
-			return err
-		}
+		d.steps = filters(d.src.cursor(m.data, m.addr, "filter pipeline"))
 	}
-	return d.readLayout(need(msgLayout, "layout"), size)
+	d.readLayout(need(msgLayout, "layout"), size)
 }
 
 // readLayout decodes a layout message and compares it with shape and element type.
-func (d *Dataset) readLayout(c *cursor, size int64) error {
-	if version := c.version(1, 5); c.err == nil && version != 3 {
-		return &UnsupportedError{c.at, fmt.Sprintf("layout message version %d, %s", version, latest)}
+func (d *Dataset) readLayout(c *cursor, size int64) {
+	if version := c.version(1, 5); version != 3 {
+		unsupported(c.at, "layout message version %d, %s", version, latest)
 	}
 	d.layout = c.u8()
 	bad := func(what, found string, expected any) error {
@@ -107,19 +97,19 @@ func (d *Dataset) readLayout(c *cursor, size int64) error {
 	switch d.layout {
 	case layoutCompact:
 		d.data = c.bytes(c.u16())
-		if c.err == nil && int64(len(d.data)) < size {
-			return bad("compact layout", fmt.Sprintf("%d bytes", len(d.data)), size)
+		if int64(len(d.data)) < size {
+			must.Do(bad("compact layout", fmt.Sprintf("%d bytes", len(d.data)), size))
 		}
 	case layoutContiguous:
 		var stored uint64
 		d.addr, stored = c.u64(), c.u64()
-		if c.err != nil || d.addr == undefined || size == 0 {
+		if d.addr == undefined || size == 0 {
 			break
 		}
 		if stored < uint64(size) {
-			return bad("contiguous layout", fmt.Sprintf("%d bytes", stored), size)
+			must.Do(bad("contiguous layout", fmt.Sprintf("%d bytes", stored), size))
 		}
-		return d.src.within(d.addr, size, "contiguous elements")
+		d.src.within(d.addr, size, "contiguous elements")
 	case layoutChunked:
 		n := c.u8() - 1 // the last is the size of an element
 		d.addr = c.u64()
@@ -127,26 +117,25 @@ func (d *Dataset) readLayout(c *cursor, size int64) error {
 			d.chunk = append(d.chunk, int64(c.u32()))
 		}
 		elem := int64(c.u32())
-		if c.err != nil || size == 0 {
+		if size == 0 {
 			break
 		}
 		if n != len(d.Shape) {
-			return bad("chunked layout", fmt.Sprintf("%d chunk dimensions", n), len(d.Shape))
+			must.Do(bad("chunked layout", fmt.Sprintf("%d chunk dimensions", n), len(d.Shape)))
 		}
 		if elem != int64(d.elem.size) {
-			return bad("chunked layout", fmt.Sprintf("elements of %d bytes", elem), d.elem.size)
+			must.Do(bad("chunked layout", fmt.Sprintf("elements of %d bytes", elem), d.elem.size))
 		}
 		if n, ok := nd.Count(append([]int64{elem}, d.chunk...)...); !ok || n == 0 || n > maxChunk {
-			return fmt.Errorf("%w: %w", ErrLimit, bad("chunked layout", fmt.Sprintf("chunks of %d × %d bytes", d.chunk, elem), fmt.Sprintf("1 to %d bytes", maxChunk)))
+			must.Do(fmt.Errorf("%w: %w", ErrLimit, bad("chunked layout", fmt.Sprintf("chunks of %d × %d bytes", d.chunk, elem), fmt.Sprintf("1 to %d bytes", maxChunk))))
 		}
 	default:
 		c.fail(fmt.Sprintf("layout class %d", d.layout), "0 to 2")
 	}
-	return c.err
 }
 
 // readFill takes the value of elements that were never written.
-func (d *Dataset) readFill(c *cursor) error {
+func (d *Dataset) readFill(c *cursor) {
 	version := c.version(1, 3)
 	defined := true
 	if version == 3 {
@@ -155,18 +144,17 @@ func (d *Dataset) readFill(c *cursor) error {
 		c.skip(2) // when space is taken and the value written
 		defined = c.u8() != 0 || version == 1
 	}
-	if c.err != nil || !defined {
-		return c.err
+	if !defined {
+		return
 	}
 	n := int(int32(c.u32())) // -1 stands for none
-	if c.err != nil || n <= 0 {
-		return c.err
+	if n <= 0 {
+		return
 	}
 	if n != d.elem.size {
 		c.fail(fmt.Sprintf("%d bytes", n), fmt.Sprintf("%d like an element", d.elem.size))
 	}
 	d.fill = c.bytes(n)
-	return c.err
 }
 
 // Len returns the number of elements.
@@ -179,17 +167,14 @@ func (d *Dataset) Size() int64 { return d.count * int64(d.elem.size) }
 // Type. Each chunk is read once. Memory is taken only if the file really
 // has about as much, compressed or not; a shape that nearly nothing stands
 // behind gives an error that wraps ErrLimit, though ReadAt can read it.
-func (d *Dataset) ReadAll() ([]byte, error) {
-	if err := d.Backed(); err != nil {
-		return nil, err
-	}
+func (d *Dataset) ReadAll() (_ []byte, err error) {
+	defer must.Catch(&err)
+	must.Do(d.Backed())
 	if d.Size() > math.MaxInt {
 		return nil, fmt.Errorf("%s: %w: %d bytes", clip(d.path), ErrLimit, d.Size())
 	}
 	p := make([]byte, d.Size())
-	if err := d.read(p, 0, false); err != nil {
-		return nil, fmt.Errorf("%s: %w", clip(d.path), err)
-	}
+	must.Do(d.read(p, 0, false))
 	return p, nil
 }
 
@@ -198,25 +183,21 @@ func (d *Dataset) ReadAll() ([]byte, error) {
 // written. ReadAt makes them up from the fill value; whoever reads a dataset
 // from front to back is better off without them.
 func (d *Dataset) Backed() error {
-	err := d.err
-	backed := d.Size()
-	if err == nil && d.layout == layoutContiguous && d.addr == undefined {
-		backed = 0
-	}
-	if err == nil && d.layout == layoutChunked && d.count > 0 {
-		var store *chunkStore
-		if store, err = d.store(); err == nil {
+	return named(d.path, must.Try(func() {
+		must.Do(d.err)
+		backed := d.Size()
+		if d.layout == layoutContiguous && d.addr == undefined {
+			backed = 0
+		}
+		if d.layout == layoutChunked && d.count > 0 {
+			store := d.store()
 			backed = min(int64(len(store.refs))*store.bytes, d.Size())
 		}
-	}
-	if err == nil && d.Size()-backed > maxFill {
-		err = fmt.Errorf("%w: %w", ErrLimit, d.src.bad(d.h.addr, "dataset",
-			fmt.Sprintf("shape %d with about %d bytes of elements in the file", d.Shape, backed), fmt.Sprintf("%d less at most %d", d.Size(), maxFill)))
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", clip(d.path), err)
-	}
-	return nil
+		if d.Size()-backed > maxFill {
+			must.Do(fmt.Errorf("%w: %w", ErrLimit, d.src.bad(d.h.addr, "dataset",
+				fmt.Sprintf("shape %d with about %d bytes of elements in the file", d.Shape, backed), fmt.Sprintf("%d less at most %d", d.Size(), maxFill))))
+		}
+	}))
 }
 
 // ReadAt fills p with the bytes from off on of what ReadAll would return. It is
@@ -228,7 +209,7 @@ func (d *Dataset) Backed() error {
 func (d *Dataset) ReadAt(p []byte, off int64) (int, error) {
 	switch {
 	case d.err != nil:
-		return 0, fmt.Errorf("%s: %w", clip(d.path), d.err)
+		return 0, named(d.path, d.err)
 	case off < 0:
 		return 0, fmt.Errorf("hdf5: %s: read at %d", d.path, off)
 	case off >= d.Size():
@@ -245,7 +226,7 @@ func (d *Dataset) ReadAt(p []byte, off int64) (int, error) {
 		defer func() { copy(p, whole[odd:]) }()
 	}
 	if err := d.read(whole, first, true); err != nil {
-		return 0, fmt.Errorf("%s: %w", clip(d.path), err)
+		return 0, err
 	}
 	return len(p), end
 }
@@ -256,26 +237,19 @@ func (d *Dataset) read(p []byte, first int64, cache bool) error {
 		return nil
 	}
 	at := first * int64(d.elem.size)
-	switch {
-	case d.layout == layoutCompact:
-		copy(p, d.data[at:])
-	case d.layout == layoutChunked:
-		store, err := d.store()
-		if err == nil {
-			err = store.read(p, first, cache)
+	return named(d.path, must.Try(func() {
+		switch {
+		case d.layout == layoutCompact:
+			copy(p, d.data[at:])
+		case d.layout == layoutChunked:
+			d.store().read(p, first, cache)
+		case d.addr == undefined:
+			d.fillIn(p)
+		default:
+			d.src.readInto(p, d.addr+uint64(at), "contiguous elements")
 		}
-		if err != nil {
-			return err
-		}
-	case d.addr == undefined:
-		d.fillIn(p)
-	default:
-		if err := d.src.readInto(p, d.addr+uint64(at), "contiguous elements"); err != nil {
-			return err
-		}
-	}
-	d.elem.convert(p)
-	return nil
+		d.elem.convert(p)
+	}))
 }
 
 // fillIn sets stored elements to the fill value.
@@ -290,9 +264,10 @@ func (d *Dataset) fillIn(p []byte) {
 }
 
 // store returns the chunks, reading their index when first asked.
-func (d *Dataset) store() (*chunkStore, error) {
+func (d *Dataset) store() *chunkStore {
 	d.chunkOnce.Do(func() {
-		d.chunks, d.chunkErr = d.openChunks()
+		d.chunkErr = must.Try(func() { d.chunks = d.openChunks() })
 	})
-	return d.chunks, d.chunkErr
+	must.Do(d.chunkErr)
+	return d.chunks
 }

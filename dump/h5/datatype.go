@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // Classes of HDF5 datatypes that are read.
@@ -39,29 +40,26 @@ var floats = map[floatLayout]dtype.Type{
 }
 
 // decodeType decodes a datatype message.
-func decodeType(c *cursor) (element, error) {
+func decodeType(c *cursor) element {
 	at := c.at + int64(c.pos)
 	lead := c.u8()
 	class, version := lead&15, lead>>4
 	bits := c.uint(3)
 	size := c.u32()
-	if c.err == nil && (version < 1 || version > 5) {
+	if version < 1 || version > 5 {
 		c.fail(fmt.Sprintf("datatype version %d", version), "1 to 5")
-	}
-	if c.err != nil {
-		return element{}, c.err
 	}
 	name := fmt.Sprintf("class %d", class)
 	if class < len(classNames) {
 		name = classNames[class]
 	}
-	unsupported := &UnsupportedError{at, fmt.Sprintf("element type %s of %d bytes", name, size)}
+	unknown := func() { unsupported(at, "element type %s of %d bytes", name, size) }
 	e := element{size: int(size), swap: bits&1 != 0}
 	switch class {
 	case classInteger, classFloat:
 		offset, precision := c.u16(), c.u16()
-		if c.err == nil && (offset != 0 || int64(precision) != 8*int64(size)) {
-			return element{}, unsupported
+		if offset != 0 || int64(precision) != 8*int64(size) {
+			unknown()
 		}
 	}
 	switch class {
@@ -76,32 +74,21 @@ func decodeType(c *cursor) (element, error) {
 			e.typ = floats[f]
 		}
 	case classEnum:
-		base, err := decodeBase(c)
-		if err != nil {
-			return element{}, err
+		if c.left() > 0 && c.b[c.pos]&15 != classInteger { // so that types are not nested deeper
+			c.fail("an enumeration of other things", "of integers")
 		}
+		base := decodeType(c)
 		if base.size != int(size) {
-			return element{}, &FormatError{at, "enumeration", fmt.Sprintf("%d bytes", size), fmt.Sprintf("%d like its base type", base.size)}
+			must.Do(&FormatError{at, "enumeration", fmt.Sprintf("%d bytes", size), fmt.Sprintf("%d like its base type", base.size)})
 		}
 		if e = base; isBool(c, base, int(bits&0xffff), version) {
 			e.typ = dtype.Bool
 		}
 	}
-	if c.err == nil && e.typ == dtype.Undefined {
-		return element{}, unsupported
+	if e.typ == dtype.Undefined {
+		unknown()
 	}
-	return e, c.err
-}
-
-// decodeBase decodes the type of an enumeration's values: integers, so that types are not nested deeper.
-func decodeBase(c *cursor) (element, error) {
-	if c.left() > 0 && c.b[c.pos]&15 != classInteger {
-		c.fail("an enumeration of other things", "of integers")
-	}
-	if c.err != nil {
-		return element{}, c.err
-	}
-	return decodeType(c)
+	return e
 }
 
 // isBool tells whether an enumeration is the one h5py and PyTables write for
@@ -119,8 +106,8 @@ func isBool(c *cursor, base element, members, version int) bool {
 		}
 	}
 	v := c.bytes(2)
-	return c.err == nil && (names == [2]string{"FALSE", "TRUE"} && v[0] == 0 && v[1] == 1 ||
-		names == [2]string{"TRUE", "FALSE"} && v[0] == 1 && v[1] == 0)
+	return names == [2]string{"FALSE", "TRUE"} && v[0] == 0 && v[1] == 1 ||
+		names == [2]string{"TRUE", "FALSE"} && v[0] == 1 && v[1] == 0
 }
 
 // convert turns stored elements into little-endian ones.
@@ -142,32 +129,28 @@ func (e *element) convert(p []byte) {
 
 // decodeSpace decodes a dataspace message, versions 1 and 2, into a shape: no dimensions for a scalar, {0} for
 // one without elements.
-func decodeSpace(c *cursor) ([]int64, error) {
+func decodeSpace(c *cursor) (dims []int64) {
 	version := c.version(1, 2)
 	rank := c.u8()
 	c.skip(1) // whether it may grow
 	kind := 0
 	if version == 1 {
 		c.skip(5)
-	} else if kind = c.u8(); c.err == nil && kind > 2 {
+	} else if kind = c.u8(); kind > 2 {
 		c.fail(fmt.Sprintf("dataspace type %d", kind), "0 to 2")
 	}
-	if c.err == nil && rank > maxRank {
+	if rank > maxRank {
 		c.fail(fmt.Sprintf("%d dimensions", rank), fmt.Sprintf("at most %d", maxRank))
 	}
-	var dims []int64
 	for range rank {
 		n := c.u64()
 		if n > math.MaxInt64 {
 			c.fail(fmt.Sprintf("dimension %d", n), "less than 2^63")
-		}
-		if c.err != nil {
-			break
 		}
 		dims = append(dims, int64(n))
 	}
 	if kind == 2 {
 		dims = []int64{0}
 	}
-	return dims, c.err
+	return dims
 }

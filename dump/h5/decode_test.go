@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"testing"
+
+	"precision/internal/must"
 )
 
 // unhex turns hex digits in groups into bytes.
@@ -34,7 +36,7 @@ func TestFillMessages(t *testing.T) {
 		{"version 4", "04 2a 04000000 01020304", "!"},
 	} {
 		d := &Dataset{elem: element{size: 4}}
-		err := d.readFill(&cursor{b: unhex(t, c.in)})
+		err := must.Try(func() { d.readFill(&cursor{b: unhex(t, c.in)}) })
 		got := hex.EncodeToString(d.fill)
 		if err != nil {
 			got = "!"

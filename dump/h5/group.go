@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"precision/internal/must"
 )
 
 // Group is a directory of named objects.
@@ -84,20 +86,18 @@ func clip(path string) string { return fmt.Sprintf("%.1000s", path) }
 // load reads all links of the group.
 func (g *Group) load() error {
 	g.linkOnce.Do(func() {
-		var links []link
-		links, g.linkErr = g.src.links(g.h)
-		slices.SortStableFunc(links, func(a, b link) int { return strings.Compare(a.name, b.name) })
-		for i := 1; i < len(links) && g.linkErr == nil; i++ {
-			if links[i].name == links[i-1].name {
-				g.linkErr = &FormatError{links[i].at, "link", fmt.Sprintf("name %.100q twice", links[i].name), "once"}
+		g.linkErr = must.Try(func() {
+			links := g.src.links(g.h)
+			slices.SortStableFunc(links, func(a, b link) int { return strings.Compare(a.name, b.name) })
+			for i := 1; i < len(links); i++ {
+				if links[i].name == links[i-1].name {
+					must.Do(&FormatError{links[i].at, "link", fmt.Sprintf("name %.100q twice", links[i].name), "once"})
+				}
 			}
-		}
-		g.links = links
+			g.links = links
+		})
 	})
-	if g.linkErr != nil {
-		return fmt.Errorf("%s: %w", clip(g.path), g.linkErr)
-	}
-	return nil
+	return named(g.path, g.linkErr)
 }
 
 // Walk calls fn for every object below the group, in depth and with names in
@@ -185,8 +185,7 @@ func (w *walk) group(g *Group, depth int) error {
 
 // links reads the links of a group in the order in which they are stored: as a table, or, if a name is not ASCII or a
 // link leads to another file, as messages and, of more than eight objects, in a heap.
-func (s *source) links(h *header) ([]link, error) {
-	var list []link
+func (s *source) links(h *header) (list []link) {
 	for _, m := range h.msgs {
 		c := s.cursor(m.data, m.addr, "link info")
 		switch m.typ {
@@ -195,23 +194,18 @@ func (s *source) links(h *header) ([]link, error) {
 		case msgLinkInfo:
 			c.version(0, 0)
 			c.skip(c.u8() & 1 * 8) // largest creation index
-			if heap, tree := c.u64(), c.u64(); c.err == nil && heap != undefined {
+			if heap, tree := c.u64(), c.u64(); heap != undefined {
 				return s.denseLinks(heap, tree)
 			}
 		case msgLink:
-			var l link
-			l, c.err = s.link(c)
-			list = append(list, l)
-		}
-		if c.err != nil {
-			return nil, c.err
+			list = append(list, s.link(c))
 		}
 	}
-	return list, nil
+	return list
 }
 
 // link decodes a link message.
-func (s *source) link(c *cursor) (link, error) {
+func (s *source) link(c *cursor) link {
 	c.version(1, 1)
 	flags := c.u8()
 	l := link{at: c.at, addr: undefined}
@@ -219,41 +213,28 @@ func (s *source) link(c *cursor) (link, error) {
 	c.skip(flags >> 2 & 1 * 8) // order of creation
 	c.skip(flags >> 4 & 1)     // character set
 	n := c.uint(1 << (flags & 3))
-	if c.err == nil && n > maxText {
+	if n > maxText {
 		c.fail(fmt.Sprintf("name of %d bytes", n), fmt.Sprintf("at most %d", maxText))
 	}
 	l.name = string(c.bytes(int(n)))
 	if hard {
 		l.addr = c.u64()
 	}
-	return l, c.err
+	return l
 }
 
 // symbolTable reads the links of a B-tree whose leaves are nodes of entries, with the names in a local heap.
-func (s *source) symbolTable(c *cursor) ([]link, error) {
-	tree, heapAddr := c.u64(), c.u64()
-	if c.err != nil {
-		return nil, c.err
-	}
-	heap := s.localHeap(heapAddr)
-	if heap.err != nil {
-		return nil, heap.err
-	}
-	var list []link
+func (s *source) symbolTable(c *cursor) (list []link) {
+	tree, heap := c.u64(), s.localHeap(c.u64())
 	names := 2 * len(heap.b) // bytes: few entries may name the same
 	v := s.visits()
-	err := s.btree(tree, btreeGroup, 8, func(_ *cursor, node uint64) error {
+	s.btree(tree, btreeGroup, 8, func(_ *cursor, node uint64) {
 		const what = "symbol table node"
 		c := s.head(node, 8, "SNOD", what)
 		c.version(1, 1)
 		c.skip(1)
 		count := c.u16()
-		if c.err != nil {
-			return c.err
-		}
-		if c = v.block(node, 8+40*int64(count), what); c.err != nil {
-			return c.err
-		}
+		c = v.block(node, 8+40*int64(count), what)
 		c.skip(8)
 		for range count {
 			l := link{at: c.at + int64(c.pos)}
@@ -261,17 +242,14 @@ func (s *source) symbolTable(c *cursor) ([]link, error) {
 			name.skip(int(min(c.u64(), math.MaxInt32)))
 			l.addr = c.u64() // undefined for soft links
 			c.skip(4 + 4 + 16)
-			if l.name = name.text(); name.err != nil {
-				return name.err
-			}
+			l.name = name.text()
 			if names -= len(l.name) + 1; names < 0 {
-				return s.bad(uint64(l.at), what, "names that overlap", "names apart from each other")
+				s.refuse(uint64(l.at), what, "names that overlap", "names apart from each other")
 			}
 			list = append(list, l)
 		}
-		return c.err
 	})
-	return list, err
+	return list
 }
 
 // localHeap returns the data of the local heap at addr.
@@ -283,11 +261,8 @@ func (s *source) localHeap(addr uint64) *cursor {
 	size := c.u64()
 	c.skip(8) // free list
 	data := c.u64()
-	if c.err == nil && size > uint64(s.size) {
-		c.err = s.bad(addr, what, fmt.Sprintf("%d bytes", size), fmt.Sprintf("a range inside the file of %d bytes", s.size))
-	}
-	if c.err != nil {
-		return c
+	if size > uint64(s.size) {
+		s.refuse(addr, what, fmt.Sprintf("%d bytes", size), fmt.Sprintf("a range inside the file of %d bytes", s.size))
 	}
 	return s.read(data, int64(size), what)
 }
@@ -300,39 +275,33 @@ const (
 
 // btree calls leaf for each child of the leaf nodes of the B-tree at addr, in
 // key order, with the key in front of the child. Keys have keyLen bytes.
-func (s *source) btree(addr uint64, typ, keyLen int, leaf func(key *cursor, child uint64) error) error {
+func (s *source) btree(addr uint64, typ, keyLen int, leaf func(key *cursor, child uint64)) {
 	const what, lead = "B-tree node", 24
 	v := s.visits()
 	// Levels fall by one from parent to child, so that the depth is at most the 256 that a byte can state.
-	var node func(addr uint64, level int) error
-	node = func(addr uint64, level int) error {
+	var node func(addr uint64, level int)
+	node = func(addr uint64, level int) {
 		c := s.head(addr, lead, "TREE", what)
 		gotType, gotLevel, used := c.u8(), c.u8(), c.u16()
 		switch {
-		case c.err != nil:
-			return c.err
 		case gotType != typ:
-			return s.bad(addr, what, fmt.Sprintf("type %d", gotType), fmt.Sprint(typ))
+			s.refuse(addr, what, fmt.Sprintf("type %d", gotType), fmt.Sprint(typ))
 		case level >= 0 && gotLevel != level:
-			return s.bad(addr, what, fmt.Sprintf("level %d", gotLevel), fmt.Sprint(level))
+			s.refuse(addr, what, fmt.Sprintf("level %d", gotLevel), fmt.Sprint(level))
 		}
 		// The key behind the last child is not needed and may even be missing.
 		c = v.block(addr, lead+int64(used)*int64(keyLen+8), what)
 		c.skip(lead)
 		for range used {
-			if c.err != nil {
-				return c.err
-			}
 			key := s.cursor(nil, addr+uint64(c.pos), "B-tree key")
 			key.b = c.bytes(keyLen)
 			child := c.u64()
 			if gotLevel > 0 {
-				c.err = node(child, gotLevel-1)
+				node(child, gotLevel-1)
 			} else {
-				c.err = leaf(key, child)
+				leaf(key, child)
 			}
 		}
-		return c.err
 	}
-	return node(addr, -1)
+	node(addr, -1)
 }

@@ -19,6 +19,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"precision/internal/must"
 )
 
 // Bounds on what a file may ask for. They lie far above what dumps hold and
@@ -86,45 +88,39 @@ type File struct {
 // is the caller's business.
 //
 // The error is a *FormatError or *UnsupportedError, or wraps what r returned.
-func Open(r io.ReaderAt, size int64) (*File, error) {
+func Open(r io.ReaderAt, size int64) (_ *File, err error) {
+	defer must.Catch(&err)
 	src := &source{r: r, size: size}
-	addr, err := src.superblock()
-	if err != nil {
-		return nil, err
-	}
+	addr := src.superblock()
 	f := &File{src: src}
-	obj, err := f.object(addr, "/", src)
-	if err != nil {
-		return nil, err
-	}
-	g, ok := obj.(*Group)
+	g, ok := must.Get(f.object(addr, "/", src)).(*Group)
 	if !ok {
-		return nil, src.bad(addr, "root object", "an object that is no group", "a group")
+		src.refuse(addr, "root object", "an object that is no group", "a group")
 	}
 	f.root = g
 	return f, nil
 }
 
 // superblock returns the address of the root group's object header.
-func (s *source) superblock() (uint64, error) {
+func (s *source) superblock() uint64 {
 	const what, signature = "superblock", "\x89HDF\r\n\x1a\n"
 	c := s.read(0, min(s.size, 100), what)
-	if c.err == nil && !strings.HasPrefix(string(c.b), signature) {
+	if !strings.HasPrefix(string(c.b), signature) {
 		for at := int64(512); at <= 2048 && at+int64(len(signature)) <= s.size; at *= 2 {
-			if b := s.read(uint64(at), int64(len(signature)), what); b.err == nil && string(b.b) == signature {
-				return 0, &UnsupportedError{0, fmt.Sprintf("user block of %d bytes in front", at)}
+			if string(s.read(uint64(at), int64(len(signature)), what).b) == signature {
+				unsupported(0, "user block of %d bytes in front", at)
 			}
 		}
-		return 0, s.bad(0, what, "no HDF5 signature", "an HDF5 file")
+		s.refuse(0, what, "no HDF5 signature", "an HDF5 file")
 	}
 	c.skip(len(signature))
 	version := c.version(0, 3)
-	if c.err == nil && version > 1 {
-		return 0, &UnsupportedError{0, fmt.Sprintf("superblock version %d, %s", version, latest)}
+	if version > 1 {
+		unsupported(0, "superblock version %d, %s", version, latest)
 	}
 	c.skip(4) // versions of free space storage and root entry, reserved, shared header version
-	if o, l := c.u8(), c.u8(); c.err == nil && (o != 8 || l != 8) {
-		return 0, &UnsupportedError{13, fmt.Sprintf("offsets of %d and lengths of %d bytes", o, l)}
+	if o, l := c.u8(), c.u8(); o != 8 || l != 8 {
+		unsupported(13, "offsets of %d and lengths of %d bytes", o, l)
 	}
 	c.skip(1 + 2 + 2 + 4) // reserved, group leaf k, group internal k, flags
 	if version == 1 {
@@ -134,10 +130,10 @@ func (s *source) superblock() (uint64, error) {
 	end := c.u64()
 	c.skip(8 + 8) // driver information; of the root entry the name
 	root := c.u64()
-	if c.err == nil && end != undefined && end > uint64(s.size) {
-		return 0, s.bad(0, "end of file", fmt.Sprintf("%d bytes, a truncated file", s.size), fmt.Sprint(end))
+	if end != undefined && end > uint64(s.size) {
+		s.refuse(0, "end of file", fmt.Sprintf("%d bytes, a truncated file", s.size), fmt.Sprint(end))
 	}
-	return root, c.err
+	return root
 }
 
 // Root returns the root group.
@@ -167,23 +163,30 @@ func (n *node) Path() string { return n.path }
 
 // object opens the object whose header is at addr, reading by way of src, which
 // may count, as later the object's links and attributes.
-func (f *File) object(addr uint64, path string, src *source) (Object, error) {
-	h, err := src.header(addr)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", clip(path), err)
-	}
-	n := node{file: f, src: src, path: path, h: h}
-	if _, ok := h.find(msgLayout); ok {
-		d := &Dataset{node: n}
-		if err := d.init(); err != nil {
-			return nil, fmt.Errorf("%s: %w", clip(path), err)
+func (f *File) object(addr uint64, path string, src *source) (o Object, err error) {
+	err = must.Try(func() {
+		n := node{file: f, src: src, path: path, h: src.header(addr)}
+		if _, ok := n.h.find(msgLayout); ok {
+			d := &Dataset{node: n}
+			d.init()
+			o = d
+			return
 		}
-		return d, nil
-	}
-	for _, typ := range []int{msgSymbolTable, msgLinkInfo, msgLink} {
-		if _, ok := h.find(typ); ok {
-			return &Group{node: n}, nil
+		for _, typ := range []int{msgSymbolTable, msgLinkInfo, msgLink} {
+			if _, ok := n.h.find(typ); ok {
+				o = &Group{node: n}
+				return
+			}
 		}
+		unsupported(int64(addr), "object that is no group and no dataset")
+	})
+	return o, named(path, err)
+}
+
+// named puts the path of an object before an error.
+func named(path string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil, fmt.Errorf("%s: %w", clip(path), &UnsupportedError{int64(addr), "object that is no group and no dataset"})
+	return fmt.Errorf("%s: %w", clip(path), err)
 }

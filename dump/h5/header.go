@@ -53,11 +53,11 @@ func (h *header) find(typ int) (message, bool) {
 
 // header reads the object header at addr: 16 bytes, then messages aligned to eight, some of which lead to
 // further blocks of messages.
-func (s *source) header(addr uint64) (*header, error) {
+func (s *source) header(addr uint64) *header {
 	const what = "object header"
 	c := s.read(addr, 16, what)
-	if c.err == nil && string(c.b[:4]) == "OHDR" {
-		return nil, &UnsupportedError{int64(addr), "object header version 2, " + latest}
+	if string(c.b[:4]) == "OHDR" {
+		unsupported(int64(addr), "object header version 2, %s", latest)
 	}
 	c.version(1, 1)
 	c.skip(1)
@@ -65,20 +65,14 @@ func (s *source) header(addr uint64) (*header, error) {
 	c.skip(4) // reference count
 	type block struct{ addr, length uint64 }
 	todo := []block{{addr + 16, uint64(c.u32())}}
-	if c.err != nil {
-		return nil, c.err
-	}
 	h, v := &header{addr: addr}, s.visits()
 	for len(todo) > 0 {
 		next := todo[0]
 		todo = todo[1:]
 		if next.length > uint64(s.size) {
-			return nil, s.bad(next.addr, what, fmt.Sprintf("%d bytes", next.length), fmt.Sprintf("a range inside the file of %d bytes", s.size))
+			s.refuse(next.addr, what, fmt.Sprintf("%d bytes", next.length), fmt.Sprintf("a range inside the file of %d bytes", s.size))
 		}
 		c := v.block(next.addr, int64(next.length), what)
-		if c.err != nil {
-			return nil, c.err
-		}
 		for ; c.left() >= 8 && count > 0; count-- {
 			m := message{typ: c.u16()}
 			n := c.u16()
@@ -86,30 +80,24 @@ func (s *source) header(addr uint64) (*header, error) {
 			c.skip(3)
 			m.addr, m.data = next.addr+uint64(c.pos), c.bytes(n)
 			switch {
-			case c.err != nil:
-				return nil, c.err
 			case m.typ == msgNil:
 			case m.typ == msgContinuation:
 				to := s.cursor(m.data, m.addr, "object header continuation")
 				todo = append(todo, block{to.u64(), to.u64()})
-				if to.err != nil {
-					return nil, to.err
-				}
 			case m.typ > msgLastKnown && m.flags&flagFailIfUnknown != 0:
-				return nil, &UnsupportedError{int64(m.addr), fmt.Sprintf("object header message type %#x", m.typ)}
+				unsupported(int64(m.addr), "object header message type %#x", m.typ)
 			default:
 				h.msgs = append(h.msgs, m)
 			}
 		}
 	}
-	return h, nil
+	return h
 }
 
 // message returns a reader over a message, unless it only refers to another object's.
 func (s *source) message(m message, what string) *cursor {
-	c := s.cursor(m.data, m.addr, what)
 	if m.flags&flagShared != 0 {
-		c.err = &UnsupportedError{int64(m.addr), what + " stored by itself and shared"}
+		unsupported(int64(m.addr), "%s stored by itself and shared", what)
 	}
-	return c
+	return s.cursor(m.data, m.addr, what)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"weak"
+
+	"precision/internal/must"
 )
 
 func dataset(tb testing.TB, f *File, path string) *Dataset {
@@ -59,7 +61,7 @@ func TestClaims(t *testing.T) {
 	wide := dataset(t, f, "wide")
 	m, _ := wide.h.find(msgLayout)
 	binary.LittleEndian.PutUint32(m.data[11:], 1<<16) // version, class, rank, address, chunk
-	if err := wide.init(); !errors.Is(err, ErrLimit) {
+	if err := must.Try(wide.init); !errors.Is(err, ErrLimit) {
 		t.Errorf("a chunk of 256 MB: %v", err)
 	}
 }
@@ -187,11 +189,7 @@ func TestDamagedElements(t *testing.T) {
 	f := openBytes(t, b)
 	for _, path := range []string{"/deflate/fixed", "/deflate/cube"} {
 		d := dataset(t, f, path)
-		s, err := d.store()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := s.refs[1]
+		r := d.store().refs[1]
 		b[r.addr+uint64(r.stored)-6] ^= 0x10
 		var fe *FormatError
 		if _, err := dataset(t, f, path).ReadAll(); !errors.As(err, &fe) || fe.Offset != int64(r.addr) {
@@ -303,7 +301,7 @@ func TestNamesThatOverlap(t *testing.T) {
 		t.Errorf("a name of 80 kB: %.200v", err)
 	}
 	long := append([]byte{1, 2}, append(binary.LittleEndian.AppendUint32(nil, 80000), make([]byte, 80008)...)...)
-	if _, err := new(source).link(&cursor{b: long}); !errors.As(err, &fe) || fe.Found != "name of 80000 bytes" {
+	if err := must.Try(func() { new(source).link(&cursor{b: long}) }); !errors.As(err, &fe) || fe.Found != "name of 80000 bytes" {
 		t.Errorf("a link message with a name of 80 kB: %.200v", err)
 	}
 	// Twice the same name, of which an error shows the beginning.
@@ -325,7 +323,7 @@ func TestFiltersCounted(t *testing.T) {
 		for range n {
 			b = append(b, filterShuffle, 0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0)
 		}
-		if _, err := filters(&cursor{b: b}); (err == nil) != (n == 32) {
+		if err := must.Try(func() { filters(&cursor{b: b}) }); (err == nil) != (n == 32) {
 			t.Errorf("%d filters: %v", n, err)
 		}
 	}
@@ -333,18 +331,11 @@ func TestFiltersCounted(t *testing.T) {
 
 // TestDroppedChunks: what the cache gives up is not held by the list any more.
 func TestDroppedChunks(t *testing.T) {
-	s, err := dataset(t, openBytes(t, fixture(t, "chunks_earliest.h5")), "/deflate/fixed").store()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := dataset(t, openBytes(t, fixture(t, "chunks_earliest.h5")), "/deflate/fixed").store()
 	s.held = cacheBytes
-	first, err := s.chunk(s.refs[0], true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	held := weak.Make(&first[0])
-	if _, err := s.chunk(s.refs[1], true); err != nil || len(s.recent) != 1 {
-		t.Fatal(len(s.recent), err)
+	held := weak.Make(&s.chunk(s.refs[0], true)[0])
+	if s.chunk(s.refs[1], true); len(s.recent) != 1 {
+		t.Fatal(len(s.recent))
 	}
 	if runtime.GC(); held.Value() != nil {
 		t.Error("a chunk that was dropped is in memory")

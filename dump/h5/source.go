@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"sync/atomic"
+
+	"precision/internal/must"
 )
 
 // undefined is the address of something that was never allocated.
@@ -35,45 +37,49 @@ func (s *source) bad(addr uint64, what, found, expected string) error {
 	return &FormatError{int64(min(addr, math.MaxInt64)), what, found, expected}
 }
 
-// within checks that n bytes at addr lie inside the file.
-func (s *source) within(addr uint64, n int64, what string) error {
+// refuse ends the reading with the error of bad.
+func (s *source) refuse(addr uint64, what, found, expected string) {
+	must.Do(s.bad(addr, what, found, expected))
+}
+
+// unsupported ends the reading of what is not read here.
+func unsupported(at int64, format string, args ...any) {
+	must.Do(&UnsupportedError{at, fmt.Sprintf(format, args...)})
+}
+
+// within refuses n bytes at addr that do not lie inside the file.
+func (s *source) within(addr uint64, n int64, what string) {
 	switch {
 	case addr == undefined:
-		return s.bad(addr, what, "the undefined address", "an address")
+		s.refuse(addr, what, "the undefined address", "an address")
 	case n < 0, addr > uint64(s.size), n > s.size-int64(addr):
-		return s.bad(addr, what, fmt.Sprintf("%d bytes claimed", n), fmt.Sprintf("a range inside the file of %d bytes", s.size))
+		s.refuse(addr, what, fmt.Sprintf("%d bytes claimed", n), fmt.Sprintf("a range inside the file of %d bytes", s.size))
 	}
-	return nil
 }
 
 // readInto fills p from addr.
-func (s *source) readInto(p []byte, addr uint64, what string) error {
-	if err := s.within(addr, int64(len(p)), what); err != nil {
-		return err
+func (s *source) readInto(p []byte, addr uint64, what string) {
+	s.within(addr, int64(len(p)), what)
+	switch n, err := s.r.ReadAt(p, int64(addr)); {
+	case n == len(p):
+	case err == nil || errors.Is(err, io.EOF):
+		s.refuse(addr, what, fmt.Sprintf("%d bytes", n), fmt.Sprintf("%d", len(p)))
+	default:
+		must.Do(fmt.Errorf("hdf5: offset %#x: %s: %w", addr, what, err))
 	}
-	n, err := s.r.ReadAt(p, int64(addr))
-	if n == len(p) {
-		return nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		return s.bad(addr, what, fmt.Sprintf("%d bytes", n), fmt.Sprintf("%d", len(p)))
-	}
-	return fmt.Errorf("hdf5: offset %#x: %s: %w", addr, what, err)
 }
 
-// read reads n bytes of metadata at addr; where they cannot be had, the cursor has the error.
+// read reads n bytes of metadata at addr.
 func (s *source) read(addr uint64, n int64, what string) *cursor {
-	c := s.cursor(nil, addr, what)
-	switch c.err = s.within(addr, n, what); {
-	case c.err != nil:
+	s.within(addr, n, what)
+	switch {
 	case n > maxMetadata:
-		c.err = fmt.Errorf("%w: %w", ErrLimit, s.bad(addr, what, fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most %d", maxMetadata)))
+		must.Do(fmt.Errorf("%w: %w", ErrLimit, s.bad(addr, what, fmt.Sprintf("%d bytes", n), fmt.Sprintf("at most %d", maxMetadata))))
 	case s.left != nil && s.left.Add(-n) < 0:
-		c.err = fmt.Errorf("%w: %w", ErrLimit, s.bad(addr, what, "metadata read over and over", "structures that do not overlap"))
-	default:
-		c.b = make([]byte, n)
-		c.err = s.readInto(c.b, addr, what)
+		must.Do(fmt.Errorf("%w: %w", ErrLimit, s.bad(addr, what, "metadata read over and over", "structures that do not overlap")))
 	}
+	c := s.cursor(make([]byte, n), addr, what)
+	s.readInto(c.b, addr, what)
 	return c
 }
 
@@ -89,31 +95,24 @@ func (s *source) cursor(b []byte, addr uint64, what string) *cursor {
 	return &cursor{b: b, at: int64(addr), what: what}
 }
 
-// cursor decodes little-endian fields from a slice. The first read beyond the
-// end sets err, after which every read yields zero values.
+// cursor decodes little-endian fields from a slice. What is not as expected, and a read beyond the end, end the reading.
 type cursor struct {
 	b    []byte
 	pos  int
 	at   int64 // file offset of b[0]
 	what string
-	err  error
 }
 
 func (c *cursor) fail(found, expected string) {
-	if c.err == nil {
-		c.err = &FormatError{c.at + int64(c.pos), c.what, found, expected}
-	}
+	must.Do(&FormatError{c.at + int64(c.pos), c.what, found, expected})
 }
 
 func (c *cursor) left() int { return len(c.b) - c.pos }
 
 // bytes takes the next n bytes; they alias the underlying slice.
 func (c *cursor) bytes(n int) []byte {
-	if c.err == nil && (n < 0 || n > c.left()) {
+	if n < 0 || n > c.left() {
 		c.fail(fmt.Sprintf("%d bytes left", c.left()), fmt.Sprint(n))
-	}
-	if c.err != nil {
-		return nil
 	}
 	p := c.b[c.pos : c.pos+n : c.pos+n]
 	c.pos += n
@@ -124,7 +123,7 @@ func (c *cursor) skip(n int) { c.bytes(n) }
 
 // signature takes the bytes a structure begins with.
 func (c *cursor) signature(want string) {
-	if got := string(c.bytes(len(want))); c.err == nil && got != want {
+	if got := string(c.bytes(len(want))); got != want {
 		c.pos -= len(want)
 		c.fail(fmt.Sprintf("signature %q", got), fmt.Sprintf("%q", want))
 	}
@@ -154,13 +153,9 @@ const maxText = 64 << 10
 
 // text takes bytes up to a zero byte, which is consumed.
 func (c *cursor) text() string {
-	if c.err != nil {
-		return ""
-	}
 	n := bytes.IndexByte(c.b[c.pos:][:min(c.left(), maxText+1)], 0)
 	if n < 0 {
 		c.fail("text without an end", fmt.Sprintf("a zero byte behind at most %d others", maxText))
-		return ""
 	}
 	return string(c.bytes(n + 1)[:n])
 }
@@ -168,7 +163,7 @@ func (c *cursor) text() string {
 // version takes a version byte that must be in lo to hi.
 func (c *cursor) version(lo, hi int) int {
 	v := c.u8()
-	if c.err == nil && (v < lo || v > hi) {
+	if v < lo || v > hi {
 		c.pos--
 		c.fail(fmt.Sprintf("version %d", v), fmt.Sprintf("%d to %d", lo, hi))
 	}
@@ -189,15 +184,12 @@ func (s *source) visits() *visits {
 
 // block reads the n bytes at addr.
 func (v *visits) block(addr uint64, n int64, what string) *cursor {
-	c := v.src.cursor(nil, addr, what)
 	if v.seen[addr] {
-		c.err = v.src.bad(addr, what, "a second reference to the block", "one")
-		return c
+		v.src.refuse(addr, what, "a second reference to the block", "one")
 	}
 	v.seen[addr] = true
 	if v.left -= n; v.left < 0 {
-		c.err = v.src.bad(addr, what, fmt.Sprintf("%d bytes, more with their siblings than the file has", n), "blocks that do not overlap")
-		return c
+		v.src.refuse(addr, what, fmt.Sprintf("%d bytes, more with their siblings than the file has", n), "blocks that do not overlap")
 	}
 	return v.src.read(addr, n, what)
 }

@@ -1,0 +1,37 @@
+// Package must ends a piece of work at the first thing that fails, as a parser ends at an error of syntax: what the work is
+// made of gives values and no errors, and its border, the one function that others call, gives the error.
+package must
+
+// failure is how an error comes to the border. Other panics pass it.
+type failure struct{ error }
+
+// Do ends the work if there is an error.
+func Do(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// Get is a value, unless there is an error, which ends the work.
+func Get[T any](v T, err error) T {
+	Do(err)
+	return v
+}
+
+// Catch is deferred at the border: it sets the error that ended the work.
+func Catch(to *error) {
+	switch p := recover().(type) {
+	case nil:
+	case failure:
+		*to = p.error
+	default:
+		panic(p)
+	}
+}
+
+// Try does a piece of work and gives the error that ended it.
+func Try(work func()) (err error) {
+	defer Catch(&err)
+	work()
+	return nil
+}
