@@ -100,11 +100,8 @@ func IsFile(path string) bool {
 		return false
 	}
 	defer f.Close()
-	head := make([]byte, min(size, looked))
-	if _, err := io.ReadFull(f, head); err != nil {
-		return false
-	}
-	return torch.Is(head) || isSafetensors(head, size) || isMindSpore(head) || isPickle(head, path)
+	head, err := beginning(f, size)
+	return err == nil && (torch.Is(head) || isSafetensors(head, size) || isMindSpore(head) || isPickle(head, path))
 }
 
 // Holds tells whether a path is a file of named tensors or a folder of them, also a checkpoint of TensorFlow or weights of Keras.

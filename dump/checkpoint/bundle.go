@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
-	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/protofield"
 	"precision/internal/tfrecord"
@@ -102,11 +102,8 @@ type bundleEntry struct {
 }
 
 // bundle reads the index of a checkpoint, and opens the files that hold its tensors.
-func (s *Set) bundle(f io.ReaderAt, size int64, path string) error {
-	entries, shards, big, err := readIndex(f, size)
-	if err != nil {
-		return err
-	}
+func (s *Set) bundle(f io.ReaderAt, size int64, path string) {
+	entries, shards, big := readIndex(f, size)
 	s.Weights = true
 	prefix := strings.TrimSuffix(path, indexEnd)
 	type shard struct {
@@ -115,25 +112,20 @@ func (s *Set) bundle(f io.ReaderAt, size int64, path string) error {
 		size int64
 	}
 	files := map[int64]*shard{}
-	open := func(n int64) (*shard, error) {
+	open := func(n int64) *shard {
 		if files[n] == nil {
 			part := fmt.Sprintf("%s.data-%05d-of-%05d", prefix, n, shards)
 			f, size, err := plainfile.Open(part, what)
-			if err != nil {
-				return nil, err
-			}
+			must.Do(err)
 			s.files = append(s.files, f)
 			files[n] = &shard{part, f, size}
 		}
-		return files[n], nil
+		return files[n]
 	}
 	names := map[string]string{}
 	for _, e := range entries {
 		if e.key == objectGraph {
-			part, err := open(e.shard)
-			if err != nil {
-				return err
-			}
+			part := open(e.shard)
 			names = fullNames(io.NewSectionReader(part.file, e.offset, e.size), e.size)
 		}
 	}
@@ -143,69 +135,52 @@ func (s *Set) bundle(f io.ReaderAt, size int64, path string) error {
 		if !known || e.sliced { // texts, and what stands for slices that are entries of their own
 			continue
 		}
-		part, err := open(e.shard)
-		if err != nil {
-			return err
-		}
-		v, err := layout.Contiguous(e.shape)
-		if err != nil {
-			return fmt.Errorf("tensor %q: %w", e.key, err)
-		}
+		part, v := open(e.shard), contiguous(e.key, e.shape)
 		if want := typ.Bytes(v.Len()); e.size != want || e.offset < 0 || e.offset > part.size-e.size {
-			return fmt.Errorf("tensor %q lies at %d to %d of the %d bytes of %s, expected %d bytes inside for %s %v", e.key, e.offset, e.offset+e.size, part.size, part.path, want, typ, e.shape)
+			must.Do(fmt.Errorf("tensor %q lies at %d to %d of the %d bytes of %s, expected %d bytes inside for %s %v", e.key, e.offset, e.offset+e.size, part.size, part.path, want, typ, e.shape))
 		}
 		name := strings.TrimSuffix(e.key, variableEnd)
 		if full := names[e.key]; full != "" && !taken[full] {
 			name = full
 		}
 		taken[name] = true
-		s.put(name, typ, e.shape, big, func() (tiles, error) { return layout.NewReader(part.file, e.offset, typ.Bits()/8, v) })
+		s.put(name, typ, e.shape, big, func() tiles { return elements(part.file, e.offset, typ, v) })
 	}
-	return nil
 }
 
 var errTable = errors.New("found no index of a checkpoint of TensorFlow, expected a table of LevelDB")
 
 // readIndex reads the entries of an index, how many files hold the tensors, and the order of their bytes.
-func readIndex(f io.ReaderAt, size int64) (entries []bundleEntry, shards int64, big bool, err error) {
+func readIndex(f io.ReaderAt, size int64) (entries []bundleEntry, shards int64, big bool) {
 	if size > mostTable {
-		return nil, 0, false, fmt.Errorf("an index of %d bytes, expected at most %d", size, int64(mostTable))
+		must.Do(fmt.Errorf("an index of %d bytes, expected at most %d", size, int64(mostTable)))
 	}
 	b := make([]byte, size)
-	if _, err := f.ReadAt(b, 0); err != nil {
-		return nil, 0, false, err
+	must.Get(f.ReadAt(b, 0))
+	read := func(value []byte, fields protofield.Fields) {
+		if protofield.Message(value).Read(fields) != nil {
+			must.Do(errTable)
+		}
 	}
 	footer := b[size-tableFooter:]
 	_, n := handle(footer) // of the index of what else there is
-	if n == 0 {
-		return nil, 0, false, errTable
-	}
-	at, m := handle(footer[n:])
-	if m == 0 {
-		return nil, 0, false, errTable
-	}
+	at, _ := handle(footer[n:])
 	shards = 1
-	err = block(b, at, func(_ string, value []byte) error {
-		at, n := handle(value)
-		if n == 0 {
-			return errTable
-		}
-		return block(b, at, func(key string, value []byte) error {
+	block(b, at, func(_ string, value []byte) {
+		at, _ := handle(value)
+		block(b, at, func(key string, value []byte) {
 			if key == "" {
 				order := uint64(0)
-				err := protofield.Message(value).Read(protofield.Fields{1: &shards, 2: &order})
+				read(value, protofield.Fields{1: &shards, 2: &order})
 				big = order == 1
-				return err
+				return
 			}
-			e, err := entryOf(key, value)
+			e := bundleEntry{key: key}
+			read(value, protofield.Fields{1: &e.kind, 2: protofield.Dims(&e.shape), 3: &e.shard, 4: &e.offset, 5: &e.size, 7: &e.sliced})
 			entries = append(entries, e)
-			return err
 		})
 	})
-	if errors.Is(err, protofield.Err) {
-		err = errTable
-	}
-	return entries, shards, big, err
+	return entries, shards, big
 }
 
 // handle reads where a block is: its place and its size.
@@ -213,7 +188,7 @@ func handle(b []byte) (at [2]uint64, n int) {
 	for i := range at {
 		v, m := binary.Uvarint(b[n:])
 		if m <= 0 {
-			return at, 0
+			must.Do(errTable)
 		}
 		at[i], n = v, n+m
 	}
@@ -221,49 +196,36 @@ func handle(b []byte) (at [2]uint64, n int) {
 }
 
 // block gives the keys and values of a block.
-func block(file []byte, at [2]uint64, take func(key string, value []byte) error) error {
-	if at[0] > uint64(len(file)) || at[1] > uint64(len(file)) || at[0]+at[1]+blockTrailer > uint64(len(file)) || at[1] < 4 {
-		return fmt.Errorf("offset %d: %w", at[0], errTable)
+func block(file []byte, at [2]uint64, take func(key string, value []byte)) {
+	refuseIf := func(bad bool) {
+		if bad {
+			must.Do(fmt.Errorf("offset %d: %w", at[0], errTable))
+		}
 	}
+	refuseIf(at[0] > uint64(len(file)) || at[1] > uint64(len(file)) || at[0]+at[1]+blockTrailer > uint64(len(file)) || at[1] < 4)
 	b, trailer := file[at[0]:at[0]+at[1]], file[at[0]+at[1]:][:blockTrailer]
 	if tfrecord.Checksum(file[at[0]:at[0]+at[1]+1]) != binary.LittleEndian.Uint32(trailer[1:]) {
-		return fmt.Errorf("offset %d: the checksum of a block is wrong", at[0])
+		must.Do(fmt.Errorf("offset %d: the checksum of a block is wrong", at[0]))
 	}
 	if trailer[0] != 0 {
-		return fmt.Errorf("offset %d: a block that is compressed, expected none, as TensorFlow writes them", at[0])
+		must.Do(fmt.Errorf("offset %d: a block that is compressed, expected none, as TensorFlow writes them", at[0]))
 	}
 	restarts := uint64(binary.LittleEndian.Uint32(b[len(b)-4:]))
-	if 4*restarts+4 > uint64(len(b)) {
-		return fmt.Errorf("offset %d: %w", at[0], errTable)
-	}
+	refuseIf(4*restarts+4 > uint64(len(b)))
 	b = b[:uint64(len(b))-4*restarts-4]
 	var key []byte
 	for len(b) > 0 {
 		var lengths [3]uint64 // shared with the last key, of the rest of the key, of the value
 		for i := range lengths {
 			v, n := binary.Uvarint(b)
-			if n <= 0 {
-				return fmt.Errorf("offset %d: %w", at[0], errTable)
-			}
+			refuseIf(n <= 0)
 			lengths[i], b = v, b[n:]
 		}
-		if lengths[0] > uint64(len(key)) || lengths[1] > uint64(len(b)) || lengths[2] > uint64(len(b))-lengths[1] {
-			return fmt.Errorf("offset %d: %w", at[0], errTable)
-		}
+		refuseIf(lengths[0] > uint64(len(key)) || lengths[1] > uint64(len(b)) || lengths[2] > uint64(len(b))-lengths[1])
 		key = append(key[:lengths[0]], b[:lengths[1]]...)
-		if err := take(string(key), b[lengths[1]:lengths[1]+lengths[2]]); err != nil {
-			return err
-		}
+		take(string(key), b[lengths[1]:lengths[1]+lengths[2]])
 		b = b[lengths[1]+lengths[2]:]
 	}
-	return nil
-}
-
-// entryOf reads where a tensor lies.
-func entryOf(key string, value []byte) (bundleEntry, error) {
-	e := bundleEntry{key: key}
-	err := protofield.Message(value).Read(protofield.Fields{1: &e.kind, 2: protofield.Dims(&e.shape), 3: &e.shard, 4: &e.offset, 5: &e.size, 7: &e.sliced})
-	return e, err
 }
 
 // fullNames are the names that variables have in the program, by their keys. Without such names, or if they

@@ -11,6 +11,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/h5"
 	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -25,8 +26,8 @@ func IsKeras(path string) bool {
 		return false
 	}
 	defer f.Close()
-	head := make([]byte, min(size, looked))
-	if _, err := io.ReadFull(io.NewSectionReader(f, 0, size), head); err != nil {
+	head, err := beginning(f, size)
+	if err != nil {
 		return false
 	}
 	if isHDF5(head) {
@@ -67,29 +68,14 @@ func kerasMember(f io.ReaderAt, size int64) *zip.File {
 	return nil
 }
 
-// keras reads the weights in an archive of Keras.
-func (s *Set) keras(f io.ReaderAt, size int64, m *zip.File) error {
-	left := int64(mostInflated)
-	content, length, err := unzipped(f, size, m, &left)
-	if err != nil {
-		return err
-	}
-	return s.hdf5(content, length)
-}
-
 // hdf5 reads the datasets of a file of Keras that hold numbers.
-func (s *Set) hdf5(f io.ReaderAt, size int64) error {
-	file, err := h5.Open(f, size)
-	if err != nil {
-		return err
-	}
-	if marked, err := ofKeras(file); err != nil {
-		return err
-	} else if !marked {
-		return fmt.Errorf("an HDF5 file without the marks of Keras, expected %s", what)
+func (s *Set) hdf5(f io.ReaderAt, size int64) {
+	file := must.Get(h5.Open(f, size))
+	if !must.Get(ofKeras(file)) {
+		must.Do(fmt.Errorf("an HDF5 file without the marks of Keras, expected %s", what))
 	}
 	s.Weights = true
-	return file.Walk(func(path string, obj h5.Object, err error) error {
+	must.Do(file.Walk(func(path string, obj h5.Object, err error) error {
 		d, ok := obj.(*h5.Dataset)
 		if err != nil || !ok {
 			return err
@@ -101,9 +87,9 @@ func (s *Set) hdf5(f io.ReaderAt, size int64) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		s.put(kerasName(path), d.Type, d.Shape, false, func() (tiles, error) { return layout.NewReader(d, 0, d.Type.Bits()/8, v) })
+		s.put(kerasName(path), d.Type, d.Shape, false, func() tiles { return elements(d, 0, d.Type, v) })
 		return nil
-	})
+	}))
 }
 
 // kerasName is the name of a weight: conv/kernel for model_weights/conv/conv/kernel:0, as Keras 2 files it below the layer

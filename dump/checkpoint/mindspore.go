@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"precision/dump/dtype"
-	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/protofield"
 )
 
@@ -23,7 +23,7 @@ const (
 
 // mindspore reads MindSpore's checkpoint.proto: values of a name and a tensor, one behind the other. A large tensor is cut into
 // several values of one name.
-func (s *Set) mindspore(f io.ReaderAt, size int64) error {
+func (s *Set) mindspore(f io.ReaderAt, size int64) {
 	type tensor struct {
 		name  string
 		kind  string
@@ -34,8 +34,8 @@ func (s *Set) mindspore(f io.ReaderAt, size int64) error {
 	head := make([]byte, mostNaming)
 	for at := int64(0); at < size; {
 		n, err := f.ReadAt(head[:min(mostNaming, size-at)], at)
-		if err != nil && err != io.EOF {
-			return err
+		if err != io.EOF {
+			must.Do(err)
 		}
 		if n == sumSize && bytes.HasPrefix(head[:n], []byte(sumMark)) {
 			break
@@ -46,7 +46,7 @@ func (s *Set) mindspore(f io.ReaderAt, size int64) error {
 			length, m = protowire.ConsumeVarint(head[tag:n])
 		}
 		if m <= 0 || length > uint64(size-at-int64(tag+m)) {
-			return fmt.Errorf("offset %d: found no value of a checkpoint that ends within %d bytes; the file was cut, or is encrypted", at, size-at)
+			must.Do(fmt.Errorf("offset %d: found no value of a checkpoint that ends within %d bytes; the file was cut, or is encrypted", at, size-at))
 		}
 		from := tag + m
 		value := protofield.Value{Bytes: head[from:min(int64(n), int64(from)+int64(length))], Size: int64(length)}
@@ -85,7 +85,7 @@ func (s *Set) mindspore(f io.ReaderAt, size int64) error {
 			err = fmt.Errorf("found no elements within %d bytes", mostNaming)
 		}
 		if err != nil {
-			return fmt.Errorf("offset %d: the value %q: %w", at, t.name, err)
+			must.Do(fmt.Errorf("offset %d: the value %q: %w", at, t.name, err))
 		}
 		at += int64(from) + int64(length)
 		if other || t.kind == "str" {
@@ -101,24 +101,20 @@ func (s *Set) mindspore(f io.ReaderAt, size int64) error {
 	for _, t := range tensors {
 		typ, ok := dtype.FromFramework(t.kind)
 		if !ok {
-			return fmt.Errorf("tensor %q has elements of type %q, expected one of those that numbers have here", t.name, t.kind)
+			must.Do(fmt.Errorf("tensor %q has elements of type %q, expected one of those that numbers have here", t.name, t.kind))
 		}
 		held := t.parts.size()
 		if len(t.shape) == 1 && t.shape[0] == 0 && held > 0 {
 			t.shape = nil // so older releases write a scalar
 		}
-		v, err := layout.Contiguous(t.shape)
-		if err != nil {
-			return fmt.Errorf("tensor %q: %w", t.name, err)
-		}
+		v := contiguous(t.name, t.shape)
 		if want := typ.Bytes(v.Len()); held != want {
-			return fmt.Errorf("tensor %q has %d bytes, expected %d for %s %v", t.name, held, want, typ, t.shape)
+			must.Do(fmt.Errorf("tensor %q has %d bytes, expected %d for %s %v", t.name, held, want, typ, t.shape))
 		}
 		parts := t.parts
 		parts.of(f)
-		s.put(t.name, typ, t.shape, false, func() (tiles, error) { return layout.NewReader(parts, 0, typ.Bits()/8, v) })
+		s.put(t.name, typ, t.shape, false, func() tiles { return elements(parts, 0, typ, v) })
 	}
-	return nil
 }
 
 // spans are the places in a file that a tensor lies in, one behind the other.

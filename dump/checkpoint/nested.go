@@ -12,6 +12,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/torch"
 	"precision/internal/lazy"
+	"precision/internal/must"
 	"precision/internal/nd"
 	"precision/internal/order"
 	"precision/internal/plainfile"
@@ -36,7 +37,7 @@ var (
 )
 
 // nested finds a checkpoint of a training at or below a folder, and how it is opened; nil if there is none.
-func nested(dir string) (string, func(*Set, string) error) {
+func nested(dir string) (string, func(*Set, string)) {
 	for range 3 {
 		if info, err := os.Lstat(filepath.Join(dir, plan)); err == nil && info.Mode().IsRegular() {
 			return dir, (*Set).distributed
@@ -60,55 +61,40 @@ func nested(dir string) (string, func(*Set, string) error) {
 }
 
 // distributed opens a checkpoint of torch.distributed.checkpoint.
-func (s *Set) distributed(dir string) error {
+func (s *Set) distributed(dir string) {
 	path := filepath.Join(dir, plan)
 	f, _, err := plainfile.Open(path, "the metadata of a checkpoint")
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	list, err := torch.ReadMetadata(f)
 	f.Close()
-	if err != nil {
-		return plainfile.At(path, err)
-	}
+	inFile(path, func() { must.Do(err) })
 	files := map[string]*plainfile.File{}
 	for _, t := range list {
 		all := &pieced{shape: t.Shape, size: t.Type.Bits() / 8}
 		for _, p := range t.Pieces {
-			if err := plainfile.CheckName(p.File); err != nil {
-				return plainfile.At(path, fmt.Errorf("the file of %q: %w", t.Name, err))
-			}
+			inFile(path, func() { inside(fmt.Sprintf("the file of %q", t.Name), func() { must.Do(plainfile.CheckName(p.File)) }) })
 			f := files[p.File]
 			if f == nil {
-				if f, _, err = plainfile.Open(filepath.Join(dir, p.File), "a part of a checkpoint"); err != nil {
-					return err
-				}
+				f, _, err = plainfile.Open(filepath.Join(dir, p.File), "a part of a checkpoint")
+				must.Do(err)
 				files[p.File] = f
 				s.files = append(s.files, f)
 			}
 			if !fits(p.Offset, p.Shape, t.Shape) {
-				return plainfile.At(path, fmt.Errorf("a piece of %q lies at %v with shape %v, expected it inside %v", t.Name, p.Offset, p.Shape, t.Shape))
+				must.Do(plainfile.At(path, fmt.Errorf("a piece of %q lies at %v with shape %v, expected it inside %v", t.Name, p.Offset, p.Shape, t.Shape)))
 			}
 			part := io.NewSectionReader(f, p.At, p.Length)
-			all.pieces = append(all.pieces, &piece{offset: p.Offset, shape: p.Shape, open: func() (tiles, error) {
-				held, err := torch.Read(part, part.Size())
-				if err != nil {
-					return nil, err
-				}
-				x, err := held.Bare()
-				if err != nil {
-					return nil, err
-				}
+			all.pieces = append(all.pieces, &piece{offset: p.Offset, shape: p.Shape, open: func() tiles {
+				x := must.Get(must.Get(torch.Read(part, part.Size())).Bare())
 				if x.Type != t.Type || !slices.Equal(x.Shape, p.Shape) {
-					return nil, fmt.Errorf("found %s %v, expected %s %v", x.Type, x.Shape, t.Type, p.Shape)
+					must.Do(fmt.Errorf("found %s %v, expected %s %v", x.Type, x.Shape, t.Type, p.Shape))
 				}
-				return x.Reader(part)
+				return must.Get(x.Reader(part))
 			}})
 		}
 		s.put(t.Name, t.Type, t.Shape, false, all.reader)
 		s.Tensors[len(s.Tensors)-1].File = dir
 	}
-	return nil
 }
 
 // fits tells whether a piece lies inside a shape.
@@ -134,12 +120,12 @@ type pieced struct {
 // piece is a part of a tensor, a block of shape from offset on.
 type piece struct {
 	offset, shape []int64
-	open          func() (tiles, error)
+	open          func() tiles
 }
 
 // reader reads it, each piece through a reader of its own.
-func (p *pieced) reader() (tiles, error) {
-	return &piecedReader{pieced: p, open: make([]tiles, len(p.pieces))}, nil
+func (p *pieced) reader() tiles {
+	return &piecedReader{pieced: p, open: make([]tiles, len(p.pieces))}
 }
 
 type piecedReader struct {
@@ -148,7 +134,8 @@ type piecedReader struct {
 }
 
 // ReadTile reads the elements in runs along the last axis.
-func (r *piecedReader) ReadTile(dst []byte, first, n int64) error {
+func (r *piecedReader) ReadTile(dst []byte, first, n int64) (err error) {
+	defer must.Catch(&err)
 	at := make([]int64, len(r.shape))
 	for n > 0 {
 		nd.PlaceIn(first, r.shape, at)
@@ -158,10 +145,7 @@ func (r *piecedReader) ReadTile(dst []byte, first, n int64) error {
 		}
 		p := r.pieces[k]
 		if r.open[k] == nil {
-			var err error
-			if r.open[k], err = p.open(); err != nil {
-				return err
-			}
+			r.open[k] = p.open()
 		}
 		// As far as whole rows of the tensor are rows of the piece, a run goes on over them.
 		run, inner := int64(1), int64(0)
@@ -175,9 +159,7 @@ func (r *piecedReader) ReadTile(dst []byte, first, n int64) error {
 			inner = inner*p.shape[i] + at[i] - p.offset[i]
 		}
 		run = min(run, n)
-		if err := r.open[k].ReadTile(dst[:run*int64(r.size)], inner, run); err != nil {
-			return err
-		}
+		must.Do(r.open[k].ReadTile(dst[:run*int64(r.size)], inner, run))
 		dst, first, n = dst[run*int64(r.size):], first+run, n-run
 	}
 	return nil
@@ -234,7 +216,7 @@ func ranksIn(dir string) (list []rank) {
 
 // megatron opens the ranks of a checkpoint of Megatron and puts tensors together that tensor parallel ranks cut. Stages of a pipeline
 // number their layers from 0.
-func (s *Set) megatron(dir string) error {
+func (s *Set) megatron(dir string) {
 	layers, cut := 0, 0
 	ranks := ranksIn(dir)
 	for len(ranks) > 0 {
@@ -243,17 +225,15 @@ func (s *Set) megatron(dir string) error {
 			n = len(ranks)
 		}
 		if cut > 0 && n != cut {
-			return fmt.Errorf("%s: %d tensor parallel ranks of stage %d, expected %d as before it", dir, n, ranks[0].stage, cut)
+			must.Do(fmt.Errorf("%s: %d tensor parallel ranks of stage %d, expected %d as before it", dir, n, ranks[0].stage, cut))
 		}
 		cut = n
 		var parts [][]*Tensor
 		for _, r := range ranks[:n] {
 			one := &Set{Path: r.path}
-			err := one.add(r.path)
+			err := must.Try(func() { one.add(r.path) })
 			s.files = append(s.files, one.files...)
-			if err != nil {
-				return err
-			}
+			must.Do(err)
 			parts = append(parts, modelOf(one.Tensors))
 		}
 		most := 0
@@ -261,7 +241,7 @@ func (s *Set) megatron(dir string) error {
 			same := []*Tensor{t}
 			for _, other := range parts[1:] {
 				if i >= len(other) || other[i].Name != t.Name || len(other[i].Shape) != len(t.Shape) || other[i].Type != t.Type {
-					return fmt.Errorf("%s: the ranks of a tensor parallel group hold different tensors, at %q", dir, t.Name)
+					must.Do(fmt.Errorf("%s: the ranks of a tensor parallel group hold different tensors, at %q", dir, t.Name))
 				}
 				same = append(same, other[i])
 			}
@@ -276,7 +256,6 @@ func (s *Set) megatron(dir string) error {
 		layers += most
 		ranks = ranks[n:]
 	}
-	return nil
 }
 
 // modelOf are the tensors of the model in what a rank saved, without the words before their names.
@@ -336,10 +315,7 @@ func join(parts []*Tensor, gated bool) *Tensor {
 			size[axis] /= halves
 			offset[axis] = half*shape[axis]/halves + int64(i)*size[axis]
 			from := half * size[axis] * stride(part.Shape, axis) // axis is 0 where there are halves
-			all.pieces = append(all.pieces, &piece{offset: offset, shape: size, open: func() (tiles, error) {
-				r, err := part.open()
-				return shifted{r, from}, err
-			}})
+			all.pieces = append(all.pieces, &piece{offset: offset, shape: size, open: func() tiles { return shifted{part.open(), from} }})
 		}
 	}
 	return &Tensor{Name: t.Name, Type: t.Type, Shape: shape, BigEndian: t.BigEndian, File: t.File, open: all.reader}

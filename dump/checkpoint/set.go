@@ -18,6 +18,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/npy"
 	"precision/dump/torch"
+	"precision/internal/must"
 	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
@@ -43,7 +44,8 @@ type Tensor struct {
 	BigEndian bool
 	// File holds it.
 	File string
-	open func() (tiles, error)
+	// open starts to read, or ends the reading.
+	open func() tiles
 }
 
 // tiles reads elements [first, first+n) as they are stored.
@@ -63,13 +65,7 @@ func (t *Tensor) Permuted(axes ...int) (*Tensor, error) {
 	}
 	c := *t
 	c.Shape = shape
-	c.open = func() (tiles, error) {
-		r, err := t.open()
-		if err != nil {
-			return nil, err
-		}
-		return layout.NewReader(tilesAt{r, int64(t.Type.Bits() / 8)}, 0, t.Type.Bits()/8, v)
-	}
+	c.open = func() tiles { return elements(tilesAt{t.open(), int64(t.Type.Bits() / 8)}, 0, t.Type, v) }
 	return &c, nil
 }
 
@@ -116,11 +112,16 @@ func (t *Tensor) Elements() (*Numbers, error) {
 	if !t.Type.Readable() || t.Type.Bits()%8 != 0 {
 		return nil, fmt.Errorf("%s: tensor %q has elements of type %s, expected numbers", t.File, t.Name, t.Type)
 	}
-	r, err := t.open()
-	if err != nil {
+	s := &Numbers{t: t}
+	if err := must.Try(func() { s.r = t.open() }); err != nil {
 		return nil, fmt.Errorf("%s: tensor %q: %w", t.File, t.Name, err)
 	}
-	return &Numbers{t: t, r: r}, nil
+	return s, nil
+}
+
+// elements reads those of a type by a view, from a place on.
+func elements(r io.ReaderAt, at int64, t dtype.Type, v layout.View) tiles {
+	return must.Get(layout.NewReader(r, at, t.Bits()/8, v))
 }
 
 // Bytes are elements [first, first+n) as they are stored, little-endian; they are good until the next call.
@@ -172,42 +173,34 @@ const (
 // Open reads what tensors a file or a folder holds: safetensors files, files of torch.save (of which nothing is
 // executed), .npz and .npy, checkpoints of TensorFlow, also by their prefix, variables of a SavedModel, weights of Keras, and checkpoints of MindSpore. Where a folder has an index, all files that it names must be there.
 // Errors name the file.
-func Open(path string) (*Set, error) {
+func Open(path string) (_ *Set, err error) {
 	s := &Set{Path: path}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	defer must.Catch(&err)
 	if index, ok := indexOf(path); ok {
 		path = index
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
 	files := []string{path}
-	if info.IsDir() {
+	if must.Get(os.Stat(path)).IsDir() {
 		if dir, open := nested(path); open != nil {
-			if err := open(s, dir); err != nil {
-				s.Close()
-				return nil, err
-			}
+			open(s, dir)
 			return s, nil
 		}
-		if files, err = parts(path); err != nil {
-			return nil, err
-		}
+		files = must.Get(parts(path))
 	}
 	for _, file := range files {
-		if err := s.add(file); err != nil {
-			s.Close()
-			return nil, err
-		}
+		s.add(file)
 	}
 	if len(s.Tensors) == 0 {
-		s.Close()
 		return nil, fmt.Errorf("%s: found no tensors in it, expected %s", path, what)
 	}
 	seen := map[string]*Tensor{}
 	for _, t := range s.Tensors {
 		if first := seen[t.Name]; first != nil {
-			s.Close()
 			return nil, fmt.Errorf("%s: holds a tensor %q, and so does %s; tensors that ranks hold in parts have to be put together first", t.File, t.Name, first.File)
 		}
 		seen[t.Name] = t
@@ -262,46 +255,60 @@ func parts(dir string) (files []string, err error) {
 }
 
 // add opens a file, whatever kind its first bytes show.
-func (s *Set) add(path string) error {
+func (s *Set) add(path string) {
 	f, size, err := plainfile.Open(path, what)
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	s.files = append(s.files, f)
-	head := make([]byte, min(size, looked))
-	if _, err := io.ReadFull(io.NewSectionReader(f, 0, size), head); err != nil {
-		return plainfile.At(path, err)
-	}
 	from := len(s.Tensors)
-	switch {
-	case bytes.HasPrefix(head, []byte(npy.Magic)):
-		err = s.array(f, size, arrayName(filepath.Base(path)))
-	case isSafetensors(head, size):
-		err = s.safetensors(f, size)
-	case bytes.HasPrefix(head, []byte("PK")) && kerasMember(f, size) != nil:
-		err = s.keras(f, size, kerasMember(f, size))
-	case torch.Is(head) && !arrays(f, size):
-		err = s.torch(f, size, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
-	case bytes.HasPrefix(head, []byte("PK")):
-		err = s.npz(f, size)
-	case isHDF5(head):
-		err = s.hdf5(f, size)
-	case isBundle(f, size):
-		err = s.bundle(f, size, path)
-	case isMindSpore(head):
-		err = s.mindspore(f, size)
-	case isPickle(head, path):
-		err = errPickle
-	default:
-		err = fmt.Errorf("begins with %q, expected %s", head[:min(len(head), 8)], what)
-	}
+	inFile(path, func() {
+		switch head := must.Get(beginning(f, size)); {
+		case bytes.HasPrefix(head, []byte(npy.Magic)):
+			s.array(f, size, arrayName(filepath.Base(path)))
+		case isSafetensors(head, size):
+			s.safetensors(f, size)
+		case bytes.HasPrefix(head, []byte("PK")) && kerasMember(f, size) != nil:
+			left := int64(mostInflated)
+			s.hdf5(unzipped(f, size, kerasMember(f, size), &left))
+		case torch.Is(head) && !arrays(f, size):
+			s.torch(f, size, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+		case bytes.HasPrefix(head, []byte("PK")):
+			s.npz(f, size)
+		case isHDF5(head):
+			s.hdf5(f, size)
+		case isBundle(f, size):
+			s.bundle(f, size, path)
+		case isMindSpore(head):
+			s.mindspore(f, size)
+		case isPickle(head, path):
+			must.Do(errPickle)
+		default:
+			must.Do(fmt.Errorf("begins with %q, expected %s", head[:min(len(head), 8)], what))
+		}
+	})
 	for _, t := range s.Tensors[from:] {
 		t.File = path
 	}
-	if err != nil {
-		return plainfile.At(path, err)
+}
+
+// beginning is what kinds of files are told by.
+func beginning(f io.ReaderAt, size int64) ([]byte, error) {
+	head := make([]byte, min(size, looked))
+	_, err := io.ReadFull(io.NewSectionReader(f, 0, size), head)
+	return head, err
+}
+
+// inFile does a piece of work, whose error names a file.
+func inFile(path string, work func()) {
+	if err := must.Try(work); err != nil {
+		must.Do(plainfile.At(path, err))
 	}
-	return nil
+}
+
+// inside does a piece of work, whose error says in what it is.
+func inside(place string, work func()) {
+	if err := must.Try(work); err != nil {
+		must.Do(fmt.Errorf("%s: %w", place, err))
+	}
 }
 
 // arrayName is the name of the array that a file is: conv1 for conv1.0.1700000000000000.npy, as golden arrays are called, and conv1:1 for
@@ -331,34 +338,33 @@ var safeTypes = map[string]dtype.Type{
 
 // safetensors reads a file of https://github.com/huggingface/safetensors: the length of a header (8 bytes, little-endian), the header,
 // which is a JSON object of names, and the elements.
-func (s *Set) safetensors(f io.ReaderAt, size int64) error {
-	var length [8]byte
-	if _, err := f.ReadAt(length[:], 0); err != nil {
-		return err
+func (s *Set) safetensors(f io.ReaderAt, size int64) {
+	read := func(at, n int64) []byte {
+		b := make([]byte, n)
+		must.Get(f.ReadAt(b, at))
+		return b
 	}
-	n := int64(binary.LittleEndian.Uint64(length[:]))
+	n := int64(binary.LittleEndian.Uint64(read(0, 8)))
 	if n > min(size-8, mostHeader) {
-		return fmt.Errorf("offset 0: a header of %d bytes, expected at most %d", n, min(size-8, mostHeader))
+		must.Do(fmt.Errorf("offset 0: a header of %d bytes, expected at most %d", n, min(size-8, mostHeader)))
 	}
-	head := make([]byte, n)
-	if _, err := f.ReadAt(head, 8); err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(head))
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("offset 8: %w", err)
-	}
-	for d.More() {
-		key, err := d.Token()
+	d := json.NewDecoder(bytes.NewReader(read(8, n)))
+	here := func(err error) {
 		if err != nil {
-			return fmt.Errorf("offset %d: %w", 8+d.InputOffset(), err)
+			must.Do(fmt.Errorf("offset %d: %w", 8+d.InputOffset(), err))
 		}
-		name, _ := key.(string)
+	}
+	token := func() json.Token {
+		t, err := d.Token()
+		here(err)
+		return t
+	}
+	token()
+	for d.More() {
+		name, _ := token().(string)
 		if name == "__metadata__" {
 			var text json.RawMessage
-			if err := d.Decode(&text); err != nil {
-				return fmt.Errorf("offset %d: %w", 8+d.InputOffset(), err)
-			}
+			here(d.Decode(&text))
 			continue
 		}
 		var t struct {
@@ -367,49 +373,44 @@ func (s *Set) safetensors(f io.ReaderAt, size int64) error {
 			At    [2]int64 `json:"data_offsets"`
 		}
 		if err := d.Decode(&t); err != nil {
-			return fmt.Errorf("offset %d: tensor %q: %w", 8+d.InputOffset(), name, err)
+			here(fmt.Errorf("tensor %q: %w", name, err))
 		}
 		typ, ok := safeTypes[t.Type]
 		if !ok {
-			return fmt.Errorf("tensor %q has elements of type %q, expected one of those that numbers have here", name, t.Type)
+			must.Do(fmt.Errorf("tensor %q has elements of type %q, expected one of those that numbers have here", name, t.Type))
 		}
-		v, err := layout.Contiguous(t.Shape)
-		if err != nil {
-			return fmt.Errorf("tensor %q: %w", name, err)
-		}
+		v := contiguous(name, t.Shape)
 		first, last, want := t.At[0], t.At[1], typ.Bytes(v.Len())
 		if first < 0 || last < first || last > size-8-n || last-first != want {
-			return fmt.Errorf("tensor %q lies at %d to %d of %d bytes, expected %d bytes inside for %s %v", name, first, last, size-8-n, want, typ, t.Shape)
+			must.Do(fmt.Errorf("tensor %q lies at %d to %d of %d bytes, expected %d bytes inside for %s %v", name, first, last, size-8-n, want, typ, t.Shape))
 		}
-		s.put(name, typ, t.Shape, false, func() (tiles, error) { return layout.NewReader(f, 8+n+first, typ.Bits()/8, v) })
+		s.put(name, typ, t.Shape, false, func() tiles { return elements(f, 8+n+first, typ, v) })
 	}
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("offset %d: %w", 8+d.InputOffset(), err)
-	}
-	return nil
+	token()
 }
 
-func (s *Set) put(name string, t dtype.Type, shape []int64, big bool, open func() (tiles, error)) {
+// contiguous is how a tensor lies that has its elements side by side.
+func contiguous(name string, shape []int64) layout.View {
+	v, err := layout.Contiguous(shape)
+	if err != nil {
+		must.Do(fmt.Errorf("tensor %q: %w", name, err))
+	}
+	return v
+}
+
+func (s *Set) put(name string, t dtype.Type, shape []int64, big bool, open func() tiles) {
 	s.Tensors = append(s.Tensors, &Tensor{Name: name, Type: t, Shape: shape, BigEndian: big, open: open})
 }
 
-func (s *Set) torch(f io.ReaderAt, size int64, name string) error {
-	file, err := torch.ReadAll(f, size)
-	if err != nil {
-		return err
+func (s *Set) torch(f io.ReaderAt, size int64, name string) {
+	for _, t := range must.Get(torch.ReadAll(f, size)).Tensors {
+		s.put(cmp.Or(t.Name, name), t.Type, t.Shape, t.BigEndian, func() tiles { return must.Get(t.Reader(f)) })
 	}
-	for _, t := range file.Tensors {
-		s.put(cmp.Or(t.Name, name), t.Type, t.Shape, t.BigEndian, func() (tiles, error) { return t.Reader(f) })
-	}
-	return nil
 }
 
-func (s *Set) array(f io.ReaderAt, size int64, name string) error {
-	h, err := npy.Read(f, size)
-	if err != nil {
-		return err
-	}
-	s.put(name, h.Type, h.Shape, h.BigEndian, func() (tiles, error) {
+func (s *Set) array(f io.ReaderAt, size int64, name string) {
+	h := must.Get(npy.Read(f, size))
+	s.put(name, h.Type, h.Shape, h.BigEndian, func() tiles {
 		v, err := layout.Contiguous(h.Shape)
 		if h.Fortran {
 			stride, step := make([]int64, len(h.Shape)), int64(1)
@@ -418,12 +419,9 @@ func (s *Set) array(f io.ReaderAt, size int64, name string) error {
 			}
 			v, err = layout.Strided(h.Shape, stride)
 		}
-		if err != nil {
-			return nil, err
-		}
-		return layout.NewReader(f, h.Offset, h.Type.Bits()/8, v)
+		must.Do(err)
+		return elements(f, h.Offset, h.Type, v)
 	})
-	return nil
 }
 
 // arrays reports whether a zip archive is one of numpy: all its members are .npy files.
@@ -438,47 +436,36 @@ const mostInflated = 1 << 30
 var errInflated = fmt.Errorf("more than %d bytes when inflated", mostInflated)
 
 // unzipped is the content of a member of an archive: where it lies, or in memory, of which so much is left.
-func unzipped(f io.ReaderAt, size int64, m *zip.File, left *int64) (io.ReaderAt, int64, error) {
-	start, err := m.DataOffset()
-	if err == nil && m.Method == zip.Store && m.Flags&1 == 0 {
-		length := min(int64(m.CompressedSize64), size-start)
-		return io.NewSectionReader(f, start, length), length, nil
-	}
-	var r io.ReadCloser
-	if err == nil {
-		r, err = m.Open()
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", m.Name, err)
-	}
-	defer r.Close()
-	b, err := io.ReadAll(io.LimitReader(r, *left+1))
-	if *left -= int64(len(b)); err == nil && *left < 0 {
-		err = errInflated
-	}
-	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", m.Name, err)
-	}
-	return bytes.NewReader(b), int64(len(b)), nil
+func unzipped(f io.ReaderAt, size int64, m *zip.File, left *int64) (content io.ReaderAt, length int64) {
+	inside(m.Name, func() {
+		start := must.Get(m.DataOffset())
+		if m.Method == zip.Store && m.Flags&1 == 0 {
+			length = min(int64(m.CompressedSize64), size-start)
+			content = io.NewSectionReader(f, start, length)
+			return
+		}
+		r := must.Get(m.Open())
+		defer r.Close()
+		b, err := io.ReadAll(io.LimitReader(r, *left+1))
+		if *left -= int64(len(b)); err == nil && *left < 0 {
+			err = errInflated
+		}
+		must.Do(err)
+		content, length = bytes.NewReader(b), int64(len(b))
+	})
+	return content, length
 }
 
-func (s *Set) npz(f io.ReaderAt, size int64) error {
-	z, err := zip.NewReader(f, size)
-	if err != nil {
-		return err
-	}
+func (s *Set) npz(f io.ReaderAt, size int64) {
 	left := int64(mostInflated)
-	for _, m := range z.File {
-		content, length, err := unzipped(f, size, m, &left)
+	for _, m := range must.Get(zip.NewReader(f, size)).File {
+		var content io.ReaderAt
+		var length int64
+		err := must.Try(func() { content, length = unzipped(f, size, m, &left) })
 		if errors.Is(err, errInflated) {
 			err = fmt.Errorf("%w; save the arrays with numpy.savez", err)
 		}
-		if err != nil {
-			return err
-		}
-		if err := s.array(content, length, strings.TrimSuffix(m.Name, ".npy")); err != nil {
-			return fmt.Errorf("%s: %w", m.Name, err)
-		}
+		must.Do(err)
+		inside(m.Name, func() { s.array(content, length, strings.TrimSuffix(m.Name, ".npy")) })
 	}
-	return nil
 }
