@@ -9,7 +9,7 @@ import (
 
 // callOf is what stands here for a function that a pickle of tensors calls, nil for any other. A name that is neither
 // here nor in plain ends the reading.
-func callOf(n name) func(m *machine, args tuple) (any, error) {
+func callOf(n name) func(m *machine, args tuple) any {
 	switch n {
 	case name{"collections", "OrderedDict"}:
 		return orderedDict
@@ -40,7 +40,7 @@ var plain = map[name]bool{
 func (m *machine) global(n name) {
 	call := callOf(n) != nil
 	if !call && !m.any && !plain[n] && (n.module != "torch" || !strings.HasSuffix(n.name, "Storage") && !isType(n.name)) {
-		m.fail(m.refuse("the name %s, which no tensor needs; nothing was executed", quoted(n.String())))
+		m.refuse("the name %s, which no tensor needs; nothing was executed", quoted(n.String()))
 	}
 	m.push(n)
 }
@@ -60,31 +60,32 @@ func isType(s string) bool {
 }
 
 // call is the REDUCE operation.
-func (m *machine) call(what, args any) (any, error) {
+func (m *machine) call(what, args any) any {
 	n, named := what.(name)
 	t, ok := args.(tuple)
 	f := callOf(n)
 	switch {
 	case m.any && f == nil:
-		return &object{class: n, args: t}, m.spend(costItem * 4)
+		m.spend(costItem * 4)
+		return &object{class: n, args: t}
 	case !named:
-		return nil, m.bad("a call of "+describe(what), "one of a function of PyTorch")
+		m.bad("a call of "+describe(what), "one of a function of PyTorch")
 	case !ok:
-		return nil, m.bad("a call of "+n.String()+" with "+describe(args), "a tuple of arguments")
+		m.bad("a call of "+n.String()+" with "+describe(args), "a tuple of arguments")
 	case f == nil:
-		return nil, m.refuse("a call of %s, which no tensor needs; nothing was executed", quoted(n.String()))
+		m.refuse("a call of %s, which no tensor needs; nothing was executed", quoted(n.String()))
 	}
 	return f(m, t)
 }
 
-func orderedDict(m *machine, args tuple) (any, error) {
+func orderedDict(m *machine, args tuple) any {
 	d := &dict{}
 	if len(args) == 0 {
-		return d, nil
+		return d
 	}
 	pairs, ok := args[0].(*list) // as Python 2 wrote it
 	if !ok || len(args) > 1 {
-		return nil, m.bad("an OrderedDict of "+describe(args[0]), "none, or a list of pairs")
+		m.bad("an OrderedDict of "+describe(args[0]), "none, or a list of pairs")
 	}
 	for _, p := range pairs.items {
 		switch p := p.(type) {
@@ -99,35 +100,34 @@ func orderedDict(m *machine, args tuple) (any, error) {
 				continue
 			}
 		}
-		return nil, m.bad("an OrderedDict of "+describe(p), "pairs of key and value")
+		m.bad("an OrderedDict of "+describe(p), "pairs of key and value")
 	}
-	return d, m.spend(2 * costItem * int64(len(d.keys)))
+	m.spend(2 * costItem * int64(len(d.keys)))
+	return d
 }
 
-func size(m *machine, args tuple) (any, error) {
+func size(m *machine, args tuple) any {
 	if len(args) == 1 {
 		switch v := args[0].(type) {
 		case tuple:
-			return v, nil
+			return v
 		case *list:
-			return tuple(v.items), nil
+			return tuple(v.items)
 		}
 	}
-	return nil, m.bad(fmt.Sprintf("a torch.Size of %d arguments", len(args)), "a tuple of dims")
+	m.bad(fmt.Sprintf("a torch.Size of %d arguments", len(args)), "a tuple of dims")
+	return nil
 }
 
 // rebuildTensor is (storage, offset, size, stride[, requires_grad, hooks[,
 // metadata]]).
-func rebuildTensor(m *machine, args tuple) (any, error) {
+func rebuildTensor(m *machine, args tuple) any {
 	if len(args) < 4 || len(args) > 7 {
-		return nil, m.bad(fmt.Sprintf("a tensor of %d arguments", len(args)), "4 to 7")
+		m.bad(fmt.Sprintf("a tensor of %d arguments", len(args)), "4 to 7")
 	}
-	s, err := m.storageOf(args[0])
-	if err != nil {
-		return nil, err
-	}
+	s := m.storageOf(args[0])
 	if s.untyped {
-		return nil, m.bad("a tensor over untyped bytes", "a storage with an element type")
+		m.bad("a tensor over untyped bytes", "a storage with an element type")
 	}
 	var meta any
 	if len(args) > 6 {
@@ -138,21 +138,18 @@ func rebuildTensor(m *machine, args tuple) (any, error) {
 
 // rebuildTensor3 is (storage, offset, size, stride, requires_grad, hooks,
 // dtype[, metadata]): for the types that have no storage class.
-func rebuildTensor3(m *machine, args tuple) (any, error) {
+func rebuildTensor3(m *machine, args tuple) any {
 	if len(args) < 7 || len(args) > 8 {
-		return nil, m.bad(fmt.Sprintf("a tensor of %d arguments", len(args)), "7 or 8")
+		m.bad(fmt.Sprintf("a tensor of %d arguments", len(args)), "7 or 8")
 	}
-	s, err := m.storageOf(args[0])
-	if err != nil {
-		return nil, err
-	}
+	s := m.storageOf(args[0])
 	n, ok := args[6].(name)
 	if !ok {
-		return nil, m.bad("the element type "+describe(args[6]), "one of PyTorch")
+		m.bad("the element type "+describe(args[6]), "one of PyTorch")
 	}
 	typ, ok := dtype.FromFramework(n.name)
 	if !ok || !typ.Readable() || typ.Packed() {
-		return nil, m.refuse("elements of type %s cannot be read", n)
+		m.refuse("elements of type %s cannot be read", n)
 	}
 	var meta any
 	if len(args) > 7 {
@@ -162,47 +159,45 @@ func rebuildTensor3(m *machine, args tuple) (any, error) {
 }
 
 // rebuildParameter is (tensor, requires_grad, hooks[, state]).
-func rebuildParameter(m *machine, args tuple) (any, error) {
+func rebuildParameter(m *machine, args tuple) any {
 	if len(args) < 2 || len(args) > 4 {
-		return nil, m.bad(fmt.Sprintf("a parameter of %d arguments", len(args)), "2 to 4")
+		m.bad(fmt.Sprintf("a parameter of %d arguments", len(args)), "2 to 4")
 	}
 	t, ok := args[0].(*Tensor)
 	if !ok {
-		return nil, m.bad("a parameter that is "+describe(args[0]), "a tensor")
+		m.bad("a parameter that is "+describe(args[0]), "a tensor")
 	}
 	p := *t // others may refer to the tensor itself
 	p.Parameter = true
 	p.RequiresGrad, _ = args[1].(bool)
-	return &p, m.spend(costTensor)
+	m.spend(costTensor)
+	return &p
 }
 
 // rebuildFromType is (function, type, arguments, state), for tensors with
 // attributes of their own.
-func rebuildFromType(m *machine, args tuple) (any, error) {
+func rebuildFromType(m *machine, args tuple) any {
 	if len(args) != 4 {
-		return nil, m.bad(fmt.Sprintf("a tensor of a type with %d arguments", len(args)), "4")
+		m.bad(fmt.Sprintf("a tensor of a type with %d arguments", len(args)), "4")
 	}
 	f, ok := args[0].(name)
 	class, ok2 := args[1].(name)
 	inner, ok3 := args[2].(tuple)
 	rebuild := callOf(f)
 	if !ok || !ok2 || !ok3 || rebuild == nil || !strings.HasPrefix(f.name, "_rebuild_") || f.name == "_rebuild_from_type_v2" || !plain[class] {
-		return nil, m.refuse("a tensor of %s made by %s cannot be read", describe(args[1]), describe(args[0]))
+		m.refuse("a tensor of %s made by %s cannot be read", describe(args[1]), describe(args[0]))
 	}
-	v, err := rebuild(m, inner)
-	if err != nil { // v can hold a nil *Tensor then
-		return nil, err
-	}
+	v := rebuild(m, inner)
 	if t, ok := v.(*Tensor); ok && class.name == "Parameter" {
 		t.Parameter = true
 	}
-	return v, nil
+	return v
 }
 
-func (m *machine) storageOf(v any) (*storage, error) {
+func (m *machine) storageOf(v any) *storage {
 	s, ok := v.(*storage)
 	if !ok {
-		return nil, m.bad("a tensor over "+describe(v), "a storage")
+		m.bad("a tensor over "+describe(v), "a storage")
 	}
-	return s, nil
+	return s
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"precision/internal/must"
 )
 
 // machine runs a pickle as far as tensors need it. It knows the operations that
@@ -19,14 +21,12 @@ type machine struct {
 	memo  map[uint64]any
 	// left is the memory that values may still take, in bytes.
 	left int64
-	// err is the first error. Behind it nothing is read, and values are empty.
-	err error
 	// short tells that the code ended before the pickle did.
 	short bool
 	// any tells that values of any class are taken as they lie there (object.go).
 	any bool
 	// find looks up the storage of a persistent id.
-	find func(m *machine, id tuple) (*storage, error)
+	find func(m *machine, id tuple) *storage
 }
 
 // What values take in memory, roughly and rather too much.
@@ -36,37 +36,27 @@ const (
 	costItem  = 32
 )
 
-func (m *machine) bad(found, expected string) error {
-	return &FormatError{m.part, int64(m.op), found, expected}
+// bad and refuse end the reading.
+func (m *machine) bad(found, expected string) {
+	must.Do(&FormatError{m.part, int64(m.op), found, expected})
 }
 
-func (m *machine) refuse(format string, args ...any) error {
-	return &UnsupportedError{m.part, int64(m.op), fmt.Sprintf(format, args...)}
+func (m *machine) refuse(format string, args ...any) {
+	must.Do(&UnsupportedError{m.part, int64(m.op), fmt.Sprintf(format, args...)})
 }
 
 // spend accounts for memory.
-func (m *machine) spend(bytes int64) error {
+func (m *machine) spend(bytes int64) {
 	if m.left -= bytes; m.left < 0 {
-		return m.bad("more values than a file of this size needs", "tensors and containers of them")
-	}
-	return nil
-}
-
-// fail ends the reading, unless it has ended already.
-func (m *machine) fail(err error) {
-	if m.err == nil {
-		m.err = err
+		m.bad("more values than a file of this size needs", "tensors and containers of them")
 	}
 }
 
 // take returns the next n bytes of the code.
 func (m *machine) take(n uint64) []byte {
-	if left := uint64(len(m.code) - m.at); n > left && m.err == nil {
+	if left := uint64(len(m.code) - m.at); n > left {
 		m.short = true
-		m.fail(m.bad(fmt.Sprintf("%d bytes to the end of the pickle", left), fmt.Sprintf("%d", n)))
-	}
-	if m.err != nil {
-		return nil
+		m.bad(fmt.Sprintf("%d bytes to the end of the pickle", left), fmt.Sprintf("%d", n))
 	}
 	b := m.code[m.at : m.at+int(n)]
 	m.at += int(n)
@@ -85,49 +75,44 @@ func (m *machine) number(n uint64) (v uint64) {
 // kept takes n bytes that a value keeps.
 func (m *machine) kept(n uint64) []byte {
 	b := m.take(n)
-	m.fail(m.spend(int64(len(b))))
+	m.spend(int64(len(b)))
 	return b
 }
 
 // line reads to the end of a line.
 func (m *machine) line() string {
 	const most = 1 << 10
-	for i := m.at; i < len(m.code) && i < m.at+most && m.err == nil; i++ {
+	for i := m.at; i < len(m.code) && i < m.at+most; i++ {
 		if m.code[i] == '\n' {
 			s := string(m.code[m.at:i])
 			m.at = i + 1
 			return s
 		}
 	}
-	m.short = m.short || m.err == nil && len(m.code)-m.at < most
-	m.fail(m.bad("no end of line", "the name of a module or class"))
+	m.short = len(m.code)-m.at < most
+	m.bad("no end of line", "the name of a module or class")
 	return ""
 }
 
 func (m *machine) push(v any) {
 	m.stack = append(m.stack, v)
-	m.fail(m.spend(costValue))
+	m.spend(costValue)
 }
 
 // top is the value on the top of the stack.
 func (m *machine) top() any {
 	if len(m.stack) == 0 {
-		m.fail(m.bad("an empty stack", "a value"))
-		return nil
+		m.bad("an empty stack", "a value")
 	}
 	v := m.stack[len(m.stack)-1]
 	if _, ok := v.(marker); ok {
-		m.fail(m.bad("a mark", "a value"))
-		return nil
+		m.bad("a mark", "a value")
 	}
 	return v
 }
 
 func (m *machine) pop() any {
 	v := m.top()
-	if m.err != nil {
-		return nil
-	}
 	m.stack[len(m.stack)-1] = nil
 	m.stack = m.stack[:len(m.stack)-1]
 	return v
@@ -140,11 +125,11 @@ func (m *machine) items() []any {
 			items := append([]any(nil), m.stack[i+1:]...)
 			clear(m.stack[i:])
 			m.stack = m.stack[:i]
-			m.fail(m.spend(costItem * int64(len(items))))
+			m.spend(costItem * int64(len(items)))
 			return items
 		}
 	}
-	m.fail(m.bad("no mark on the stack", "one below the items"))
+	m.bad("no mark on the stack", "one below the items")
 	return nil
 }
 
@@ -154,7 +139,7 @@ func (m *machine) last(n int) []any {
 	for i := n - 1; i >= 0; i-- {
 		items[i] = m.pop()
 	}
-	m.fail(m.spend(costItem * int64(n)))
+	m.spend(costItem * int64(n))
 	return items
 }
 
@@ -164,38 +149,36 @@ func (m *machine) remember(at uint64) {
 		m.memo = map[uint64]any{}
 	}
 	m.memo[at] = m.top()
-	m.fail(m.spend(costMemo))
+	m.spend(costMemo)
 }
 
 func (m *machine) recall(at uint64) {
 	v, ok := m.memo[at]
 	if !ok {
-		m.fail(m.bad(fmt.Sprintf("a reference to value %d", at), "one that was remembered before"))
+		m.bad(fmt.Sprintf("a reference to value %d", at), "one that was remembered before")
 	}
 	m.push(v)
 }
 
 // run executes one pickle and returns its value. It stops behind it.
-func (m *machine) run() (any, error) {
+func (m *machine) run() any {
 	m.stack, m.memo = m.stack[:0], nil
-	for m.err == nil {
+	for {
 		m.op = m.at
 		op := byte(m.number(1))
 		switch {
-		case m.err != nil:
 		case op == opStop:
 			v := m.pop()
 			if len(m.stack) > 0 {
-				m.fail(m.bad(fmt.Sprintf("%d values left at the end", len(m.stack)), "none"))
+				m.bad(fmt.Sprintf("%d values left at the end", len(m.stack)), "none")
 			}
-			return v, m.err
+			return v
 		case numberSizes[op] > 0: // an operation with a number
 			m.numbered(op, m.number(uint64(numberSizes[op])))
 		default:
 			m.step(op)
 		}
 	}
-	return nil, m.err
 }
 
 // step executes one operation.
@@ -231,26 +214,19 @@ func (m *machine) step(op byte) {
 		module, ok := items[0].(string)
 		class, ok2 := items[1].(string)
 		if !ok || !ok2 {
-			m.fail(m.bad(describe(items[0])+" and "+describe(items[1]), "the names of a module and a class"))
+			m.bad(describe(items[0])+" and "+describe(items[1]), "the names of a module and a class")
 		}
 		m.global(name{module, class})
 	case opPersID:
 		id := m.pop()
 		t, ok := id.(tuple)
 		if !ok {
-			m.fail(m.bad("a persistent id that is "+describe(id), "a tuple"))
+			m.bad("a persistent id that is "+describe(id), "a tuple")
 		}
-		if m.err == nil {
-			s, err := m.find(m, t)
-			m.fail(err)
-			m.push(s)
-		}
+		m.push(m.find(m, t))
 	case opReduce:
-		if items := m.last(2); m.err == nil {
-			v, err := m.call(items[0], items[1])
-			m.fail(err)
-			m.push(v)
-		}
+		items := m.last(2)
+		m.push(m.call(items[0], items[1]))
 	case opBuild:
 		m.build()
 	default:
@@ -258,7 +234,7 @@ func (m *machine) step(op byte) {
 			m.make(op)
 			return
 		}
-		m.fail(m.refuse("operation %s, which no tensor needs", opName(op)))
+		m.refuse("operation %s, which no tensor needs", opName(op))
 	}
 }
 
@@ -266,8 +242,8 @@ func (m *machine) step(op byte) {
 func (m *machine) numbered(op byte, v uint64) {
 	switch op {
 	case opProto:
-		if m.err == nil && (v < 2 || v > 5) {
-			m.fail(m.refuse("pickle protocol %d, PyTorch writes 2 to 5", v))
+		if v < 2 || v > 5 {
+			m.refuse("pickle protocol %d, PyTorch writes 2 to 5", v)
 		}
 	case opFrame: // says how much to read ahead
 	case opInt1, opInt2:
@@ -317,15 +293,15 @@ func (m *machine) fill(op byte) {
 	_, own := into.(*object) // a container of a class of its own
 	appends := op == opAppend || op == opAppends
 	switch {
-	case m.err != nil || own:
+	case own:
 	case appends && !isList:
-		m.fail(m.bad(describe(into), "a list to append to"))
+		m.bad(describe(into), "a list to append to")
 	case appends:
 		l.items = append(l.items, items...)
 	case !isDict:
-		m.fail(m.bad(describe(into), "a dict to set items of"))
+		m.bad(describe(into), "a dict to set items of")
 	case len(items)%2 != 0:
-		m.fail(m.bad(fmt.Sprintf("%d keys and values", len(items)), "an even number"))
+		m.bad(fmt.Sprintf("%d keys and values", len(items)), "an even number")
 	default:
 		for i := 0; i < len(items); i += 2 {
 			d.keys, d.values = append(d.keys, items[i]), append(d.values, items[i+1])
@@ -343,7 +319,7 @@ func (m *machine) build() {
 	case *dict:
 	default:
 		if !m.any {
-			m.fail(m.refuse("a state for %s, which no tensor needs", describe(v)))
+			m.refuse("a state for %s, which no tensor needs", describe(v))
 		}
 	}
 	m.push(items[0])

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // Checkpoints hold more than tensors: arguments of the training, states of random numbers, plans of who wrote what. Such
@@ -22,8 +23,9 @@ type bytesOf []byte
 
 // ReadAll reads the tensors of a checkpoint like [Read], also the parameters and buffers of modules, and passes over values that are no
 // tensors, whatever their class.
-func ReadAll(r io.ReaderAt, size int64) (*File, error) {
-	return read(r, size, true)
+func ReadAll(r io.ReaderAt, size int64) (_ *File, err error) {
+	defer must.Catch(&err)
+	return read(r, size, true), nil
 }
 
 // make is an operation that makes or fills a value of any class.
@@ -33,7 +35,7 @@ func (m *machine) make(op byte) {
 		items := m.last(map[byte]int{opNewObj: 2, opNewObjEx: 3}[op])
 		class, _ := items[0].(name)
 		args, _ := items[1].(tuple)
-		m.fail(m.spend(costItem * 4))
+		m.spend(costItem * 4)
 		m.push(&object{class: class, args: args})
 	case opEmptySet:
 		m.push(&list{})
@@ -72,21 +74,17 @@ type Piece struct {
 const mostMetadata = 512 << 20
 
 // ReadMetadata reads what the file .metadata of a checkpoint of torch.distributed.checkpoint says of its tensors.
-func ReadMetadata(r io.Reader) ([]Stored, error) {
-	code, err := io.ReadAll(io.LimitReader(r, mostMetadata+1))
-	if err == nil && len(code) > mostMetadata {
-		err = fmt.Errorf("more than %d bytes", mostMetadata)
+func ReadMetadata(r io.Reader) (_ []Stored, err error) {
+	defer must.Catch(&err)
+	code := must.Get(io.ReadAll(io.LimitReader(r, mostMetadata+1)))
+	if len(code) > mostMetadata {
+		return nil, fmt.Errorf("more than %d bytes", mostMetadata)
 	}
-	if err != nil {
-		return nil, err
-	}
-	m := &machine{code: code, left: valueMemory + 16*int64(len(code)), any: true, find: func(m *machine, _ tuple) (*storage, error) {
-		return nil, m.refuse("a storage, which a plan has none of")
+	m := &machine{code: code, left: valueMemory + 16*int64(len(code)), any: true, find: func(m *machine, _ tuple) *storage {
+		m.refuse("a storage, which a plan has none of")
+		return nil
 	}}
-	v, err := m.run()
-	if err != nil {
-		return nil, err
-	}
+	v := m.run()
 	top := fields(v)
 	where := map[string]Piece{} // by name and offset
 	files, _ := top["storage_data"].(*dict)
@@ -102,7 +100,7 @@ func ReadMetadata(r io.Reader) ([]Stored, error) {
 	}
 	plan, ok := top["state_dict_metadata"].(*dict)
 	if !ok {
-		return nil, &FormatError{Offset: -1, Found: describe(v), Expected: "the metadata of torch.distributed.checkpoint"}
+		must.Do(&FormatError{Offset: -1, Found: describe(v), Expected: "the metadata of torch.distributed.checkpoint"})
 	}
 	var all []Stored
 	for i, key := range plan.keys {
@@ -119,7 +117,7 @@ func ReadMetadata(r io.Reader) ([]Stored, error) {
 			offset := wholes(piece["offsets"])
 			p, ok := where[fqn+fmt.Sprint(offset)]
 			if !ok {
-				return nil, &FormatError{Offset: -1, Found: fmt.Sprintf("no file of the piece at %v of %s", offset, quoted(fqn)), Expected: "one"}
+				must.Do(&FormatError{Offset: -1, Found: fmt.Sprintf("no file of the piece at %v of %s", offset, quoted(fqn)), Expected: "one"})
 			}
 			p.Offset, p.Shape = offset, wholes(piece["sizes"])
 			s.Pieces = append(s.Pieces, p)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -56,14 +57,15 @@ const valueMemory = 24 << 20
 // texts, containers and tensors and has nothing else: a file that asks for
 // anything beyond gives an [UnsupportedError] that names it, and a damaged one a
 // [FormatError]. Memory is bounded by the size of the file, whatever it claims.
-func Read(r io.ReaderAt, size int64) (*File, error) {
-	return read(r, size, false)
+func Read(r io.ReaderAt, size int64) (_ *File, err error) {
+	defer must.Catch(&err)
+	return read(r, size, false), nil
 }
 
-func read(r io.ReaderAt, size int64, any bool) (*File, error) {
+func read(r io.ReaderAt, size int64, any bool) *File {
 	head := make([]byte, max(0, min(size, int64(MagicSize))))
 	if n, err := r.ReadAt(head, 0); n < len(head) {
-		return nil, shortRead("", 0, n, len(head), err)
+		must.Do(shortRead("", 0, n, len(head), err))
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte(zipMagic)):
@@ -71,7 +73,8 @@ func read(r io.ReaderAt, size int64, any bool) (*File, error) {
 	case bytes.HasPrefix(head, []byte(legacyMagic)):
 		return readLegacy(r, size, any)
 	}
-	return nil, &FormatError{Offset: 0, Found: fmt.Sprintf("%q", head), Expected: "a file of torch.save, which is a zip archive or starts with a magic number"}
+	must.Do(&FormatError{Offset: 0, Found: fmt.Sprintf("%q", head), Expected: "a file of torch.save, which is a zip archive or starts with a magic number"})
+	return nil
 }
 
 // OpenFile is an open file: its content, and what its elements are read from.
@@ -104,10 +107,10 @@ func shortRead(part string, offset int64, n, want int, err error) error {
 
 // collect lists the tensors of a value. Containers may share others, or even
 // hold themselves, so depth and work are bounded.
-func (m *machine) collect(f *File, v any) error {
+func (m *machine) collect(f *File, v any) {
 	f.top = describe(v)
 	c := collector{m: m, f: f}
-	return c.walk("", v, 0)
+	c.walk("", v, 0)
 }
 
 type collector struct {
@@ -117,14 +120,12 @@ type collector struct {
 
 const maxDepth = 64
 
-func (c *collector) walk(path string, v any, depth int) error {
-	if err := c.m.spend(costItem); err != nil {
-		return err
-	}
+func (c *collector) walk(path string, v any, depth int) {
+	c.m.spend(costItem)
 	switch v.(type) {
 	case tuple, *list, *dict:
 		if depth == maxDepth {
-			return &FormatError{c.m.part, -1, fmt.Sprintf("containers nested more than %d deep", maxDepth), "fewer"}
+			must.Do(&FormatError{c.m.part, -1, fmt.Sprintf("containers nested more than %d deep", maxDepth), "fewer"})
 		}
 	}
 	switch v := v.(type) {
@@ -134,27 +135,23 @@ func (c *collector) walk(path string, v any, depth int) error {
 			t := *v
 			t.Name = path
 			v = &t
-			if err := c.m.spend(costTensor + int64(len(path))); err != nil {
-				return err
-			}
+			c.m.spend(costTensor + int64(len(path)))
 		}
 		c.f.Tensors = append(c.f.Tensors, v)
 	case *storage:
 		if c.m.any {
-			return nil
+			return
 		}
-		return &UnsupportedError{c.m.part, -1, "the file holds a storage without a tensor"}
+		must.Do(&UnsupportedError{c.m.part, -1, "the file holds a storage without a tensor"})
 	case tuple:
-		return c.items(path, v, depth)
+		c.items(path, v, depth)
 	case *list:
-		return c.items(path, v.items, depth)
+		c.items(path, v.items, depth)
 	case *object: // of other classes than modules, nothing is known
 		state := fields(v)
 		for _, part := range []string{"_parameters", "_buffers", "_modules"} {
 			if d, ok := state[part].(*dict); ok {
-				if err := c.walk(path, d, depth); err != nil {
-					return err
-				}
+				c.walk(path, d, depth)
 			}
 		}
 	case *dict:
@@ -167,14 +164,11 @@ func (c *collector) walk(path string, v any, depth int) error {
 				if !holds(v.values[i]) || c.m.any {
 					continue
 				}
-				return &UnsupportedError{c.m.part, -1, fmt.Sprintf("a dict with %s as key cannot be read", describe(k))}
+				must.Do(&UnsupportedError{c.m.part, -1, fmt.Sprintf("a dict with %s as key cannot be read", describe(k))})
 			}
-			if err := c.walk(join(path, key), v.values[i], depth+1); err != nil {
-				return err
-			}
+			c.walk(join(path, key), v.values[i], depth+1)
 		}
 	}
-	return nil
 }
 
 // holds tells whether a value may be or have a tensor.
@@ -186,16 +180,12 @@ func holds(v any) bool {
 	return false
 }
 
-func (c *collector) items(path string, items []any, depth int) error {
+func (c *collector) items(path string, items []any, depth int) {
 	for i, v := range items {
-		if !holds(v) {
-			continue
-		}
-		if err := c.walk(join(path, strconv.Itoa(i)), v, depth+1); err != nil {
-			return err
+		if holds(v) {
+			c.walk(join(path, strconv.Itoa(i)), v, depth+1)
 		}
 	}
-	return nil
 }
 
 func join(path, key string) string {

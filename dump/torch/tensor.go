@@ -135,19 +135,13 @@ const maxDims = 64
 
 // tensor makes a tensor of the arguments storage, offset, size, stride and
 // maybe requires_grad, after checking that its elements are in the storage.
-func (m *machine) tensor(s *storage, typ dtype.Type, args tuple, meta any) (*Tensor, error) {
+func (m *machine) tensor(s *storage, typ dtype.Type, args tuple, meta any) *Tensor {
 	offset, ok := args[1].(int64)
 	if !ok || offset < 0 {
-		return nil, m.bad("the offset "+describe(args[1]), "a number of elements")
+		m.bad("the offset "+describe(args[1]), "a number of elements")
 	}
-	shape, err := m.dims(args[2])
-	if err != nil {
-		return nil, err
-	}
-	stride, err := m.dims(args[3])
-	if err != nil {
-		return nil, err
-	}
+	shape := m.dims(args[2])
+	stride := m.dims(args[3])
 	t := &Tensor{Type: typ, Shape: shape, Stride: stride, Storage: s.key, Offset: offset, of: s}
 	if len(args) > 4 {
 		t.RequiresGrad, _ = args[4].(bool)
@@ -163,28 +157,29 @@ func (m *machine) tensor(s *storage, typ dtype.Type, args tuple, meta any) (*Ten
 			case "neg":
 				t.Neg = on
 			default:
-				return nil, m.refuse("a tensor with the property %s cannot be read", describe(k))
+				m.refuse("a tensor with the property %s cannot be read", describe(k))
 			}
 		}
 	default:
-		return nil, m.bad("tensor properties that are "+describe(meta), "a dict")
+		m.bad("tensor properties that are "+describe(meta), "a dict")
 	}
 	v, err := layout.Strided(shape, stride)
 	if err != nil {
-		return nil, m.bad(fmt.Sprintf("a tensor of shape %v and strides %v (%v)", shape, stride, err), "one that memory could hold")
+		m.bad(fmt.Sprintf("a tensor of shape %v and strides %v (%v)", shape, stride, err), "one that memory could hold")
 	}
 	width := int64(typ.Bits() / 8)
 	if have := s.size / width; v.Extent() > have || offset > have-v.Extent() {
 		if v.Len() > 0 {
-			return nil, m.bad(fmt.Sprintf("a tensor of shape %v, strides %v and offset %d over %d elements in storage %s", shape, stride, offset, have, quoted(s.key)),
+			m.bad(fmt.Sprintf("a tensor of shape %v, strides %v and offset %d over %d elements in storage %s", shape, stride, offset, have, quoted(s.key)),
 				"one that lies inside its storage")
 		}
 		t.Offset = 0
 	}
-	return t, m.spend(costTensor + 16*int64(len(shape)))
+	m.spend(costTensor + 16*int64(len(shape)))
+	return t
 }
 
-func (m *machine) dims(v any) ([]int64, error) {
+func (m *machine) dims(v any) []int64 {
 	var items []any
 	switch v := v.(type) {
 	case tuple:
@@ -192,33 +187,33 @@ func (m *machine) dims(v any) ([]int64, error) {
 	case *list:
 		items = v.items
 	default:
-		return nil, m.bad("dims that are "+describe(v), "a tuple")
+		m.bad("dims that are "+describe(v), "a tuple")
 	}
 	if len(items) > maxDims {
-		return nil, m.bad(fmt.Sprintf("%d dims", len(items)), fmt.Sprintf("at most %d", maxDims))
+		m.bad(fmt.Sprintf("%d dims", len(items)), fmt.Sprintf("at most %d", maxDims))
 	}
 	dims := make([]int64, len(items))
 	for i, d := range items {
 		n, ok := d.(int64)
 		if !ok || n < 0 {
-			return nil, m.bad("a dim that is "+describe(d), "a number that is not negative")
+			m.bad("a dim that is "+describe(d), "a number that is not negative")
 		}
 		dims[i] = n
 	}
-	return dims, nil
+	return dims
 }
 
 // storageID reads the common part of a persistent id, ('storage', class, key,
 // device, elements), and returns the storage without its place.
-func (m *machine) storageID(id tuple) (*storage, error) {
+func (m *machine) storageID(id tuple) *storage {
 	if len(id) < 5 || id[0] != "storage" {
-		return nil, m.bad("the persistent id "+describeID(id), "that of a storage")
+		m.bad("the persistent id "+describeID(id), "that of a storage")
 	}
 	class, ok := id[1].(name)
 	key, ok2 := id[2].(string)
 	n, ok3 := id[4].(int64)
 	if !ok || !ok2 || !ok3 || n < 0 {
-		return nil, m.bad("the storage "+describeID(id), "class, key, device and number of elements")
+		m.bad("the storage "+describeID(id), "class, key, device and number of elements")
 	}
 	s := &storage{key: key}
 	s.device, _ = id[3].(string)
@@ -226,15 +221,16 @@ func (m *machine) storageID(id tuple) (*storage, error) {
 	if class.name == "UntypedStorage" {
 		s.untyped = true
 	} else if s.typ, ok = dtype.FromTorchStorage(class.name); !ok || class.module != "torch" {
-		return nil, m.refuse("elements of a %s cannot be read", class)
+		m.refuse("elements of a %s cannot be read", class)
 	} else {
 		width = int64(s.typ.Bits() / 8)
 	}
 	if n > math.MaxInt64/width {
-		return nil, m.bad(fmt.Sprintf("a storage of %d elements", n), "one that a file could hold")
+		m.bad(fmt.Sprintf("a storage of %d elements", n), "one that a file could hold")
 	}
 	s.size = n * width
-	return s, m.spend(costTensor)
+	m.spend(costTensor)
+	return s
 }
 
 func describeID(id tuple) string {

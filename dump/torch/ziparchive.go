@@ -7,6 +7,8 @@ import (
 	"io"
 	"path"
 	"strings"
+
+	"precision/internal/must"
 )
 
 // maxDirectory bounds how much of a file is read to list its members, which
@@ -39,11 +41,11 @@ type members struct {
 
 // openArchive lists the members. All lie in one folder, whose name is that the
 // archive had when it was written.
-func openArchive(r io.ReaderAt, size int64) (*members, error) {
+func openArchive(r io.ReaderAt, size int64) *members {
 	l := &listing{ReaderAt: r, left: maxDirectory + 1<<17}
 	z, err := zip.NewReader(l, size)
 	if err != nil {
-		return nil, &FormatError{Offset: -1, Found: "a zip archive that cannot be listed (" + err.Error() + ")", Expected: "a whole one"}
+		must.Do(&FormatError{Offset: -1, Found: "a zip archive that cannot be listed (" + err.Error() + ")", Expected: "a whole one"})
 	}
 	l.open = true
 	a := &members{map[string]*zip.File{}, size}
@@ -54,111 +56,85 @@ func openArchive(r io.ReaderAt, size int64) (*members, error) {
 			root = folder
 		}
 		if !ok || folder != root {
-			return nil, &FormatError{f.Name, -1, "a member outside the folder " + quoted(root), "all members in one folder, as torch.save writes them"}
+			must.Do(&FormatError{f.Name, -1, "a member outside the folder " + quoted(root), "all members in one folder, as torch.save writes them"})
 		}
 		if _, twice := a.byName[rest]; twice {
-			return nil, &FormatError{f.Name, -1, "two members of this name", "one"}
+			must.Do(&FormatError{f.Name, -1, "two members of this name", "one"})
 		}
 		a.byName[rest] = f
 	}
 	for _, script := range [...]string{"constants.pkl", "code/"} {
 		for n := range a.byName {
 			if strings.HasPrefix(n, script) {
-				return nil, &UnsupportedError{path.Join(root, n), -1, "the file is a TorchScript program, not tensors"}
+				must.Do(&UnsupportedError{path.Join(root, n), -1, "the file is a TorchScript program, not tensors"})
 			}
 		}
 	}
-	return a, nil
+	return a
 }
 
 // place returns where the content of a member lies in the file.
-func (a *members) place(f *zip.File) (start int64, err error) {
+func (a *members) place(f *zip.File) int64 {
 	if f.Method != zip.Store || f.Flags&1 != 0 || f.CompressedSize64 != f.UncompressedSize64 {
-		return 0, &UnsupportedError{f.Name, -1, "the member is compressed or encrypted, which torch.save does not do"}
+		must.Do(&UnsupportedError{f.Name, -1, "the member is compressed or encrypted, which torch.save does not do"})
 	}
-	start, err = f.DataOffset()
+	start, err := f.DataOffset()
 	if err != nil {
-		return 0, &FormatError{f.Name, -1, "a member without its header (" + err.Error() + ")", "one"}
+		must.Do(&FormatError{f.Name, -1, "a member without its header (" + err.Error() + ")", "one"})
 	}
 	if n := f.UncompressedSize64; start > a.size || n > uint64(a.size-start) {
-		return 0, &FormatError{f.Name, -1, fmt.Sprintf("%d bytes to the end of the file", max(a.size-start, 0)), fmt.Sprintf("%d", n)}
+		must.Do(&FormatError{f.Name, -1, fmt.Sprintf("%d bytes to the end of the file", max(a.size-start, 0)), fmt.Sprintf("%d", n)})
 	}
-	return start, nil
+	return start
 }
 
 // content reads a member as a whole.
-func (a *members) content(r io.ReaderAt, f *zip.File) ([]byte, error) {
-	start, err := a.place(f)
-	if err != nil {
-		return nil, err
-	}
+func (a *members) content(r io.ReaderAt, f *zip.File) []byte {
+	start := a.place(f)
 	b := make([]byte, f.UncompressedSize64)
 	if n, err := r.ReadAt(b, start); n < len(b) {
-		return nil, shortRead(f.Name, 0, n, len(b), err)
+		must.Do(shortRead(f.Name, 0, n, len(b), err))
 	}
-	return b, nil
+	return b
 }
 
-func readArchive(r io.ReaderAt, size int64, any bool) (*File, error) {
-	a, err := openArchive(r, size)
-	if err != nil {
-		return nil, err
-	}
+func readArchive(r io.ReaderAt, size int64, any bool) *File {
+	a := openArchive(r, size)
 	pickle := a.byName["data.pkl"]
 	if pickle == nil {
-		return nil, &FormatError{Offset: -1, Found: fmt.Sprintf("an archive of %d members without data.pkl", len(a.byName)), Expected: "one of torch.save"}
+		must.Do(&FormatError{Offset: -1, Found: fmt.Sprintf("an archive of %d members without data.pkl", len(a.byName)), Expected: "one of torch.save"})
 	}
 	big := false
 	if f := a.byName["byteorder"]; f != nil {
 		if f.UncompressedSize64 > 16 {
-			return nil, &FormatError{f.Name, 0, fmt.Sprintf("%d bytes", f.UncompressedSize64), `"little" or "big"`}
+			must.Do(&FormatError{f.Name, 0, fmt.Sprintf("%d bytes", f.UncompressedSize64), `"little" or "big"`})
 		}
-		b, err := a.content(r, f)
-		if err != nil {
-			return nil, err
-		}
-		switch string(b) {
+		switch b := a.content(r, f); string(b) {
 		case "little":
 		case "big":
 			big = true
 		default:
-			return nil, &FormatError{f.Name, 0, quoted(string(b)), `"little" or "big"`}
+			must.Do(&FormatError{f.Name, 0, quoted(string(b)), `"little" or "big"`})
 		}
 	}
 	m := &machine{part: pickle.Name, left: valueMemory + size, any: any}
-	if m.code, err = a.content(r, pickle); err != nil {
-		return nil, err
-	}
-	if err := m.spend(int64(len(m.code))); err != nil {
-		return nil, err
-	}
-	m.find = func(m *machine, id tuple) (*storage, error) {
-		s, err := m.storageID(id)
-		if err != nil {
-			return nil, err
-		}
+	m.code = a.content(r, pickle)
+	m.spend(int64(len(m.code)))
+	m.find = func(m *machine, id tuple) *storage {
+		s := m.storageID(id)
 		f := a.byName["data/"+s.key]
 		if f == nil {
-			return nil, m.bad("storage "+quoted(s.key)+" without a member data/"+s.key, "its bytes in the archive")
+			m.bad("storage "+quoted(s.key)+" without a member data/"+s.key, "its bytes in the archive")
 		}
-		if s.start, err = a.place(f); err != nil {
-			return nil, err
+		if s.start = a.place(f); f.UncompressedSize64 != uint64(s.size) {
+			must.Do(&FormatError{f.Name, -1, fmt.Sprintf("%d bytes", f.UncompressedSize64), fmt.Sprintf("%d, as the pickle says", s.size)})
 		}
-		if f.UncompressedSize64 != uint64(s.size) {
-			return nil, &FormatError{f.Name, -1, fmt.Sprintf("%d bytes", f.UncompressedSize64), fmt.Sprintf("%d, as the pickle says", s.size)}
-		}
-		return s, nil
-	}
-	v, err := m.run()
-	if err != nil {
-		return nil, err
+		return s
 	}
 	f := &File{}
-	if err := m.collect(f, v); err != nil {
-		return nil, err
-	}
+	m.collect(f, m.run())
 	for _, t := range f.Tensors {
 		t.BigEndian = big && t.Type.Bits() > 8
 	}
-	return f, nil
+	return f
 }
