@@ -3,6 +3,7 @@ package recording_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +85,40 @@ func TestOtherStepInHalf(t *testing.T) {
 		told := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) > 0 && j.Premises[0].Kind == verdict.PremiseStep
 		if told != c.step || !told && len(j.Roots) == 0 {
 			t.Errorf("%s: %s, roots %v, premises %v", c.name, j.Verdict, rootNames(j), j.Premises)
+		}
+	}
+}
+
+// TestOtherStepInElements: a step that moves one weight far and of most others single elements, by more than a rounding of them, is another
+// step; where the others are only rounded on another way, or are the same, that weight is what is wrong.
+func TestOtherStepInElements(t *testing.T) {
+	side := func(far float64, near float32) string {
+		values := map[string][]float32{}
+		tensor := func(file string, row ...float32) string {
+			values[file] = row
+			text := strings.Replace(statistics("float32", fmt.Sprint(row[0]), fmt.Sprint(row[1]), "0.1", "9"), "[8, 8]", "[4]", 1)
+			return strings.Replace(text, `"type"`, `"data_name": "`+file+`.npy", "type"`, 1)
+		}
+		var list []string
+		for i := range 5 {
+			n, w := strconv.Itoa(i), []float32{float32(i) + 1, -1, 2e-6 * near, 0.5}
+			if i == 0 {
+				w = []float32{float32(2 * far), float32(-far), float32(far), float32(1 - far)}
+			}
+			list = append(list, entry("Functional.linear", i, []string{tensor("x"+n, 1, -1, 1, 0.25), tensor("w"+n, w...)}, tensor("y"+n, 4*w[0], -3*w[0], w[0], 0)))
+		}
+		dir := written(t, list...)
+		if err := os.Rename(arrays(t, values), filepath.Join(dir, "dump_tensor_data")); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	golden := side(0.5, 1)
+	for near, step := range map[float32]bool{1: false, 1.0000001: false, 1.01: true} {
+		j := judged(t, side(0.55, near), golden)
+		told := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) > 0 && j.Premises[0].Kind == verdict.PremiseStep
+		if told != step || !told && !slices.Equal(rootNames(j), []string{"Functional.linear.0.forward"}) {
+			t.Errorf("others %g times: %s, roots %v, premises %v", near, j.Verdict, rootNames(j), j.Premises)
 		}
 	}
 }

@@ -96,7 +96,8 @@ func (w *recordedWalk) premises() {
 					moved++
 					far = far || size > 2*roundedOff(r)
 				}
-				if s.off || one && known && size > roundedTwice*roundedOff(r) {
+				rounded := roundedTwice * roundedOff(r)
+				if s.off || one && known && (size > rounded || r.Compared && r.Result().Facts.MaxRel > rounded) {
 					weights = append(weights, s)
 				} else if one && agreementOf(r) == different {
 					near = append(near, s)
