@@ -51,6 +51,9 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 		if !nan && (!inf || s.masks[at] || puts && (!data(c) || l.summary.Stats.Max <= math.MaxFloat64 && !s.read[at])) {
 			continue
 		}
+		if s.repeats(c) {
+			return nil
+		}
 		value := l.summary.Stats.Max
 		if !nan && !math.IsInf(value, 0) {
 			value = l.summary.Stats.Min
@@ -58,6 +61,31 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 		own(l, result.Because(result.MadeNonFinite, l.place, number(value)))
 	}
 	return rows
+}
+
+// repeats tells of a call that it makes of the same inputs what a call that both sides have gave on both, as one that is made again while
+// gradients are computed.
+func (s *side) repeats(c *call) bool {
+	alike := func(x *call) bool {
+		return typeOf(x) == typeOf(c) && x.content == c.content && x.nonfinite == c.nonfinite
+	}
+	return slices.ContainsFunc(s.calls, func(x *call) bool { return x.pair != nil && alike(x) && alike(x.pair) })
+}
+
+// findNonfinite is what identifies the outputs of a call of which one holds NaN or infinities, 0 where none does.
+func (c *call) findNonfinite() identity {
+	var h hash
+	some := false
+	for i := range c.leaves {
+		if l := &c.leaves[i]; l.role == result.Output && l.tensor() {
+			some = some || l.infinite()
+			h.number(uint64(l.summary.Print(l.Shape)))
+		}
+	}
+	if !some {
+		return 0
+	}
+	return h.identity()
 }
 
 // flag is what a device said of NaN in a call, nil where that was not recorded.

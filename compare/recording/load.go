@@ -92,6 +92,8 @@ type call struct {
 	op, meets string
 	// flagged tells that a device found NaN or infinities in it; other calls ask for that when the values are let go.
 	flagged bool
+	// nonfinite identifies its outputs where NaN or infinities are in them, for the same reason.
+	nonfinite identity
 	// begins tells that it does not wait until what it does is done.
 	begins bool
 }

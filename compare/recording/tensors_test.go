@@ -157,6 +157,32 @@ func TestMadeAlone(t *testing.T) {
 	}
 }
 
+// TestMadeAgain: infinities that a call without a partner makes of what a call of both sides made the same of are no root; those of other
+// numbers are, and where the call of both sides gave something else on one of them.
+func TestMadeAgain(t *testing.T) {
+	low := statistics("float32", "0.25", "-Infinity", "-Infinity", "Infinity")
+	side := func(first string, more ...string) string {
+		list := []string{entry("Functional.linear", 0, []string{sized(2, 0), sized(1.1, 0)}, sized(3, 0)), entry("Torch.log", 0, []string{sized(5, 0)}, first)}
+		for i := range 5 {
+			list = append(list, entry("Functional.linear", i+1, []string{sized(3+float64(i), 0), sized(1.1+float64(i)/3, 0)}, sized(4+float64(i), 0)))
+		}
+		return written(t, append(list, more...)...)
+	}
+	for _, c := range []struct {
+		name, golden, in string
+		root             string
+	}{
+		{"the same again", low, sized(5, 0), ""},
+		{"of other numbers", low, sized(5.5, 0), "Torch.log.1.forward"},
+		{"of what gave no infinities there", sized(1.5, 0), sized(5, 0), "Torch.log.0.forward"},
+	} {
+		j := judged(t, side(low, entry("Torch.log", 1, []string{c.in}, low)), side(c.golden))
+		if got := rootNames(j); c.root == "" && len(got) > 0 || c.root != "" && (!slices.Contains(got, c.root) || j.Verdict != verdict.Bad) {
+			t.Errorf("%s: %s, roots %v, expected %q", c.name, j.Verdict, got, c.root)
+		}
+	}
+}
+
 // TestMovedAlone: a call of one side alone that puts elements in another order is the root of what
 // shows it first, by way of calls that hand on what they get.
 func TestMovedAlone(t *testing.T) {
