@@ -892,3 +892,28 @@ func TestMislaid(t *testing.T) {
 		}
 	}
 }
+
+// TestLostGradientOfModule: a module that hands no gradient back is one root: that of its parameters, which is recorded before it, and the
+// sum of gradients that another module adds to, come from it. A gradient of parameters alone is a root of its own.
+func TestLostGradientOfModule(t *testing.T) {
+	zero := statistics("float32", "0", "0", "0", "0")
+	side := func(back, parameters, sum string, off float64) string {
+		module := func(name string, number, inputs, output string) string {
+			return fmt.Sprintf(`"Module.%s.%s": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, name, number, inputs, output)
+		}
+		x := sized(2, 0)
+		return written(t, module("ln.LayerNorm", "forward.0", sized(7, 0), x), module("q.Linear", "forward.0", x, sized(3, 0)), module("up.Linear", "forward.0", x, sized(4, 0)),
+			module("head.Linear", "forward.0", sized(3, 0)+", "+sized(4, 0), sized(1.5, 0)), module("head.Linear", "backward.0", sized(0.5, 0), sized(0.25, 0)+", "+sized(0.3, 0)),
+			fmt.Sprintf(`"Module.up.Linear.parameters_grad.0": {"weight": [%s]}`, parameters), module("up.Linear", "backward.0", sized(0.3, 0), back),
+			module("q.Linear", "backward.0", sized(0.25, 0), sized(0.7, 0)), module("ln.LayerNorm", "backward.0", sum, sized(1.1, off)))
+	}
+	golden := side(sized(0.9, 0), sized(5, 0), sized(1.6, 0), 0)
+	for _, c := range []struct{ name, left, root string }{
+		{"none handed back", side(zero, zero, sized(0.7, 0), -0.4), "Module.up.Linear.backward.0"},
+		{"none of the parameters", side(sized(0.9, 0), zero, sized(1.6, 0), 0), "Module.up.Linear.parameters_grad.0"},
+	} {
+		if j := judged(t, c.left, golden); j.Verdict != verdict.Bad || !slices.Equal(rootNames(j), []string{c.root}) {
+			t.Errorf("%s: %s with the roots %v, expected %s", c.name, j.Verdict, rootNames(j), c.root)
+		}
+	}
+}

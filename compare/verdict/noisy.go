@@ -308,31 +308,42 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	return size > mostLeap[0]*max(w.strays, u) && size > 3*(w.level+u) // what came before, and one more rounding
 }
 
-// takersOf are the functions that take what the forward call of a backward one gives, by name and number.
+// takersOf are the backward calls of what takes what the forward call of a backward one gives: of functions where it is one, of modules
+// where it is that of a module.
 func (w *recordedWalk) takersOf(op *Operator) []string {
-	name, backward := strings.CutSuffix(op.Op.Name, ".backward")
-	if !backward {
+	forward := turnedName(op.Op.Name, ".backward", ".forward")
+	if forward == "" {
 		return nil
 	}
 	if w.takers == nil {
 		w.takers = map[string][]string{}
 		for i := range w.operators {
+			taker := w.operators[i].Op.Name
 			for _, p := range w.operators[i].Op.Inputs {
-				taker, forward := strings.CutSuffix(w.operators[i].Op.Name, ".forward")
-				if list := w.takers[p.Op]; forward && (len(list) == 0 || list[len(list)-1] != taker) {
-					w.takers[p.Op] = append(list, taker)
+				back := turnedName(taker, ".forward", ".backward")
+				if list := w.takers[p.Op]; back != "" && ofModule(taker) == ofModule(p.Op) && (len(list) == 0 || list[len(list)-1] != back) {
+					w.takers[p.Op] = append(list, back)
 				}
 			}
 		}
 	}
-	return w.takers[name+".forward"]
+	return w.takers[forward]
+}
+
+// turnedName is the name of a call with the other direction, at its end or before the number of a module's call; "" where the first is not in it.
+func turnedName(name, from, to string) string {
+	i := strings.LastIndex(name, from)
+	if i < 0 || i+len(from) < len(name) && name[i+len(from)] != '.' {
+		return ""
+	}
+	return name[:i] + to + name[i+len(from):]
 }
 
 // uncomparedTaker is the backward call of a function that takes what a call gives, if nothing of what that hands on was
 // compared: what goes into the backward call of the giver is that; else nil.
 func (w *recordedWalk) uncomparedTaker(op *Operator) *Operator {
 	for _, taker := range w.takersOf(op) {
-		back := w.named(taker + ".backward")
+		back := w.named(taker)
 		if back != nil && len(back.Outputs) > 0 && !slices.ContainsFunc(back.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) != unknown }) {
 			return back
 		}
@@ -344,11 +355,11 @@ func (w *recordedWalk) uncomparedTaker(op *Operator) *Operator {
 // the calls hand back that take what its forward call gives; 0 where there is none to add.
 func (w *recordedWalk) handedBack(op *Operator, r *result.Row) (sum float64) {
 	takers := w.takersOf(op)
-	if len(takers) < 2 {
+	if len(takers) < 2 || ofModule(op.Op.Name) { // modules within others hand back the same
 		return 0
 	}
 	for _, taker := range takers {
-		back, most := w.named(taker+".backward"), 0.0
+		back, most := w.named(taker), 0.0
 		if back == nil {
 			return 0
 		}
@@ -369,7 +380,7 @@ func (w *recordedWalk) handedRoots(op *Operator) (roots []int) {
 		return nil
 	}
 	for _, taker := range takers {
-		if k, ok := w.place[taker+".backward"]; ok && k < w.place[op.Op.Name] && w.off(&w.operators[k]) {
+		if k, ok := w.place[taker]; ok && k < w.place[op.Op.Name] && w.off(&w.operators[k]) {
 			roots = merge(roots, w.trails[k].roots)
 		}
 	}
