@@ -104,7 +104,7 @@ func meetingOf(ctx context.Context, members []Member) (*meeting, error) {
 		m.ends = append(m.ends, &end{Member: members[i]})
 	}
 	defer m.close()
-	err := m.check()
+	_, err := attempt(func() bool { m.check(); return true })
 	if err != nil && ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}
@@ -140,57 +140,38 @@ type end struct {
 }
 
 // open opens the recording of an end.
-func (m *meeting) open(i int) (*end, error) {
+func (m *meeting) open(i int) *end {
 	e := m.ends[i]
 	m.rank = e.Rank
-	if err := m.ctx.Err(); err != nil {
-		return nil, err
+	check(m.ctx.Err())
+	if e.file == nil {
+		e.read(e.Entry)
 	}
-	if e.file != nil {
-		return e, nil
-	}
-	file, ins, outs, err := openEnd(e.Entry, e.Op)
-	if err != nil {
-		return nil, err
-	}
-	e.file, e.ins, e.outs = file, ins, outs
-	return e, nil
+	return e
 }
 
-// openEnd opens the tensors of a recording.
-func openEnd(entry *dump.Entry, op *graph.Op) (file *dump.Reader, ins, outs []*operand, err error) {
-	if file, err = entry.Open(); err != nil {
-		return nil, nil, nil, err
-	}
+// read opens the tensors of a recording. The file is the end's, whatever becomes of them.
+func (e *end) read(entry *dump.Entry) {
+	file := must(entry.Open())
+	e.file, e.ins, e.outs = file, nil, nil
 	var slots []int
-	if op != nil {
-		slots = connectedSlots(op)
+	if e.Op != nil {
+		slots = connectedSlots(e.Op)
 	}
 	for i := range file.Inputs {
 		var desc *graph.TensorDesc
 		if i < len(slots) {
-			desc = descAt(op.InputDesc, slots[i])
+			desc = descAt(e.Op.InputDesc, slots[i])
 		}
-		o, err := openOperand(file, &file.Inputs[i], desc)
-		if err != nil {
-			file.Close()
-			return nil, nil, nil, err
-		}
-		ins = append(ins, o)
+		e.ins = append(e.ins, must(openOperand(file, &file.Inputs[i], desc)))
 	}
 	for i := range file.Outputs {
 		var desc *graph.TensorDesc
-		if op != nil {
-			desc = descAt(op.OutputDesc, i)
+		if e.Op != nil {
+			desc = descAt(e.Op.OutputDesc, i)
 		}
-		o, err := openOperand(file, &file.Outputs[i], desc)
-		if err != nil {
-			file.Close()
-			return nil, nil, nil, err
-		}
-		outs = append(outs, o)
+		e.outs = append(e.outs, must(openOperand(file, &file.Outputs[i], desc)))
 	}
-	return file, ins, outs, nil
 }
 
 // done lets an end go where there are too many to keep.
@@ -214,48 +195,35 @@ func (m *meeting) unknown(why string, args ...string) {
 
 // with hands over an input or output of an end, kept in memory meanwhile if it is to be read many times and is not too
 // large for that.
-func (m *meeting) with(i int, output bool, tensor int, many bool, use func(*operand) error) error {
-	e, err := m.open(i)
-	if err != nil {
-		return err
-	}
+func (m *meeting) with(i int, output bool, tensor int, many bool, use func(*operand)) {
+	e := m.open(i)
 	defer m.done(e)
-	o, err := e.tensor(output, tensor)
-	if err != nil {
-		return err
-	}
+	o := e.tensor(output, tensor)
 	if many && o.f32 == nil && o.f64 == nil {
-		if _, err := o.hold(); err != nil {
-			return err
-		}
+		must(o.hold())
 		defer func() { o.f32, o.f64 = nil, nil }()
 	}
-	return use(o)
+	use(o)
 }
 
 // read reads elements of an input or output of an end.
-func (m *meeting) read(i int, output bool, tensor int, lo int64, into []float64) error {
-	return m.with(i, output, tensor, false, func(o *operand) error { return o.Range(lo, into, nil) })
+func (m *meeting) read(i int, output bool, tensor int, lo int64, into []float64) {
+	m.with(i, output, tensor, false, func(o *operand) { check(o.Range(lo, into, nil)) })
 }
 
-func (e *end) tensor(output bool, i int) (*operand, error) {
+func (e *end) tensor(output bool, i int) *operand {
 	list := e.ins
 	if output {
 		list = e.outs
 	}
-	if i >= len(list) {
-		return nil, refuse(NoInput, itoa(i))
-	}
-	return list[i], nil
+	refuseIf(i >= len(list), NoInput, i)
+	return list[i]
 }
 
 // sizes are the numbers of elements of an input and an output of an end, -1 where it has
 // none.
-func (m *meeting) sizes(i, tensor int) (in, out int64, err error) {
-	e, err := m.open(i)
-	if err != nil {
-		return 0, 0, err
-	}
+func (m *meeting) sizes(i, tensor int) (in, out int64) {
+	e := m.open(i)
 	defer m.done(e)
 	in, out = -1, -1
 	if tensor < len(e.ins) {
@@ -265,24 +233,21 @@ func (m *meeting) sizes(i, tensor int) (in, out int64, err error) {
 		out = e.outs[tensor].view.Len()
 	}
 	e.inPlace = in >= 0 && out >= 0 && e.ins[tensor].address != 0 && e.ins[tensor].address == e.outs[tensor].address
-	return in, out, nil
+	return in, out
 }
 
 // check judges all outputs.
-func (m *meeting) check() error {
+func (m *meeting) check() {
 	if len(m.ends) < 2 {
 		m.unknown(WhyOneRank)
-		return nil
+		return
 	}
 	m.kind = m.ends[0].Type
 	if _, known := pieces[m.kind]; !known {
 		m.unknown(WhyType, m.kind)
-		return nil
+		return
 	}
-	first, err := m.open(0)
-	if err != nil {
-		return err
-	}
+	first := m.open(0)
 	tensors, typ := len(first.outs), first.precision()
 	m.done(first)
 	m.Reduction = m.attribute("reduction")
@@ -295,15 +260,11 @@ func (m *meeting) check() error {
 	m.Verdict = OK
 	if tensors == 0 {
 		m.unknown(WhyShapes)
-		return nil
 	}
-	for t := range tensors {
+	for t := 0; t < tensors && m.Why == ""; t++ {
 		m.outcomes = append(m.outcomes, make([]*outcome, len(m.ends)))
-		if err := m.tensor(t, typ); err != nil || m.Why != "" {
-			return err
-		}
+		m.tensor(t, typ)
 	}
-	return nil
 }
 
 func (e *end) precision() precisionOf {
@@ -465,20 +426,16 @@ const (
 
 // choose takes the first partition whose groups explain all outputs on a few elements, or
 // else the one that explains most.
-func (m *meeting) choose(list []partition, tensor int, p precisionOf) (partition, error) {
+func (m *meeting) choose(list []partition, tensor int, p precisionOf) partition {
 	if len(list) == 1 {
-		return list[0], nil
+		return list[0]
 	}
 	best, most := 0, -1
 	for k, part := range list {
 		fits := 0
 		for _, g := range part.groups {
-			j, err := m.judge(g, tensor, p, tried)
-			if err != nil {
-				return partition{}, err
-			}
-			for i := range j {
-				if j[i] != nil && j[i].beyond == 0 && j[i].judged > 0 {
+			for _, j := range m.judge(g, tensor, p, tried) {
+				if j != nil && j.beyond == 0 && j.judged > 0 {
 					fits++
 				}
 			}
@@ -492,12 +449,12 @@ func (m *meeting) choose(list []partition, tensor int, p precisionOf) (partition
 	}
 	chosen := list[best]
 	if chosen.how == GroupAll && most < len(m.ends) {
-		return chosen, nil
+		return chosen
 	}
 	if chosen.how != GroupAll || best > 0 {
 		chosen.how = GroupValues
 	}
-	return chosen, nil
+	return chosen
 }
 
 // ranksOf are the ranks of places.
@@ -514,16 +471,13 @@ func (m *meeting) ranksOf(places []int) []int {
 const slabOfRanks = 1 << 15
 
 // tensor judges one output of all ranks.
-func (m *meeting) tensor(t int, p precisionOf) error {
+func (m *meeting) tensor(t int, p precisionOf) {
 	var in, out int64
 	for i := range m.ends {
-		a, b, err := m.sizes(i, t)
-		if err != nil {
-			return err
-		}
+		a, b := m.sizes(i, t)
 		if i > 0 && (a != in || b != out) {
 			m.unknown(WhyShapes)
-			return nil
+			return
 		}
 		in, out = a, b
 	}
@@ -531,12 +485,9 @@ func (m *meeting) tensor(t int, p precisionOf) error {
 	list = slices.DeleteFunc(list, func(x partition) bool { return m.made(len(x.groups[0]), 0, in, out) == nil })
 	if len(list) == 0 || in <= 0 {
 		m.unknown(WhyShapes)
-		return nil
+		return
 	}
-	part, err := m.choose(list, t, p)
-	if err != nil {
-		return err
-	}
+	part := m.choose(list, t, p)
 	if m.Groups == nil {
 		m.How = part.how
 		for _, g := range part.groups {
@@ -544,11 +495,8 @@ func (m *meeting) tensor(t int, p precisionOf) error {
 		}
 	}
 	for _, g := range part.groups {
-		if err := m.group(g, t, p, len(list) == 1 && part.how != GroupAttribute || part.how == GroupAll || part.how == GroupValues); err != nil {
-			return err
-		}
+		m.group(g, t, p, len(list) == 1 && part.how != GroupAttribute || part.how == GroupAll || part.how == GroupValues)
 	}
-	return nil
 }
 
 // made is what the output of a member is made of.
@@ -562,10 +510,10 @@ func (m *meeting) made(size, member int, in, out int64) []piece {
 
 // findRoot finds the member whose input most members of a group have as their output, where no graph
 // names the root of a broadcast; of as many the first.
-func (m *meeting) findRoot(group []int, t int, n int64) error {
+func (m *meeting) findRoot(group []int, t int, n int64) {
 	m.root = 0
 	if _, ok := m.number("root_rank"); ok || m.kind != "HcomBroadcast" {
-		return nil
+		return
 	}
 	var idx []int64
 	for lo := int64(0); lo < n; lo += max(tried, n/spots) {
@@ -575,17 +523,11 @@ func (m *meeting) findRoot(group []int, t int, n int64) error {
 	}
 	outs := make([][]float64, len(group))
 	for k, place := range group {
-		var err error
-		if outs[k], err = m.elements(place, true, t, idx, false); err != nil {
-			return err
-		}
+		outs[k] = m.elements(place, true, t, idx)
 	}
 	most := 0
 	for k, place := range group {
-		in, err := m.elements(place, false, t, idx, false)
-		if err != nil {
-			return err
-		}
+		in := m.elements(place, false, t, idx)
 		fits := 0
 		for _, out := range outs {
 			if equal(in, out) {
@@ -596,7 +538,6 @@ func (m *meeting) findRoot(group []int, t int, n int64) error {
 			m.root, most = k, fits
 		}
 	}
-	return nil
 }
 
 // outcome is what became of the output of a member.
@@ -623,14 +564,9 @@ const manyReads = 16
 // judge holds the outputs of a group against what its inputs give: all elements, or, if few is not 0, so
 // many at some spots of each piece. Whatever the pieces, a batch of them takes each recording once for its input and
 // once for its output.
-func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcome, error) {
-	in, out, err := m.sizes(group[0], t)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.findRoot(group, t, out); err != nil {
-		return nil, err
-	}
+func (m *meeting) judge(group []int, t int, p precisionOf, few int64) []*outcome {
+	in, out := m.sizes(group[0], t)
+	m.findRoot(group, t, out)
 	list := make([]*outcome, len(group))
 	for k := range group {
 		list[k] = &outcome{judge: &judge{p: p, exact: m.exact(), ratio: nan, worst: -1}}
@@ -642,13 +578,12 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcom
 	var batch []portion
 	var buffers [3][]float64
 	used := 0
-	flush := func() error {
+	flush := func() {
 		for i := range buffers {
 			buffers[i] = grow(buffers[i], used)
 		}
-		err := m.batch(group, t, p, batch, list, few == 0, buffers)
+		m.batch(group, t, p, batch, list, few == 0, buffers)
 		batch, used = batch[:0], 0
-		return err
 	}
 	for k := range group {
 		to := k
@@ -663,9 +598,7 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcom
 			for lo := int64(0); lo < x.n; lo += step {
 				n := min(size, x.n-lo)
 				if used+int(n) > batchOfRanks {
-					if err := flush(); err != nil {
-						return nil, err
-					}
+					flush()
 				}
 				batch = append(batch, portion{piece{x.outLo + lo, n, x.from, x.inLo + lo}, used, to})
 				used += int(n)
@@ -675,12 +608,13 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) ([]*outcom
 			break
 		}
 	}
-	return list, flush()
+	flush()
+	return list
 }
 
 // batch judges portions of the outputs of a group; whole tells that all elements are among them, one after the other, and
 // go into the sums of the outputs. The buffers are for values, bounds and what is read.
-func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list []*outcome, whole bool, buffers [3][]float64) error {
+func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list []*outcome, whole bool, buffers [3][]float64) {
 	y, b, x := buffers[0], buffers[1], buffers[2]
 	clear(b)
 	from, to := byMember(batch, len(group), func(s *portion) int { return s.from }), byMember(batch, len(group), func(s *portion) int { return s.to })
@@ -688,16 +622,14 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 		if len(from[k]) == 0 {
 			continue
 		}
-		err := m.with(place, false, t, len(from[k]) > manyReads, func(o *operand) error {
+		m.with(place, false, t, len(from[k]) > manyReads, func(o *operand) {
 			for _, i := range from[k] {
 				s := &batch[i]
 				y, b, x := y[s.at:][:s.n], b[s.at:][:s.n], x[:s.n]
 				if s.from != everyone {
 					x = y
 				}
-				if err := o.Range(s.inLo, x, nil); err != nil {
-					return err
-				}
+				check(o.Range(s.inLo, x, nil))
 				if s.from != everyone {
 					continue
 				}
@@ -709,11 +641,7 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 					}
 				}
 			}
-			return nil
 		})
-		if err != nil {
-			return err
-		}
 	}
 	if reduces[m.kind] {
 		m.bound(len(group), y, b, p)
@@ -724,13 +652,11 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 			continue
 		}
 		o := list[k]
-		err := m.with(place, true, t, len(to[k]) > manyReads, func(found *operand) error {
+		m.with(place, true, t, len(to[k]) > manyReads, func(found *operand) {
 			for _, i := range to[k] {
 				s := &batch[i]
 				x := x[:s.n]
-				if err := found.Range(s.outLo, x, nil); err != nil {
-					return err
-				}
+				check(found.Range(s.outLo, x, nil))
 				for i, v := range x {
 					o.element(s.outLo+int64(i), v, y[s.at+i], b[s.at+i])
 				}
@@ -739,13 +665,8 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 					o.sum = crc32.Update(o.sum, castagnoli(), bits)
 				}
 			}
-			return nil
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 // byMember are the places of the portions of each of n members: those with its number, and everyone's.
@@ -803,11 +724,8 @@ func (m *meeting) bound(size int, y, b []float64, p precisionOf) {
 }
 
 // group judges the outputs of a group; found tells that its members were guessed.
-func (m *meeting) group(group []int, t int, p precisionOf, found bool) error {
-	list, err := m.judge(group, t, p, 0)
-	if err != nil {
-		return err
-	}
+func (m *meeting) group(group []int, t int, p precisionOf, found bool) {
+	list := m.judge(group, t, p, 0)
 	var wrong []int
 	var sums []uint32
 	for k, o := range list {
@@ -819,31 +737,27 @@ func (m *meeting) group(group []int, t int, p precisionOf, found bool) error {
 	}
 	if len(wrong) == 0 {
 		if m.alike() {
-			err = m.apart(group, t, list, sums)
+			m.apart(group, t, list, sums)
 		}
-		return err
+		return
 	}
 	if slices.ContainsFunc(group, func(k int) bool { return m.ends[k].inPlace }) {
 		m.unknown(WhyInPlace)
-		return nil
+		return
 	}
-	faults, err := m.why(group, wrong, t, list, p)
-	if err != nil {
-		return err
-	}
+	faults := m.why(group, wrong, t, list, p)
 	explained := slices.ContainsFunc(faults, func(f MetFault) bool { return f.Kind != MetBeyond })
 	if !explained && len(wrong) == len(group) && found {
 		if m.alike() && len(slices.Compact(sums)) == 1 {
 			m.unknown(WhyAgree)
-			return nil
+			return
 		}
 		if len(m.ends) > 2 {
 			m.unknown(WhyGroups)
-			return nil
+			return
 		}
 	}
 	m.Verdict, m.Faults = Wrong, append(m.Faults, faults...)
-	return nil
 }
 
 // alike tells whether all members must have the same output.
@@ -852,7 +766,7 @@ func (m *meeting) alike() bool {
 }
 
 // apart blames the members whose outputs are within the bound and not those of the others.
-func (m *meeting) apart(group []int, t int, list []*outcome, sums []uint32) error {
+func (m *meeting) apart(group []int, t int, list []*outcome, sums []uint32) {
 	most := common(sums)
 	for k, sum := range sums {
 		if sum == most {
@@ -860,16 +774,10 @@ func (m *meeting) apart(group []int, t int, list []*outcome, sums []uint32) erro
 		}
 		m.Verdict = Wrong
 		m.Faults = append(m.Faults, MetFault{Kind: MetDiffers, Rank: m.ends[group[k]].Rank, Output: t, Other: -1, Expected: nan, Found: nan, Bound: nan})
-		if err := m.with(group[k], true, t, false, func(a *operand) error {
-			return m.with(group[slices.Index(sums, most)], true, t, false, func(b *operand) error {
-				list[k].apart = differing(a, b)
-				return nil
-			})
-		}); err != nil {
-			return err
-		}
+		m.with(group[k], true, t, false, func(a *operand) {
+			m.with(group[slices.Index(sums, most)], true, t, false, func(b *operand) { list[k].apart = differing(a, b) })
+		})
 	}
-	return nil
 }
 
 // worstOf are places of wrong elements in their order, and what was found there: of the worst, and of equally bad ones the

@@ -15,11 +15,8 @@ import (
 // another rank; the output of an earlier step. A cause counts if it is the only one that gives all the
 // elements that were looked at. Outputs that are wrong alike are looked into once, and a recording is opened as often for
 // all outputs as it would be for one.
-func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf) ([]MetFault, error) {
-	in, out, err := m.sizes(group[0], t)
-	if err != nil {
-		return nil, err
-	}
+func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf) []MetFault {
+	in, out := m.sizes(group[0], t)
 	w := &search{meeting: m, group: group, t: t, p: p, in: in, out: out}
 	faults := make([]MetFault, len(wrong))
 	most := max(fewestLooked, min(mostLooked, mostKept/(len(group)*len(wrong))))
@@ -33,14 +30,14 @@ func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf)
 		if len(idx) == 0 {
 			continue
 		}
-		if old, err := m.elements(group[k], true, t, idx, true); err == nil && equal(old, found) {
+		if equal(m.earlier(group[k], true, t, idx), found) {
 			faults[i].Kind = MetStale
 			continue
 		}
 		w.add(k, idx, found, &faults[i])
 	}
 	// As many at once as there is room for what was read of them.
-	for rest := w.suspects; len(rest) > 0 && err == nil; {
+	for rest := w.suspects; len(rest) > 0; {
 		n, kept := 1, len(rest[0].idx)
 		for n < len(rest) && (kept+len(rest[n].idx))*len(group) <= mostKept {
 			kept += len(rest[n].idx)
@@ -49,9 +46,9 @@ func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf)
 		var some []*suspect
 		some, rest = rest[:n], rest[n:]
 		if reduces[m.kind] {
-			err = w.reduced(some)
+			w.reduced(some)
 		} else {
-			err = w.copied(some)
+			w.copied(some)
 		}
 	}
 	for i := range faults {
@@ -59,7 +56,7 @@ func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf)
 			f.Other = m.ends[group[f.Other]].Rank
 		}
 	}
-	return faults, err
+	return faults
 }
 
 // Of an output mostLooked wrong elements are looked at, or, where many ranks have wrong ones of their own, at least
@@ -140,33 +137,37 @@ func (s *suspect) concluded() {
 	}
 }
 
-// elements reads single elements of a tensor of an end, or of its recording of an earlier step.
-func (m *meeting) elements(place int, output bool, t int, idx []int64, before bool) ([]float64, error) {
-	e := m.ends[place]
-	if before {
-		if e.Before == nil {
-			return nil, refuse(NoInput, "earlier step")
+// elements reads single elements of a tensor of an end.
+func (m *meeting) elements(place int, output bool, t int, idx []int64) []float64 {
+	e := m.open(place)
+	defer m.done(e)
+	return e.elements(output, t, idx)
+}
+
+// earlier are those of its recording of an earlier step, nil where they cannot be had.
+func (m *meeting) earlier(place int, output bool, t int, idx []int64) []float64 {
+	e := &end{Member: m.ends[place].Member}
+	if e.Before == nil {
+		return nil
+	}
+	defer func() {
+		if e.file != nil {
+			e.file.Close()
 		}
-		file, ins, outs, err := openEnd(e.Before, e.Op)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		e = &end{file: file, ins: ins, outs: outs}
-	} else if _, err := m.open(place); err != nil {
-		return nil, err
-	} else {
-		defer m.done(e)
-	}
-	o, err := e.tensor(output, t)
-	if err != nil {
-		return nil, err
-	}
-	if idx[len(idx)-1] >= o.view.Len() {
-		return nil, refuse(BadTensor, o.name, "shape")
-	}
+	}()
+	y, _ := attempt(func() []float64 {
+		e.read(e.Before)
+		return e.elements(output, t, idx)
+	})
+	return y
+}
+
+func (e *end) elements(output bool, t int, idx []int64) []float64 {
+	o := e.tensor(output, t)
+	refuseIf(idx[len(idx)-1] >= o.view.Len(), BadTensor, o.name, "shape")
 	y := make([]float64, len(idx))
-	return y, o.At(idx, y, nil)
+	check(o.At(idx, y, nil))
+	return y
 }
 
 func equal(a, b []float64) bool {
@@ -179,7 +180,7 @@ func equal(a, b []float64) bool {
 }
 
 // copied looks for another origin of the elements of one piece.
-func (w *search) copied(list []*suspect) error {
+func (w *search) copied(list []*suspect) {
 	pieces := make([]piece, len(list))
 	for i, s := range list {
 		// The piece with the first wrong element; the others that are wrong may be of other pieces.
@@ -197,13 +198,13 @@ func (w *search) copied(list []*suspect) error {
 			}
 		}
 		s.idx, s.found, pieces[i] = idx, found, x
-		if old, err := w.elements(w.group[x.from], false, w.t, shifted(idx, x.inLo), true); err == nil && equal(old, found) {
+		if equal(w.earlier(w.group[x.from], false, w.t, shifted(idx, x.inLo)), found) {
 			s.say(MetStale, x.from)
 		}
 	}
 	var sent []int64 // where the pieces of all begin in an input, that of any member
 	for r, place := range w.group {
-		err := w.with(place, false, w.t, len(list) > manyReads, func(o *operand) error {
+		w.with(place, false, w.t, len(list) > manyReads, func(o *operand) {
 			for i, s := range list {
 				x := pieces[i]
 				if r != x.from && s.from(o, x.inLo) {
@@ -224,16 +225,11 @@ func (w *search) copied(list []*suspect) error {
 					}
 				}
 			}
-			return nil
 		})
-		if err != nil {
-			return err
-		}
 	}
 	for _, s := range list {
 		s.concluded()
 	}
-	return nil
 }
 
 // sent tells where in an input the pieces of all members begin: what a member gets from others stands at the same place
@@ -257,16 +253,13 @@ func (s *suspect) from(o *operand, lo int64) bool {
 }
 
 // reduced looks for other results of a reduction.
-func (w *search) reduced(list []*suspect) error {
+func (w *search) reduced(list []*suspect) {
 	at := make([][]int64, len(list))
 	for i, s := range list {
 		at[i] = shifted(s.idx, s.list[0].inLo-s.list[0].outLo)
 	}
 	places := w.places(list, at)
-	rows, olds, err := w.inputs(places)
-	if err != nil {
-		return err
-	}
+	rows, olds := w.inputs(places)
 	size, n := len(rows), len(rows[0])
 	// What all behind a rank come to, the sizes of all, and then rank by rank what those before it come to.
 	behind, sizes := make([][]float64, size+1), make([]float64, n)
@@ -328,17 +321,17 @@ func (w *search) reduced(list []*suspect) error {
 			rest = append(rest, s)
 		}
 	}
-	return w.piecesOfOthers(rest, scale, places, all, sizes)
+	w.piecesOfOthers(rest, scale, places, all, sizes)
 }
 
 // piecesOfOthers looks for the rank whose piece of the result an output is. At some places it is known already what the
 // inputs come to, and their sizes.
-func (w *search) piecesOfOthers(list []*suspect, scale float64, known []int64, sums, sumsOfSizes []float64) error {
+func (w *search) piecesOfOthers(list []*suspect, scale float64, known []int64, sums, sumsOfSizes []float64) {
 	rest := slices.DeleteFunc(slices.Clone(list), func(s *suspect) bool {
 		return !slices.ContainsFunc(s.faults, func(f *MetFault) bool { return f.Kind == MetBeyond })
 	})
 	if len(rest) == 0 {
-		return nil
+		return
 	}
 	n := rest[0].list[0].n
 	// The elements of all suspects in a piece, and from there in the pieces of all ranks, one after the other.
@@ -367,10 +360,7 @@ func (w *search) piecesOfOthers(list []*suspect, scale float64, known []int64, s
 		all = nil
 		clear(sizes)
 		for _, place := range w.group {
-			row, err := w.elements(place, false, w.t, places, false)
-			if err != nil {
-				return err
-			}
+			row := w.elements(place, false, w.t, places)
 			all = w.join(all, row)
 			for i, v := range row {
 				sizes[i] += abs(v)
@@ -386,7 +376,6 @@ func (w *search) piecesOfOthers(list []*suspect, scale float64, known []int64, s
 		}
 		s.concluded()
 	}
-	return nil
 }
 
 // places are the elements of all suspects, each once and in order; the suspects learn where theirs are among them.
@@ -402,15 +391,12 @@ func (w *search) places(list []*suspect, at [][]int64) []int64 {
 }
 
 // inputs are elements of the inputs of all members, and of those of an earlier step, nil where there are none.
-func (w *search) inputs(places []int64) (rows, olds [][]float64, err error) {
+func (w *search) inputs(places []int64) (rows, olds [][]float64) {
 	rows, olds = make([][]float64, len(w.group)), make([][]float64, len(w.group))
 	for r, place := range w.group {
-		if rows[r], err = w.elements(place, false, w.t, places, false); err != nil {
-			return nil, nil, err
-		}
-		olds[r], _ = w.elements(place, false, w.t, places, true)
+		rows[r], olds[r] = w.elements(place, false, w.t, places), w.earlier(place, false, w.t, places)
 	}
-	return rows, olds, nil
+	return rows, olds
 }
 
 // elementsAt are the elements of a row at places.
@@ -499,7 +485,7 @@ func CheckTransfers(ctx context.Context, members []Member) (Meeting, error) {
 		if e.Type != "HcomReceive" {
 			continue
 		}
-		known, err := m.receive(i)
+		known, err := attempt(func() bool { return m.receive(i) })
 		if err != nil {
 			if ctx.Err() != nil {
 				return m.Meeting, context.Cause(ctx)
@@ -546,15 +532,12 @@ func (m *meeting) senders(i int) (from []int, known bool) {
 }
 
 // receive judges one end; judged tells whether its sender is known.
-func (m *meeting) receive(i int) (judged bool, err error) {
-	_, n, err := m.sizes(i, 0)
-	if err != nil {
-		return false, err
-	}
+func (m *meeting) receive(i int) (judged bool) {
+	_, n := m.sizes(i, 0)
 	from, known := m.senders(i)
 	if len(from) == 0 && known {
 		m.Why, m.Args = WhyNoSender, []string{itoa(m.ends[i].Rank)}
-		return false, nil
+		return false
 	}
 	if !known {
 		for k, s := range m.ends {
@@ -566,15 +549,12 @@ func (m *meeting) receive(i int) (judged bool, err error) {
 	var wrong *judge
 	var its int
 	for _, k := range from {
-		j, err := m.transferred(k, i, n)
-		if err != nil {
-			return false, err
-		}
+		j := m.transferred(k, i, n)
 		if j != nil && j.beyond == 0 {
 			if m.Groups = append(m.Groups, []int{m.ends[k].Rank, m.ends[i].Rank}); !known {
 				m.How = GroupValues
 			}
-			return true, nil
+			return true
 		}
 		if j != nil && wrong == nil {
 			wrong, its = j, k
@@ -583,76 +563,59 @@ func (m *meeting) receive(i int) (judged bool, err error) {
 	switch {
 	case !known:
 		m.Why, m.Args = WhyNoSender, []string{itoa(m.ends[i].Rank)}
-		return false, nil
+		return false
 	case wrong == nil: // what was sent has another size
 		m.Why, m.Args = WhyShapes, nil
-		return false, nil
+		return false
 	}
 	m.Groups = append(m.Groups, []int{m.ends[its].Rank, m.ends[i].Rank})
-	f, err := m.whyReceived(its, i, n, wrong)
-	if err == nil {
-		m.Verdict, m.Faults = Wrong, append(m.Faults, f)
-	}
-	return err == nil, err
+	m.Verdict, m.Faults = Wrong, append(m.Faults, m.whyReceived(its, i, n, wrong))
+	return true
 }
 
 // whyReceived looks for what an end received in place of what was sent: what the sender sent, or it
 // received, at an earlier step, or what a rank sent to another.
-func (m *meeting) whyReceived(from, i int, n int64, j *judge) (MetFault, error) {
+func (m *meeting) whyReceived(from, i int, n int64, j *judge) MetFault {
 	f := MetFault{Kind: MetBeyond, Rank: m.ends[i].Rank, Other: m.ends[from].Rank, Elements: j.beyond, Of: j.looked, Expected: j.value, Found: j.found, Bound: 0}
 	idx, found := worstOf(j, 128)
-	old, err := m.elements(from, false, 0, idx, true)
-	mine, own := m.elements(i, true, 0, idx, true)
-	if err == nil && equal(old, found) || own == nil && equal(mine, found) {
+	if equal(m.earlier(from, false, 0, idx), found) || equal(m.earlier(i, true, 0, idx), found) {
 		f.Kind = MetStale
-		return f, nil
+		return f
 	}
 	hit := -1
 	for k, s := range m.ends {
 		if s.Type != "HcomSend" || k == from {
 			continue
 		}
-		j, err := m.transferred(k, i, n)
-		if err != nil {
-			return f, err
-		}
-		if j == nil || j.beyond > 0 {
+		if j := m.transferred(k, i, n); j == nil || j.beyond > 0 {
 			continue
 		}
 		if hit >= 0 && s.Rank != m.ends[hit].Rank {
-			return f, nil
+			return f
 		}
 		hit = k
 	}
 	if hit >= 0 {
 		f.Kind, f.Other = MetSwapped, m.ends[hit].Rank
 	}
-	return f, nil
+	return f
 }
 
 // transferred holds what an end received against what another sent; nil where their sizes
 // differ.
-func (m *meeting) transferred(from, to int, n int64) (*judge, error) {
-	sent, _, err := m.sizes(from, 0)
-	if err != nil || sent != n || n <= 0 {
-		return nil, err
+func (m *meeting) transferred(from, to int, n int64) *judge {
+	if sent, _ := m.sizes(from, 0); sent != n || n <= 0 {
+		return nil
 	}
-	e, err := m.open(to)
-	if err != nil {
-		return nil, err
-	}
+	e := m.open(to)
 	j := newJudge(e.outs[0].typ, true)
 	m.done(e)
 	size := min(n, slabOfRanks)
 	x, y := make([]float64, size), make([]float64, size)
 	for lo := int64(0); lo < n; lo += size {
 		k := min(size, n-lo)
-		if err := m.read(from, false, 0, lo, y[:k]); err != nil {
-			return nil, err
-		}
-		if err := m.read(to, true, 0, lo, x[:k]); err != nil {
-			return nil, err
-		}
+		m.read(from, false, 0, lo, y[:k])
+		m.read(to, true, 0, lo, x[:k])
 		for i := range k {
 			j.element(lo+i, x[i], y[i], 0)
 		}
@@ -660,5 +623,5 @@ func (m *meeting) transferred(from, to int, n int64) (*judge, error) {
 			break
 		}
 	}
-	return j, nil
+	return j
 }

@@ -300,7 +300,7 @@ type Split struct {
 
 // A refusal ends the making of readings wherever it is met, as an error of syntax ends the work of a parser: forms
 // are written as formulas, and [attempt] is the one place where a refusal becomes an error again. Only what makes
-// readings refuses so; Values, which compute later, return errors.
+// readings refuses so; Values, which compute later, return errors. Meetings of ranks end so, too.
 
 // attempt calls what may refuse.
 func attempt[T any](f func() T) (v T, err error) {
