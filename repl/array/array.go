@@ -10,16 +10,16 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/torch"
+	"precision/internal/each"
+	"precision/internal/must"
 )
 
 // Array is a tensor of a file that is open for reading its elements. They are
@@ -213,52 +213,36 @@ type cursor struct {
 	read *layout.Reader // only for elements that are stored in another order
 }
 
-func (a *Array) cursor() (*cursor, error) {
+func (a *Array) cursor() *cursor {
 	c := &cursor{a: a, nums: make([]float64, tile*a.Type.Parts())}
 	if a.viewed {
 		r, err := layout.NewReader(a.source, a.tensor.Offset, a.Type.Bits()/8, a.view)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.Path, err)
+			must.Do(fmt.Errorf("%s: %w", a.Path, err))
 		}
 		c.read = r
 	}
-	return c, nil
-}
-
-// cursors are those of two arrays.
-func cursors(left, right *Array) (l, r *cursor, err error) {
-	if l, err = left.cursor(); err == nil {
-		r, err = right.cursor()
-	}
-	return l, r, err
+	return c
 }
 
 // elements reads n elements from first on, a multiple of 8, as numbers. The
 // result is valid until the next call. n is at most tile.
-func (c *cursor) elements(first, n int64) ([]float64, error) {
-	raw, err := c.bytes(first, n)
-	if err != nil {
-		return nil, err
-	}
-	v := c.numbers(raw)
-	return v[:min(int64(len(v)), n*int64(c.a.Type.Parts()))], nil
-}
-
-// numbers widens elements.
-func (c *cursor) numbers(raw []byte) []float64 {
-	return c.nums[:dtype.Widen64(c.a.Type, c.nums, raw)]
+func (c *cursor) elements(first, n int64) []float64 {
+	v := c.nums[:dtype.Widen64(c.a.Type, c.nums, c.bytes(first, n))]
+	return v[:min(int64(len(v)), n*int64(c.a.Type.Parts()))]
 }
 
 // bytes reads n elements from first on, a multiple of 8, as little-endian
 // bytes. The result is valid until the next call. n is at most tile.
-func (c *cursor) bytes(first, n int64) ([]byte, error) {
+func (c *cursor) bytes(first, n int64) []byte {
 	a := c.a
 	size := a.Type.Bytes(n)
 	if int64(cap(c.raw)) < size {
 		c.raw = make([]byte, max(size, a.Type.Bytes(min(tile, a.Len()))))
 	}
 	raw := c.raw[:size]
-	return raw, c.ReadTile(raw, first, n)
+	must.Do(c.ReadTile(raw, first, n))
+	return raw
 }
 
 // ReadTile fills raw with n elements from first on, as bytes reads them.
@@ -300,58 +284,31 @@ func ShapeText(shape []int64) string {
 
 // tiles calls do for every tile of n elements, from several goroutines; make
 // gives each of them its own state. The tiles' numbers count from 0. It stops
-// at the first error and when ctx is cancelled.
-func tiles(ctx context.Context, n int64, workers int, worker func() (func(number int, first, count int64) error, error)) error {
-	number := int((n + tile - 1) / tile)
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	workers = min(workers, max(1, number))
+// where the work of a tile ends with an error, and when ctx is cancelled.
+func tiles(ctx context.Context, n int64, workers int, worker func() func(number int, first, count int64)) error {
 	show := progressOf(ctx)
-	var mu sync.Mutex
-	var failed error
-	var done atomic.Int64
-	next := 0
-	take := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed == nil {
-			failed = ctx.Err()
-		}
-		if failed != nil || next >= number {
-			return -1
-		}
-		next++
-		return next - 1
-	}
+	until, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	fail := func(err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed == nil {
-			failed = err
+		if err != nil {
+			end(err)
 		}
 	}
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			do, err := worker()
-			if err != nil {
-				fail(err)
-				return
-			}
-			for k := take(); k >= 0; k = take() {
-				first := int64(k) * tile
-				count := min(tile, n-first)
-				if err := do(k, first, count); err != nil {
-					fail(err)
-					return
-				}
-				show(done.Add(count), n)
-			}
-		})
+	var done atomic.Int64
+	each.Number(until, int((n+tile-1)/tile), workers, nil, func() func(int) {
+		var do func(number int, first, count int64)
+		fail(must.Try(func() { do = worker() }))
+		return func(k int) {
+			first := int64(k) * tile
+			count := min(tile, n-first)
+			fail(must.Try(func() { do(k, first, count) }))
+			show(done.Add(count), n)
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	wg.Wait()
-	return failed
+	return context.Cause(until)
 }
 
 type progressKey struct{}

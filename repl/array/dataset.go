@@ -8,6 +8,7 @@ import (
 	"precision/dump"
 	"precision/dump/h5"
 	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -18,50 +19,34 @@ const heldBytes = 16 << 20
 // Dataset opens a dataset of an HDF5 file, such as a PyTorch dump, by its path
 // within the file. The elements are those stored, whatever strides the dump
 // says the tensor had.
-func Dataset(path, name string) (*Array, error) {
-	file, _, err := plainfile.Open(path, "an HDF5 file")
+func Dataset(path, name string) (a *Array, err error) {
+	file, size, err := plainfile.Open(path, "an HDF5 file")
 	if err != nil {
 		return nil, err
 	}
-	a, err := dataset(file, name)
-	if err != nil {
+	if err := must.Try(func() { a = dataset(file, size, name) }); err != nil {
 		file.Close()
 		return nil, fmt.Errorf("%s: %s: %w", path, name, err)
 	}
 	return a, nil
 }
 
-func dataset(file *plainfile.File, name string) (*Array, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	f, err := h5.Open(file, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	obj, err := f.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
+func dataset(file *plainfile.File, size int64, name string) *Array {
+	obj := must.Get(must.Get(h5.Open(file, size)).Lookup(name))
 	d, ok := obj.(*h5.Dataset)
 	if !ok {
-		return nil, fmt.Errorf("found a %T, expected a dataset", obj)
+		must.Do(fmt.Errorf("found a %T, expected a dataset", obj))
 	}
 	if !d.Type.Readable() {
-		if _, err := d.ReadAt(make([]byte, 1), 0); err != nil && err != io.EOF {
-			return nil, err // tells what is not supported
+		if _, err := d.ReadAt(make([]byte, 1), 0); err != io.EOF {
+			must.Do(err) // tells what is not supported
 		}
-		return nil, fmt.Errorf("elements of type %s cannot be read", d.Type)
+		must.Do(fmt.Errorf("elements of type %s cannot be read", d.Type))
 	}
-	if err := d.Backed(); err != nil {
-		return nil, err
-	}
+	must.Do(d.Backed())
 	a := &Array{Path: file.Name(), Name: name, Part: name, Dataset: true, Type: d.Type, Shape: d.Shape, count: d.Len()}
 	a.tensor = dump.Tensor{Type: d.Type, Shape: d.Shape}
-	if a.view, err = layout.Contiguous(d.Shape); err != nil {
-		return nil, err
-	}
+	a.view = must.Get(layout.Contiguous(d.Shape))
 	held := &elements{ReaderAt: d, file: file}
 	if d.Size() <= heldBytes {
 		if b, err := d.ReadAll(); err == nil {
@@ -69,7 +54,7 @@ func dataset(file *plainfile.File, name string) (*Array, error) {
 		}
 	}
 	a.source = held
-	return a, nil
+	return a
 }
 
 // elements are the elements of a dataset of an open file.

@@ -7,6 +7,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/internal/integer"
+	"precision/internal/must"
 )
 
 // Options of Compare.
@@ -70,50 +71,36 @@ type sums struct {
 
 // Compare compares two tensors element by element, in C order of each,
 // whatever their shapes are.
-func Compare(ctx context.Context, left, right *Array, o Options) (*Diff, error) {
-	for _, a := range []*Array{left, right} {
-		if err := a.tooMany(); err != nil {
-			return nil, err
-		}
-	}
+func Compare(ctx context.Context, left, right *Array, o Options) (_ *Diff, err error) {
+	defer must.Catch(&err)
+	must.Do(left.tooMany())
+	must.Do(right.tooMany())
 	if left.Type.FitsFloat32() && right.Type.FitsFloat32() && left.Len() == right.Len() {
-		return compareFast(ctx, left, right, o)
+		return compareFast(ctx, left, right, o), nil
 	}
-	return compareAny(ctx, left, right, o)
+	return compareAny(ctx, left, right, o), nil
 }
 
 // compareAny is [Compare] of any two tensors, and of those that [compareFast] takes the reference.
-func compareAny(ctx context.Context, left, right *Array, o Options) (*Diff, error) {
+func compareAny(ctx context.Context, left, right *Array, o Options) *Diff {
 	n := max(left.Len(), right.Len())
 	parts := int64(1)
 	if left.Type.Parts() == 2 || right.Type.Parts() == 2 {
 		parts = 2
 	}
 	all := make([]sums, (n+tile-1)/tile)
-	err := tiles(ctx, n, o.Workers, func() (func(int, int64, int64) error, error) {
-		l, r, err := cursors(left, right)
-		if err != nil {
-			return nil, err
-		}
+	must.Do(tiles(ctx, n, o.Workers, func() func(int, int64, int64) {
+		l, r := left.cursor(), right.cursor()
 		var x, y []float64
-		return func(k int, first, count int64) (err error) {
+		return func(k int, first, count int64) {
 			t := &all[k]
-			if x, err = fill(l, x, first, count, parts, &t.left); err != nil {
-				return err
-			}
-			if y, err = fill(r, y, first, count, parts, &t.right); err != nil {
-				return err
-			}
+			x, y = fill(l, x, first, count, parts, &t.left), fill(r, y, first, count, parts, &t.right)
 			t.add(x, y, first*parts, o)
 			if a, b, ok := wholeSides(l, r, first, x, y); ok {
 				t.addWhole(x, y, a, b, first, o)
 			}
-			return nil
-		}, nil
-	})
-	if err != nil {
-		return nil, err
-	}
+		}
+	}))
 	d := &Diff{Count: n * parts}
 	var total sums
 	for i := range all {
@@ -132,26 +119,24 @@ func compareAny(ctx context.Context, left, right *Array, o Options) (*Diff, erro
 	}
 	d.LeftStats = left.stats(len(all), func(i int) *partial { return &all[i].left })
 	d.RightStats = right.stats(len(all), func(i int) *partial { return &all[i].right })
-	return d, d.first(left, right, o.Rows, parts)
+	d.first(left, right, o.Rows, parts)
+	return d
 }
 
 // fill reads a tile as pairs of numbers if parts is 2; reals then have an
 // imaginary part of 0. What is behind the end is 0. The numbers that are really
 // there are measured, unless p is nil.
-func fill(c *cursor, buf []float64, first, count, parts int64, p *partial) ([]float64, error) {
+func fill(c *cursor, buf []float64, first, count, parts int64, p *partial) []float64 {
 	have := max(0, min(count, c.a.Len()-first))
 	var v []float64
 	if have > 0 {
-		var err error
-		if v, err = c.elements(first, have); err != nil {
-			return buf, err
-		}
+		v = c.elements(first, have)
 	}
 	if p != nil {
 		p.measure(v)
 	}
 	if own := int64(c.a.Type.Parts()); own == parts && have == count {
-		return v, nil // the common case; buf is only for the others
+		return v // the common case; buf is only for the others
 	} else {
 		buf = slices.Grow(buf[:0], int(count*parts))[:count*parts]
 		clear(buf)
@@ -159,7 +144,7 @@ func fill(c *cursor, buf []float64, first, count, parts int64, p *partial) ([]fl
 			buf[int64(i)/own*parts+int64(i)%own] = x
 		}
 	}
-	return buf, nil
+	return buf
 }
 
 func (s *sums) add(x, y []float64, first int64, o Options) {
@@ -246,23 +231,13 @@ func (s *sums) addWhole(x, y []float64, a, b integer.List, first int64, o Option
 	}
 }
 
-func (d *Diff) first(left, right *Array, rows int, parts int64) error {
+func (d *Diff) first(left, right *Array, rows int, parts int64) {
 	n := min(int64(rows), max(left.Len(), right.Len()), tile)
 	if n <= 0 {
-		return nil
+		return
 	}
-	l, r, err := cursors(left, right)
-	if err != nil {
-		return err
-	}
-	x, err := fill(l, nil, 0, n, parts, nil)
-	if err != nil {
-		return err
-	}
-	y, err := fill(r, nil, 0, n, parts, nil)
-	if err != nil {
-		return err
-	}
+	l, r := left.cursor(), right.cursor()
+	x, y := fill(l, nil, 0, n, parts, nil), fill(r, nil, 0, n, parts, nil)
 	a, b, whole := wholeSides(l, r, 0, x, y)
 	for i := range min(len(x), rows) {
 		if whole {
@@ -271,5 +246,4 @@ func (d *Diff) first(left, right *Array, rows int, parts int64) error {
 			d.First = append(d.First, Pair{Index: int64(i), Left: x[i], Right: y[i]})
 		}
 	}
-	return nil
 }

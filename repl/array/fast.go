@@ -10,6 +10,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // couple are two tensors whose elements float32 holds, as many on either side: what the engine of compare takes.
@@ -25,7 +26,7 @@ type couple struct {
 
 // compareFast is [Compare] of such a couple: one pass with the kernels of package metric. Elements beyond the tolerances
 // are looked up afterwards, from the first that differs on, until there are as many as are shown.
-func compareFast(ctx context.Context, left, right *Array, o Options) (*Diff, error) {
+func compareFast(ctx context.Context, left, right *Array, o Options) *Diff {
 	c := &couple{left: left, right: right, tolerance: metric.Tolerance{Abs: o.Atol, Rel: o.Rtol}, show: progressOf(ctx)}
 	out, err := compare.Run(ctx, c, compare.Options{
 		Metrics: []metric.Metric{metric.CosineSimilarity}, // the rest are facts of the same pass
@@ -34,12 +35,8 @@ func compareFast(ctx context.Context, left, right *Array, o Options) (*Diff, err
 			return c.tolerance
 		},
 	})
-	switch {
-	case c.failed != nil:
-		return nil, c.failed
-	case err != nil:
-		return nil, err
-	}
+	must.Do(c.failed)
+	must.Do(err)
 	f := &out.Table.Rows[0].Metrics.Facts
 	d := &Diff{Count: left.Len(), Bad: f.Outside, BothNaN: f.NaN.Both, Cosine: f.Cosine}
 	if f.X.NaN+f.X.Inf+f.Y.NaN+f.Y.Inf > 0 || f.X.RMS == 0 {
@@ -52,44 +49,27 @@ func compareFast(ctx context.Context, left, right *Array, o Options) (*Diff, err
 	}{{left, &d.LeftStats, &f.X}, {right, &d.RightStats, &f.Y}} {
 		*s.into = Stats{Count: s.of.Len(), NaN: s.f.NaN, Inf: s.f.Inf, Max: s.f.Hi, Min: s.f.Lo, Mean: s.f.Mean}
 		if s.of.Type == dtype.Float16 && max(s.f.Hi, -s.f.Lo) >= largestHalf {
-			if *s.into, err = s.of.Measure(ctx, o.Workers); err != nil {
-				return nil, err
-			}
+			*s.into = must.Get(s.of.Measure(ctx, o.Workers))
 		}
 	}
 	if d.Bad > 0 {
-		if err := d.lookUp(ctx, left, right, f.FirstDiffer.Index, o); err != nil {
-			return nil, err
-		}
+		d.lookUp(ctx, left, right, f.FirstDiffer.Index, o)
 	}
-	return d, d.first(left, right, o.Rows, 1)
+	d.first(left, right, o.Rows, 1)
+	return d
 }
 
 // lookUp fills in the first pairs beyond the tolerances, of which none comes before element from.
-func (d *Diff) lookUp(ctx context.Context, left, right *Array, from int64, o Options) error {
-	l, r, err := cursors(left, right)
-	if err != nil {
-		return err
-	}
+func (d *Diff) lookUp(ctx context.Context, left, right *Array, from int64, o Options) {
+	l, r := left.cursor(), right.cursor()
 	want := min(int64(o.Rows), d.Bad)
 	for first := from / tile * tile; int64(len(d.Errors)) < want && first < left.Len(); first += tile {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
+		must.Do(context.Cause(ctx))
 		n := min(tile, left.Len()-first)
-		x, err := l.elements(first, n)
-		if err != nil {
-			return err
-		}
-		y, err := r.elements(first, n)
-		if err != nil {
-			return err
-		}
 		s := sums{errors: d.Errors}
-		s.add(x, y, first, o)
+		s.add(l.elements(first, n), r.elements(first, n), first, o)
 		d.Errors = s.errors
 	}
-	return nil
 }
 
 // Table is empty: there is no table of a couple.
@@ -108,7 +88,8 @@ func (c *couple) Groups() []compare.Group {
 // tensor is a side, whose first error is kept; show, if not nil, is told how many elements were read.
 func (c *couple) tensor(a *Array, show func(n int64)) *compare.Tensor {
 	return &compare.Tensor{Type: a.Type, Shape: a.Shape, Count: a.Len(), Open: func() compare.Elements {
-		from, err := a.cursor()
+		var from *cursor
+		err := must.Try(func() { from = a.cursor() })
 		return reading(func(dst []byte, first, n int64) error {
 			if err == nil {
 				err = from.ReadTile(dst, first, n)

@@ -121,13 +121,9 @@ func (a *Array) Measure(ctx context.Context, workers int) (Stats, error) {
 	}
 	n := a.Len()
 	parts := make([]partial, (n+tile-1)/tile)
-	err := tiles(ctx, n, workers, func() (func(int, int64, int64) error, error) {
-		c, err := a.cursor()
-		return func(k int, first, count int64) error {
-			v, err := c.elements(first, count)
-			parts[k].measure(v)
-			return err
-		}, err
+	err := tiles(ctx, n, workers, func() func(int, int64, int64) {
+		c := a.cursor()
+		return func(k int, first, count int64) { parts[k].measure(c.elements(first, count)) }
 	})
 	return a.stats(len(parts), func(i int) *partial { return &parts[i] }), err
 }

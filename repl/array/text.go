@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"precision/internal/integer"
+	"precision/internal/must"
 )
 
 // Number renders a number in the fewest digits that tell it from others of the
@@ -62,36 +63,25 @@ func (c *cursor) appendAt(b []byte, v []float64, i int) []byte {
 
 // FirstText renders the first n elements, or as many as there are. Complex
 // elements are two numbers.
-func (a *Array) FirstText(n int64) ([]string, error) {
-	c, err := a.cursor()
-	if err != nil {
-		return nil, err
-	}
-	n = min(n, a.Len(), tile)
-	if n == 0 {
+func (a *Array) FirstText(n int64) (text []string, err error) {
+	defer must.Catch(&err)
+	c := a.cursor()
+	if n = min(n, a.Len(), tile); n == 0 {
 		return nil, nil
 	}
-	v, err := c.elements(0, n)
-	if err != nil {
-		return nil, err
-	}
-	text := make([]string, len(v))
+	v := c.elements(0, n)
 	for i := range v {
-		text[i] = string(c.appendAt(nil, v, i))
+		text = append(text, string(c.appendAt(nil, v, i)))
 	}
 	return text, nil
 }
 
 // WriteText writes all elements, one line for each run of the last axis, with
 // blanks between them. A scalar is one line. Complex elements are two numbers.
-func (a *Array) WriteText(ctx context.Context, w io.Writer) error {
-	if err := a.tooMany(); err != nil {
-		return err
-	}
-	c, err := a.cursor()
-	if err != nil {
-		return err
-	}
+func (a *Array) WriteText(ctx context.Context, w io.Writer) (err error) {
+	defer must.Catch(&err)
+	must.Do(a.tooMany())
+	c := a.cursor()
 	line := int64(1)
 	if len(a.Shape) > 0 {
 		line = a.Shape[len(a.Shape)-1]
@@ -101,13 +91,8 @@ func (a *Array) WriteText(ctx context.Context, w io.Writer) error {
 	var text []byte
 	at := int64(0)
 	for first := int64(0); first < a.Len(); first += tile {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		v, err := c.elements(first, min(tile, a.Len()-first))
-		if err != nil {
-			return err
-		}
+		must.Do(ctx.Err())
+		v := c.elements(first, min(tile, a.Len()-first))
 		for i := range v {
 			text = c.appendAt(text[:0], v, i)
 			if at++; at == line {
@@ -115,9 +100,7 @@ func (a *Array) WriteText(ctx context.Context, w io.Writer) error {
 			} else {
 				text = append(text, ' ')
 			}
-			if _, err := out.Write(text); err != nil {
-				return err
-			}
+			must.Get(out.Write(text))
 		}
 		show(min(first+tile, a.Len()), a.Len())
 	}
