@@ -6,10 +6,11 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/must"
 )
 
 // stored prepares a tensor to be written in the layout it has.
-func (w *work) stored(t *dump.Tensor) (*array, error) {
+func (w *work) stored(t *dump.Tensor) *array {
 	if w.c.o.Compat && t.Type == dtype.Undefined && t.Size == 0 && dump.Code(t.Err) == dump.CodeShape {
 		// Of bytes without a type msaccucmp.py takes the number for the shape,
 		// even if there are none.
@@ -18,29 +19,27 @@ func (w *work) stored(t *dump.Tensor) (*array, error) {
 		t = &empty
 	}
 	typ, err := w.readable(t)
-	if err != nil {
-		if !w.c.o.Compat && dump.Code(err) == dump.CodeType {
-			return w.raw(t)
-		}
-		return nil, err
+	if !w.c.o.Compat && dump.Code(err) == dump.CodeType {
+		return w.raw(t)
 	}
-	v, err := t.View()
-	if err != nil {
-		return nil, errorf(w.f.Path, dump.CodeShape, err, "%s", partOf(t))
-	}
-	a, err := w.array(t, typ, v)
-	if err == nil && w.c.o.Compat && len(a.shape) == 0 {
+	must.Do(err)
+	a := w.array(t, typ, w.view(t, dump.CodeShape))
+	if w.c.o.Compat && len(a.shape) == 0 {
 		a.shape = []int64{1}
 	}
-	return a, err
+	return a
+}
+
+// view is the order in which the elements of a tensor are stored.
+func (w *work) view(t *dump.Tensor, code int) layout.View {
+	v, err := t.View()
+	w.need(partOf(t), code, err)
+	return v
 }
 
 // raw prepares the bytes of a tensor that cannot be decoded.
-func (w *work) raw(t *dump.Tensor) (*array, error) {
-	v, err := layout.Contiguous([]int64{int64(t.Size)})
-	if err != nil {
-		return nil, err
-	}
+func (w *work) raw(t *dump.Tensor) *array {
+	v := must.Get(layout.Contiguous([]int64{int64(t.Size)}))
 	w.r.warnf("%s: elements of type %s cannot be decoded, its %d bytes are written", partOf(t), t.Type.Wire(), t.Size)
 	return w.open(w.f, t.Offset, 1, v, dtype.Uint8, dtype.Uint8, false)
 }
@@ -81,7 +80,7 @@ func (w *work) shortCode(t *dump.Tensor) int {
 }
 
 // array prepares the elements of a tensor that a view selects.
-func (w *work) array(t *dump.Tensor, typ dtype.Type, v layout.View) (*array, error) {
+func (w *work) array(t *dump.Tensor, typ dtype.Type, v layout.View) *array {
 	if bits := t.Type.Bits(); bits < 8 {
 		u := &unpacked{src: w.f, base: t.Offset, t: t.Type, typ: typ, n: t.Elements()}
 		return w.open(u, 0, typ.Bits()/8, v, typ, typ, false)
@@ -90,13 +89,13 @@ func (w *work) array(t *dump.Tensor, typ dtype.Type, v layout.View) (*array, err
 }
 
 // open prepares elements of size bytes that lie at base of src.
-func (w *work) open(src io.ReaderAt, base int64, size int, v layout.View, stored, typ dtype.Type, bigEndian bool) (*array, error) {
+func (w *work) open(src io.ReaderAt, base int64, size int, v layout.View, stored, typ dtype.Type, bigEndian bool) *array {
 	r, err := layout.NewReader(src, base, size, v)
 	if err != nil {
-		return nil, errorf(w.f.Path, CodeConvert, err, "elements of type %s", stored.Wire())
+		w.refuse(CodeConvert, err, "elements of type %s", stored.Wire())
 	}
 	r.Inherit(w.scratch.reader)
-	return w.ready(r, stored, typ, bigEndian), nil
+	return w.ready(r, stored, typ, bigEndian)
 }
 
 // ready makes an array of what a reader reads. Without elements msaccucmp.py
@@ -115,21 +114,15 @@ func (w *work) ready(r *layout.Reader, stored, typ dtype.Type, bigEndian bool) *
 }
 
 // formatted prepares a tensor to be written in the layout that was asked for.
-func (w *work) formatted(t *dump.Tensor) (*array, error) {
-	typ, err := w.readable(t)
-	if err != nil {
-		return nil, err
-	}
+func (w *work) formatted(t *dump.Tensor) *array {
+	typ := must.Get(w.readable(t))
 	if w.c.o.Compat && !t.Format.Known() {
-		return nil, errorf(w.f.Path, CodeFormat, nil, "%s: layout %s has no name there", partOf(t), t.Format)
+		w.refuse(CodeFormat, nil, "%s: layout %s has no name there", partOf(t), t.Format)
 	}
-	if a, err := w.custom(t, typ); a != nil || err != nil {
-		return a, err
+	if a := w.custom(t, typ); a != nil {
+		return a
 	}
-	p, err := w.plan(t)
-	if err != nil {
-		return nil, err
-	}
+	p := w.plan(t)
 	if p.packing != nil {
 		return w.packed(t, typ, p)
 	}
@@ -141,7 +134,7 @@ func (w *work) formatted(t *dump.Tensor) (*array, error) {
 const maxWhole = 2 << 30
 
 // packed moves a weight to or from FRACTAL_Z as a whole.
-func (w *work) packed(t *dump.Tensor, typ dtype.Type, p *plan) (*array, error) {
+func (w *work) packed(t *dump.Tensor, typ dtype.Type, p *plan) (a *array) {
 	size := int64(t.Type.Bits() / 8)
 	if size == 0 {
 		size = int64(typ.Bits() / 8)
@@ -151,45 +144,43 @@ func (w *work) packed(t *dump.Tensor, typ dtype.Type, p *plan) (*array, error) {
 		from, to = to, from
 	}
 	if to > maxWhole/size || from > maxWhole/size {
-		return nil, errorf(w.f.Path, CodeConvert, nil, "%s: %d elements of %s in FRACTAL_Z: more than %d bytes", partOf(t), max(from, to), t.Type, int64(maxWhole))
+		w.refuse(CodeConvert, nil, "%s: %d elements of %s in FRACTAL_Z: more than %d bytes", partOf(t), max(from, to), t.Type, int64(maxWhole))
 	}
 	w.c.whole.Lock()
-	a, err := w.move(t, typ, p, from, to, size)
-	if err != nil {
+	if err := must.Try(func() { a = w.move(t, typ, p, from, to, size) }); err != nil {
 		w.c.whole.Unlock()
-		return nil, err
+		must.Do(err)
 	}
 	a.release = w.c.whole.Unlock
-	return a, nil
+	return a
 }
 
 // move moves a weight of so many elements of so many bytes. Elements that share
 // bytes are taken apart before.
-func (w *work) move(t *dump.Tensor, typ dtype.Type, p *plan, from, to, size int64) (*array, error) {
+func (w *work) move(t *dump.Tensor, typ dtype.Type, p *plan, from, to, size int64) *array {
 	src, dst := make([]byte, from*size), make([]byte, to*size)
 	in, base, stored := io.ReaderAt(w.f), t.Offset, t.Type
 	if t.Type.Bits() < 8 {
 		in, base, stored = &unpacked{src: w.f, base: t.Offset, t: t.Type, typ: typ, n: t.Elements()}, 0, typ
 	}
 	if n, err := in.ReadAt(src, base); n < len(src) {
-		return nil, errorf(w.f.Path, dump.CodeInvalid, err, "%s: read %d bytes, expected %d", partOf(t), n, len(src))
+		w.refuse(dump.CodeInvalid, err, "%s: read %d bytes, expected %d", partOf(t), n, len(src))
 	}
 	move, dims := p.packing.Pack, p.packing.Shape()
 	if p.unpack {
 		move, dims = p.packing.Unpack, p.dims
 	}
-	if err := move(dst, src, int(size)); err != nil {
-		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
-	}
+	w.need(partOf(t), CodeConvert, move(dst, src, int(size)))
+	return w.ready(w.made(t, dst, dims, int(size)), stored, typ, t.BigEndian)
+}
+
+// made reads the elements of a tensor that were moved to memory.
+func (w *work) made(t *dump.Tensor, data []byte, dims []int64, size int) *layout.Reader {
 	v, err := layout.Contiguous(dims)
-	if err != nil {
-		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
-	}
-	r, err := layout.NewBytesReader(dst, int(size), v)
-	if err != nil {
-		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
-	}
-	return w.ready(r, stored, typ, t.BigEndian), nil
+	w.need(partOf(t), CodeConvert, err)
+	r, err := layout.NewBytesReader(data, size, v)
+	w.need(partOf(t), CodeConvert, err)
+	return r
 }
 
 func (c *converter) binType(a *array) string {

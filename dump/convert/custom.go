@@ -7,6 +7,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/must"
 )
 
 // Custom is a tensor on its way through a conversion of the user's own, and
@@ -24,44 +25,26 @@ type Custom struct {
 
 // custom converts a tensor the user's way. It returns nil when there is no way
 // of the user's for these layouts.
-func (w *work) custom(t *dump.Tensor, typ dtype.Type) (*array, error) {
+func (w *work) custom(t *dump.Tensor, typ dtype.Type) *array {
 	o := &w.c.o
 	from := layout.AsStored(t.Format, len(t.Shape))
 	if o.Custom == nil || from == *o.Format || !o.HasCustom(from, *o.Format) {
-		return nil, nil
+		return nil
 	}
 	if t.Bytes() > maxWhole {
-		return nil, errorf(w.f.Path, CodeConvert, nil, "%s: more than %d bytes for a custom conversion", partOf(t), int64(maxWhole))
+		w.refuse(CodeConvert, nil, "%s: more than %d bytes for a custom conversion", partOf(t), int64(maxWhole))
 	}
-	v, err := t.View()
-	if err != nil {
-		return nil, errorf(w.f.Path, dump.CodeShape, err, "%s", partOf(t))
-	}
-	a, err := w.array(t, typ, v)
-	if err != nil {
-		return nil, err
-	}
+	a := w.array(t, typ, w.view(t, dump.CodeShape))
 	c := Custom{From: from, To: *o.Format, Type: typ, Shape: t.Shape, Want: o.Shape, Group: int64(t.SubFormat)}
 	if c.Want == nil {
 		c.Want = t.OriginShape
 	}
 	if a.elems != nil {
-		if c.Data, err = io.ReadAll(a.elems); err != nil {
-			return nil, err
-		}
+		c.Data = must.Get(io.ReadAll(a.elems))
 	}
 	out, err := o.Custom(w.ctx, c)
-	if err != nil {
-		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
-	}
-	if v, err = layout.Contiguous(out.Shape); err != nil {
-		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
-	}
-	r, err := layout.NewBytesReader(out.Data, out.Type.Bits()/8, v)
-	if err != nil {
-		return nil, errorf(w.f.Path, CodeConvert, err, "%s", partOf(t))
-	}
-	return w.ready(r, out.Type, out.Type, false), nil
+	w.need(partOf(t), CodeConvert, err)
+	return w.ready(w.made(t, out.Data, out.Shape, out.Type.Bits()/8), out.Type, out.Type, false)
 }
 
 // CustomFunc converts a tensor; see [Options.Custom]. Several goroutines call it.

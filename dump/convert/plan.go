@@ -28,7 +28,7 @@ type planner struct {
 	group    int
 }
 
-func (w *work) plan(t *dump.Tensor) (*plan, error) {
+func (w *work) plan(t *dump.Tensor) *plan {
 	o := &w.c.o
 	p := &planner{work: w, t: t, from: layout.AsStored(t.Format, len(t.Shape)), to: *o.Format, want: t.OriginShape, group: int(t.SubFormat)}
 	if len(o.Shape) > 0 {
@@ -38,22 +38,18 @@ func (w *work) plan(t *dump.Tensor) (*plan, error) {
 		w.r.warnf("%s: %s of shape %v is taken for ND", partOf(t), t.Format, t.Shape)
 	}
 	if p.from == p.to {
-		v, err := t.View()
-		if err != nil {
-			return nil, p.fail(dump.CodeInvalid, err)
-		}
-		return &plan{view: v}, nil
+		return &plan{view: w.view(t, dump.CodeInvalid)}
 	}
 	old, ours := layout.Supported(p.from, p.to)
 	if !ours || o.Compat && !old {
-		return nil, errorf(w.f.Path, CodeFormat, nil, "%s: no conversion from %s to %s", partOf(t), p.from, p.to)
+		p.refuse(CodeFormat, nil, "%s: no conversion from %s to %s", partOf(t), p.from, p.to)
 	}
 	grouped := p.group >= 2
 	switch {
 	case p.to == layout.FractalZ:
 		return p.pack()
 	case grouped && o.Compat:
-		return nil, errorf(w.f.Path, CodeConvert, nil, "%s: %s with %d groups to %s", partOf(t), p.from, p.group, p.to)
+		p.refuse(CodeConvert, nil, "%s: %s with %d groups to %s", partOf(t), p.from, p.group, p.to)
 	case p.from == layout.FractalNZ:
 		return p.fractalNZ()
 	case grouped && p.from == layout.FractalZ:
@@ -66,27 +62,27 @@ func (w *work) plan(t *dump.Tensor) (*plan, error) {
 	return p.blocked()
 }
 
-func (p *planner) fail(code int, err error) error {
-	return errorf(p.f.Path, code, err, "%s", partOf(p.t))
+// viewed is the way through a view, if there is one.
+func (p *planner) viewed(v layout.View, err error) *plan {
+	p.need(partOf(p.t), CodeConvert, err)
+	return &plan{view: v}
 }
 
 // pack plans the way to FRACTAL_Z. No shape applies to the result: its dims
 // are blocks.
-func (p *planner) pack() (*plan, error) {
+func (p *planner) pack() *plan {
 	c0 := int64(layout.DefaultBlock)
 	if !p.c.o.Compat && p.t.Type.Bits() == 8 {
 		c0 = 32 // of a cube for 8-bit elements
 	}
 	packing, err := layout.NewPacking(p.from, p.t.Shape, p.group, layout.DefaultBlock, c0)
-	if err != nil {
-		return nil, p.fail(CodeConvert, err)
-	}
-	return &plan{packing: packing}, nil
+	p.need(partOf(p.t), CodeConvert, err)
+	return &plan{packing: packing}
 }
 
 // unpackGroups plans the way of a weight of several groups from FRACTAL_Z. The
 // stored shape tells in which order the original shape has its axes.
-func (p *planner) unpackGroups() (*plan, error) {
+func (p *planner) unpackGroups() *plan {
 	for _, f := range []layout.Format{p.to, layout.NCHW, layout.NHWC, layout.HWCN} {
 		dims, err := layout.PermuteDims(p.want, f, p.to)
 		if err != nil || len(p.t.Shape) != 4 {
@@ -94,53 +90,43 @@ func (p *planner) unpackGroups() (*plan, error) {
 		}
 		packing, err := layout.NewPacking(p.to, dims, p.group, p.t.Shape[2], p.t.Shape[3])
 		if err == nil && slices.Equal(packing.Shape(), p.t.Shape) {
-			return &plan{packing: packing, unpack: true, dims: dims}, nil
+			return &plan{packing: packing, unpack: true, dims: dims}
 		}
 	}
-	return nil, errorf(p.f.Path, CodeConvert, nil, "%s: shape %v of FRACTAL_Z with %d groups does not fit original shape %v",
-		partOf(p.t), p.t.Shape, p.group, p.want)
+	p.refuse(CodeConvert, nil, "%s: shape %v of FRACTAL_Z with %d groups does not fit original shape %v", partOf(p.t), p.t.Shape, p.group, p.want)
+	return nil
 }
 
 // fractalNZ plans the way from FRACTAL_NZ, which needs the original shape.
-func (p *planner) fractalNZ() (*plan, error) {
+func (p *planner) fractalNZ() *plan {
 	if err := layout.CheckNZ(p.t.Shape, p.want); err != nil {
 		code := CodeConvert
 		if nz := (*layout.NZShapeError)(nil); errors.As(err, &nz) {
 			code = CodeParameter
 		}
-		return nil, p.fail(code, err)
+		p.need(partOf(p.t), code, err)
 	}
-	v, err := layout.Restore(p.from, p.to, p.t.Shape, p.want, 0)
-	if err != nil {
-		return nil, p.fail(CodeConvert, err)
-	}
-	return &plan{view: v}, nil
+	return p.viewed(layout.Restore(p.from, p.to, p.t.Shape, p.want, 0))
 }
 
 // fractalZ plans the way from FRACTAL_Z, where height and width are known from
 // the original shape only.
-func (p *planner) fractalZ() (*plan, error) {
+func (p *planner) fractalZ() *plan {
 	want, fits := p.fit(p.to)
 	if len(p.want) == 0 {
-		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: %s needs an original shape", partOf(p.t), p.from)
+		p.refuse(CodeConvert, nil, "%s: %s needs an original shape", partOf(p.t), p.from)
 	}
 	if !fits && !p.explicit && !p.c.o.Compat {
-		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: original shape %v does not fit %s of shape %v", partOf(p.t), p.want, p.from, p.t.Shape)
+		p.refuse(CodeConvert, nil, "%s: original shape %v does not fit %s of shape %v", partOf(p.t), p.want, p.from, p.t.Shape)
 	}
-	var v layout.View
-	var err error
 	if fits {
-		v, err = layout.Restore(p.from, p.to, p.t.Shape, want, 0)
-	} else {
-		v, err = layout.Convert(p.from, p.to, p.t.Shape, p.want, 0)
+		return p.viewed(layout.Restore(p.from, p.to, p.t.Shape, want, 0))
 	}
-	if err != nil {
-		return nil, p.fail(CodeConvert, err)
-	}
-	if !fits && !p.explicit { // more is stored than the shape needs
+	made := p.viewed(layout.Convert(p.from, p.to, p.t.Shape, p.want, 0))
+	if !p.explicit { // more is stored than the shape needs
 		p.r.warnf("%s: original shape %v is smaller than %s of shape %v, the rest is cut off", partOf(p.t), p.want, p.from, p.t.Shape)
 	}
-	return &plan{view: v}, nil
+	return made
 }
 
 // fit brings the wanted shape to the axis order of a layout in which the tensor
@@ -153,39 +139,32 @@ func (p *planner) fit(to layout.Format) ([]int64, bool) {
 // blocked plans the way between plain layouts and from those with blocks of
 // channels. Their padding is cut off where the wanted shape shows it, in
 // whatever axis order it is given.
-func (p *planner) blocked() (*plan, error) {
+func (p *planner) blocked() *plan {
 	to := p.to
 	if p.from == layout.NDC1HWC0 && to == layout.ND {
 		to = layout.NCDHW // what ND means for five dims
 	}
 	if p.c.o.Compat && p.from == layout.NDC1HWC0 && p.to == layout.NCDHW && len(p.want) < 2 {
-		return nil, errorf(p.f.Path, CodeConvert, nil, "%s: %s to %s needs an original shape", partOf(p.t), p.from, p.to)
+		p.refuse(CodeConvert, nil, "%s: %s to %s needs an original shape", partOf(p.t), p.from, p.to)
 	}
-	v, err := layout.Restore(p.from, to, p.t.Shape, nil, 0)
-	if err != nil {
-		return nil, p.fail(CodeConvert, err)
-	}
+	all := p.viewed(layout.Restore(p.from, to, p.t.Shape, nil, 0))
 	if len(p.want) == 0 {
-		return &plan{view: v}, nil
+		return all
 	}
-	cut, sliceErr := v.SliceLike(p.want)
+	cut, sliceErr := all.view.SliceLike(p.want)
 	if sliceErr == nil && p.trims(to, cut) {
-		return &plan{view: cut}, nil
+		return &plan{view: cut}
 	}
 	if want, ok := p.fit(to); ok {
-		v, err := layout.Restore(p.from, to, p.t.Shape, want, 0)
-		if err != nil {
-			return nil, p.fail(CodeConvert, err)
-		}
-		return &plan{view: v}, nil
+		return p.viewed(layout.Restore(p.from, to, p.t.Shape, want, 0))
 	}
 	if p.explicit && sliceErr == nil {
-		return &plan{view: cut}, nil
+		return &plan{view: cut}
 	}
-	if sliceErr != nil || !slices.Equal(cut.Dims, v.Dims) {
+	if sliceErr != nil || !slices.Equal(cut.Dims, all.view.Dims) {
 		p.r.warnf("%s: shape %v does not go with %s of shape %v, the padding stays", partOf(p.t), p.want, p.from, p.t.Shape)
 	}
-	return &plan{view: v}, nil
+	return all
 }
 
 // trims tells whether a view cut by position is the wanted shape and lacks

@@ -11,6 +11,7 @@ import (
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/dump/npy"
+	"precision/internal/must"
 )
 
 // set writes the tensors of a file of named tensors, each as an array of numpy. It reports whether the file is one.
@@ -60,11 +61,9 @@ func fileName(name string) string {
 	}, name)
 }
 
-func writeNamed(ctx context.Context, path string, t *checkpoint.Tensor) (typ dtype.Type, err error) {
-	elements, err := t.Elements()
-	if err != nil {
-		return 0, err
-	}
+func writeNamed(ctx context.Context, path string, t *checkpoint.Tensor) (_ dtype.Type, err error) {
+	defer must.Catch(&err)
+	elements := must.Get(t.Elements())
 	typ, ok := writtenType(t.Type, false)
 	if !ok {
 		return 0, errorf(t.File, dump.CodeType, nil, "tensor %s: elements of type %s cannot be converted", t.Name, t.Type)
@@ -77,27 +76,15 @@ func writeNamed(ctx context.Context, path string, t *checkpoint.Tensor) (typ dty
 	default:
 		change = widen32(t.Type)
 	}
-	head, err := npy.AppendHeader(nil, typ, t.Shape)
-	if err != nil {
-		return 0, err
-	}
-	out, err := create(path)
-	if err != nil {
-		return 0, err
-	}
+	head, out := must.Get(npy.AppendHeader(nil, typ, t.Shape)), must.Get(create(path))
 	defer out.discard()
 	out.Write(head)
 	tile := int64(tileBytes / 16)
 	wide := make([]byte, tile*int64(typ.Bits()/8))
 	for first := int64(0); first < t.Len(); first += tile {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
+		must.Do(ctx.Err())
 		n := min(tile, t.Len()-first)
-		b, err := elements.Bytes(first, n)
-		if err != nil {
-			return 0, err
-		}
+		b := must.Get(elements.Bytes(first, n))
 		if change != nil {
 			dst := wide[:n*int64(typ.Bits()/8)]
 			change(dst, b)

@@ -13,6 +13,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/npy"
 	"precision/dump/overflow"
+	"precision/internal/must"
 )
 
 // scratch is the memory that a worker keeps from tensor to tensor.
@@ -138,25 +139,33 @@ func partOf(t *dump.Tensor) Part {
 func (w *work) tensor(t *dump.Tensor) {
 	p, o := partOf(t), &w.c.o
 	if o.Format == nil {
-		if err := w.plain(t); err != nil {
-			w.failed(p, err)
-		}
+		w.try(p, func() { w.plain(t) })
 		return
 	}
-	a, err := w.formatted(t)
-	if err == nil {
-		err = w.save(p, a, *o.Format, true)
+	if !w.try(p, func() { w.save(p, w.formatted(t), *o.Format, true) }) && o.Type == MSNpy && t.Err == nil && w.ctx.Err() == nil &&
+		w.try(p, func() { w.plain(t) }) {
+		w.r.warnf("%s keeps its layout %s", p, t.Format)
 	}
-	if err == nil {
-		return
+}
+
+// try writes a part, or records why it was not written.
+func (w *work) try(p Part, write func()) bool {
+	err := must.Try(write)
+	if err != nil {
+		w.failed(p, err)
 	}
-	w.failed(p, err)
-	if o.Type == MSNpy && t.Err == nil && w.ctx.Err() == nil {
-		if err := w.plain(t); err != nil {
-			w.failed(p, err)
-		} else {
-			w.r.warnf("%s keeps its layout %s", p, t.Format)
-		}
+	return err == nil
+}
+
+// refuse ends the writing of a part.
+func (w *work) refuse(code int, err error, format string, args ...any) {
+	must.Do(errorf(w.f.Path, code, err, format, args...))
+}
+
+// need ends the writing of a part of which something failed.
+func (w *work) need(p Part, code int, err error) {
+	if err != nil {
+		w.refuse(code, err, "%s", p)
 	}
 }
 
@@ -182,38 +191,31 @@ func (w *work) failed(p Part, err error) {
 }
 
 // plain writes a tensor in the layout it has.
-func (w *work) plain(t *dump.Tensor) error {
+func (w *work) plain(t *dump.Tensor) {
 	if o := &w.c.o; o.Compat && (o.Type == Bin || o.Type == MSNpy) && !t.Format.Known() {
-		return errorf(w.f.Path, CodeFormat, nil, "%s: layout %s has no name there", partOf(t), t.Format)
+		w.refuse(CodeFormat, nil, "%s: layout %s has no name there", partOf(t), t.Format)
 	}
-	a, err := w.stored(t)
-	if err != nil {
-		return err
-	}
-	return w.save(partOf(t), a, t.Format, false)
+	w.save(partOf(t), w.stored(t), t.Format, false)
 }
 
 // save writes an array.
-func (w *work) save(p Part, a *array, format layout.Format, formatted bool) error {
+func (w *work) save(p Part, a *array, format layout.Format, formatted bool) {
 	defer w.keep(a)
 	name := w.c.tensorName(w.j, p, a, format, formatted)
-	return w.put(p, name, a, func(out *output) error {
+	w.put(p, name, a, func(out *output) {
 		switch w.c.o.Type {
 		case PT:
-			return writePT(out, a)
+			must.Do(writePT(out, a))
+			return
 		case Bin:
 		default:
 			head, err := npy.AppendHeader(nil, a.typ, a.shape)
-			if err != nil {
-				return errorf(w.f.Path, dump.CodeShape, err, "%s", p)
-			}
+			w.need(p, dump.CodeShape, err)
 			out.Write(head) // an error stays until commit
 		}
-		if a.elems == nil {
-			return nil
+		if a.elems != nil {
+			must.Get(a.elems.WriteTo(out))
 		}
-		_, err := a.elems.WriteTo(out)
-		return err
 	})
 }
 
@@ -227,89 +229,69 @@ func (w *work) keep(a *array) {
 }
 
 // put writes a file of the given name; a is nil for bytes without a type.
-func (w *work) put(p Part, name string, a *array, fill func(*output) error) error {
+func (w *work) put(p Part, name string, a *array, fill func(*output)) {
 	short := shorten(name)
 	done := Written{Part: p, Path: filepath.Join(w.c.o.Out, short), Name: name}
 	if a != nil {
 		done.Type, done.Shape = a.typ, a.shape
 	}
-	out, err := create(done.Path)
-	if err != nil {
-		return err
-	}
+	out := must.Get(create(done.Path))
 	defer out.discard()
-	if err := fill(out); err != nil {
+	if err := must.Try(func() { fill(out) }); err != nil {
 		var coded *dump.Error
-		switch failed := out.Flush(); {
-		case failed != nil: // it was the writing
-			err = errorf(done.Path, CodeWrite, cause(failed), "not written")
-		case !errors.As(err, &coded):
-			err = errorf(w.f.Path, CodeUnknown, err, "%s", p)
+		if failed := out.Flush(); failed != nil { // it was the writing
+			must.Do(errorf(done.Path, CodeWrite, cause(failed), "not written"))
+		} else if !errors.As(err, &coded) {
+			w.need(p, CodeUnknown, err)
 		}
-		return err
+		must.Do(err)
 	}
-	if err := out.commit(); err != nil {
-		return err
-	}
+	must.Do(out.commit())
 	w.r.Written = append(w.r.Written, done)
 	if short != name {
 		w.j.long = append(w.j.long, done)
 	}
-	return nil
 }
 
 // record writes an overflow record as JSON.
 func (w *work) record(t *dump.Tensor) {
 	p := partOf(t)
-	payload, err := w.payload(t)
-	if err != nil {
-		w.failed(p, err)
-		return
-	}
-	record, err := overflow.Decode(payload)
-	if err != nil {
-		var e *overflow.Error
-		code := CodeUnknown
-		if errors.As(err, &e) {
-			code = e.Code
+	w.try(p, func() {
+		record, err := overflow.Decode(w.payload(t))
+		if err != nil {
+			var e *overflow.Error
+			code := CodeUnknown
+			if errors.As(err, &e) {
+				code = e.Code
+			}
+			if record == nil || w.c.o.Compat {
+				w.need(p, code, err)
+			}
+			w.r.warnf("%v", errorf(w.f.Path, code, err, "%s", p))
 		}
-		err = errorf(w.f.Path, code, err, "%s", p)
-	}
-	if err != nil && (record == nil || w.c.o.Compat) {
-		w.failed(p, err)
-		return
-	}
-	if err != nil {
-		w.r.warnf("%v", err)
-	}
-	for _, text := range record.Warnings {
-		w.r.warnf("%s: %s", p, text)
-	}
-	name := w.j.name + ".output." + strconv.Itoa(t.Index) + ".json"
-	err = w.put(p, name, nil, func(out *output) error {
-		_, err := out.Write(record.JSON())
-		return err
+		for _, text := range record.Warnings {
+			w.r.warnf("%s: %s", p, text)
+		}
+		name := w.j.name + ".output." + strconv.Itoa(t.Index) + ".json"
+		w.put(p, name, nil, func(out *output) { must.Get(out.Write(record.JSON())) })
 	})
-	if err != nil {
-		w.failed(p, err)
-	}
 }
 
 // maxRecord is more than any overflow record has.
 const maxRecord = 64 << 10
 
-func (w *work) payload(t *dump.Tensor) ([]byte, error) {
+func (w *work) payload(t *dump.Tensor) []byte {
 	if dump.Code(t.Err) == dump.CodeInvalid {
-		return nil, t.Err
+		must.Do(t.Err)
 	}
 	if t.Size > maxRecord {
-		return nil, errorf(w.f.Path, dump.CodeInvalid, nil, "%s: found %d bytes, expected 2048 for an overflow record", partOf(t), t.Size)
+		w.refuse(dump.CodeInvalid, nil, "%s: found %d bytes, expected 2048 for an overflow record", partOf(t), t.Size)
 	}
 	b := make([]byte, t.Size)
 	if n, err := w.f.ReadAt(b, t.Offset); n < len(b) {
-		return nil, errorf(w.f.Path, dump.CodeInvalid, err, "%s: read %d bytes, expected %d", partOf(t), n, len(b))
+		w.refuse(dump.CodeInvalid, err, "%s: read %d bytes, expected %d", partOf(t), n, len(b))
 	}
-	return b, nil
+	return b
 }
 
 // buffer writes a buffer of the operator.
@@ -336,29 +318,24 @@ func (w *work) space(i int) {
 
 // bytes writes the bytes of a buffer or work space, changed if so asked.
 func (w *work) bytes(p Part, b *dump.Blob, name string, change func([]byte) []byte) {
-	if b.Err != nil {
-		w.failed(p, b.Err)
-		return
-	}
-	err := w.put(p, name, nil, func(out *output) error {
-		from := io.NewSectionReader(w.f, b.Offset, int64(b.Size))
-		buf := make([]byte, min(int64(b.Size), tileBytes))
-		for left := int64(b.Size); left > 0 && w.ctx.Err() == nil; {
-			part := buf[:min(left, int64(len(buf)))]
-			if _, err := io.ReadFull(from, part); err != nil {
-				return errorf(w.f.Path, dump.CodeInvalid, err, "%s", p)
+	w.try(p, func() {
+		must.Do(b.Err)
+		w.put(p, name, nil, func(out *output) {
+			from := io.NewSectionReader(w.f, b.Offset, int64(b.Size))
+			buf := make([]byte, min(int64(b.Size), tileBytes))
+			for left := int64(b.Size); left > 0 && w.ctx.Err() == nil; {
+				part := buf[:min(left, int64(len(buf)))]
+				_, err := io.ReadFull(from, part)
+				w.need(p, dump.CodeInvalid, err)
+				left -= int64(len(part))
+				if change != nil {
+					part = change(part)
+				}
+				out.Write(part) // an error stays until commit
 			}
-			left -= int64(len(part))
-			if change != nil {
-				part = change(part)
-			}
-			out.Write(part) // an error stays until commit
-		}
-		return w.ctx.Err()
+			must.Do(w.ctx.Err())
+		})
 	})
-	if err != nil {
-		w.failed(p, err)
-	}
 }
 
 // dropZeros takes the padding out of a log.
