@@ -12,6 +12,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/internal/lazy"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -83,24 +84,17 @@ func (p *detailPair) close() {
 
 // Detail compares one tensor of one operator element by element and writes the
 // result to files in out. Errors are *[Error] or from package dump.
-func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (*DetailResult, error) {
-	if err := opt.Validate(); err != nil {
-		return nil, err
-	}
+func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (_ *DetailResult, err error) {
+	defer must.Catch(&err)
+	must.Do(opt.Validate())
 	e := newEngine(&opt)
 	prepare := e.detailDirect
 	if opt.Rules != nil {
 		prepare = e.detailRule
 	}
-	p, err := prepare(&d)
-	if err != nil {
-		return nil, err
-	}
+	p := must.Get(prepare(&d))
 	defer p.close()
-	written, err := newDetailWriter(p, d, out).write(ctx)
-	if err != nil {
-		return nil, err
-	}
+	written := must.Get(newDetailWriter(p, d, out).write(ctx))
 	if opt.Overflow && opt.Rules != nil && !(opt.Left.Device() && opt.Right.Device()) {
 		for _, t := range p.left.tensors(true, true) {
 			if t.Type != dtype.Float16 || t.Err != nil {
@@ -308,15 +302,10 @@ func (e *engine) detailDirect(d *DetailOptions) (*detailPair, error) {
 	return p, nil
 }
 
-func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
-	t, err := d.pick(p.left)
-	if err != nil {
-		return err
-	}
-	g, err := d.pick(p.right.file)
-	if err != nil {
-		return err
-	}
+func (e *engine) fillDirect(d *DetailOptions, p *detailPair) (err error) {
+	defer must.Catch(&err)
+	t := must.Get(d.pick(p.left))
+	g := must.Get(d.pick(p.right.file))
 	switch {
 	case !slices.Equal(t.Shape, g.Shape):
 		return &Error{Fault: FaultBadDump, Err: shapeMismatch(d.Op, d.Input, t, g)}
@@ -332,9 +321,7 @@ func (e *engine) fillDirect(d *DetailOptions, p *detailPair) error {
 		return &Error{Fault: FaultBadDump, Err: err}
 	}
 	p.axes = axesOf(storedOf(t), detailTarget(t.Format, layout.NCHW))
-	if err := p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()}); err != nil {
-		return err
-	}
+	must.Do(p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()}))
 	p.scalar = len(t.Shape) == 0
 	return nil
 }

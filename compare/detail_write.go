@@ -10,6 +10,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/npy"
+	"precision/internal/must"
 	"precision/internal/whole"
 )
 
@@ -36,10 +37,9 @@ func (w *detailWriter) write(ctx context.Context) (*DetailResult, error) {
 	return r, err
 }
 
-func (w *detailWriter) writeFiles(ctx context.Context) (*DetailResult, error) {
-	if err := w.names.removeOld(); err != nil {
-		return nil, err
-	}
+func (w *detailWriter) writeFiles(ctx context.Context) (_ *DetailResult, err error) {
+	defer must.Catch(&err)
+	must.Do(w.names.removeOld())
 	byAbs, byRel := &ranking{limit: w.opt.TopN, by: element.absRank}, &ranking{limit: w.opt.TopN, by: element.relRank}
 	if w.pair.boolean { // there are no errors to rank by: the first elements
 		byAbs.by, byRel.by = nil, nil
@@ -48,7 +48,7 @@ func (w *detailWriter) writeFiles(ctx context.Context) (*DetailResult, error) {
 	var lines *whole.File
 	var line []byte
 	place := newPlace(w.pair.shape)
-	err := w.pair.tiles(ctx, func(first int64, x, y []float64) error {
+	err = w.pair.tiles(ctx, func(first int64, x, y []float64) error {
 		for i := range x {
 			e := newElement(first+int64(i), x[i], y[i])
 			byAbs.add(e)
@@ -87,30 +87,18 @@ func (w *detailWriter) writeFiles(ctx context.Context) (*DetailResult, error) {
 		}
 		return nil, err
 	}
-	if err := commit(lines); err != nil {
-		return nil, err
-	}
-	if err := w.writeArray(); err != nil {
-		return nil, err
-	}
+	must.Do(commit(lines))
+	must.Do(w.writeArray())
 	result := &DetailResult{}
 	for _, t := range []struct {
 		name string
 		r    *ranking
 		into *string
 	}{{partAbsolute, byAbs, &result.Absolute}, {partRelative, byRel, &result.Relative}} {
-		var err error
-		if *t.into, err = w.writeTop(t.name, t.r.sorted()); err != nil {
-			return nil, err
-		}
+		*t.into = must.Get(w.writeTop(t.name, t.r.sorted()))
 	}
-	if err := w.writeSummary(limits); err != nil {
-		return nil, err
-	}
-	list, err := w.names.write()
-	if err != nil {
-		return nil, err
-	}
+	must.Do(w.writeSummary(limits))
+	list := must.Get(w.names.write())
 	if list != "" {
 		w.files = append(w.files, list)
 	}
@@ -181,11 +169,9 @@ func (w *detailWriter) writeTop(name string, list []element) (string, error) {
 
 // writeArray writes the prepared left side as a numpy array. Types numpy does
 // not have are widened to one it has.
-func (w *detailWriter) writeArray() error {
-	f, err := w.create("", ".npy")
-	if err != nil {
-		return err
-	}
+func (w *detailWriter) writeArray() (err error) {
+	defer must.Catch(&err)
+	f := must.Get(w.create("", ".npy"))
 	defer f.Discard()
 	o := w.pair.leftData
 	typ := arrayType(o.typ)
@@ -199,13 +185,8 @@ func (w *detailWriter) writeArray() error {
 	case len(shape) == 0:
 		shape = []int64{1}
 	}
-	head, err := npy.AppendHeader(nil, typ, shape)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(head); err != nil {
-		return err
-	}
+	head := must.Get(npy.AppendHeader(nil, typ, shape))
+	must.Get(f.Write(head))
 	same := typ.Bits() == o.typ.Bits()
 	const step = 1 << 15
 	raw, from := make([]byte, o.bytes(step)), o.open()
@@ -228,9 +209,7 @@ func (w *detailWriter) writeArray() error {
 			dtype.Widen32(o.typ, numbers, out)
 			out = appendNumbers(nil, typ, numbers)
 		}
-		if _, err := f.Write(out); err != nil {
-			return err
-		}
+		must.Get(f.Write(out))
 	}
 	return f.Commit()
 }

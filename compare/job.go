@@ -17,6 +17,7 @@ import (
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/internal/interrupt"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -252,7 +253,8 @@ func (s *Session) checkSides() error {
 }
 
 // openRules reads the graphs and derives the fusion structure.
-func (j Job) openRules(s *Session) error {
+func (j Job) openRules(s *Session) (err error) {
+	defer must.Catch(&err)
 	if j.Graph == "" && j.Quant == "" {
 		if j.Closed != "" {
 			return ErrLoneGraph
@@ -272,18 +274,9 @@ func (j Job) openRules(s *Session) error {
 		}
 		return j.Inputs.Rules(m)
 	}
-	rules, err := open(j.Graph)
-	if err != nil {
-		return err
-	}
-	quant, err := open(j.Quant)
-	if err != nil {
-		return err
-	}
-	closed, err := open(j.Closed)
-	if err != nil {
-		return err
-	}
+	rules := must.Get(open(j.Graph))
+	quant := must.Get(open(j.Quant))
+	closed := must.Get(open(j.Closed))
 	s.Folders.Rules = fusion.Merge(rules, quant, closed)
 	return nil
 }

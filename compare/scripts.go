@@ -12,6 +12,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -112,7 +113,8 @@ func appendFloats(b []byte, v []float32) []byte {
 
 // convertByScript brings a tensor to the golden layout with a user's
 // conversion, if there is one for the pair. The result is a tensor in memory.
-func (e *engine) convertByScript(ctx context.Context, left *dumpFile, t *dump.Tensor, g rightShape, s *Worker) (*memoryTensor, error) {
+func (e *engine) convertByScript(ctx context.Context, left *dumpFile, t *dump.Tensor, g rightShape, s *Worker) (_ *memoryTensor, err error) {
+	defer must.Catch(&err)
 	if e.opt.Scripts == nil {
 		return nil, nil
 	}
@@ -126,24 +128,16 @@ func (e *engine) convertByScript(ctx context.Context, left *dumpFile, t *dump.Te
 	if !ok {
 		return nil, nil
 	}
-	h, err := e.helper(ctx, s)
-	if err != nil {
-		return nil, err
-	}
+	h := must.Get(e.helper(ctx, s))
 	array := &script.Array{Type: t.Type, Shape: st.shape, File: left.Path}
 	raw := make([]byte, t.Type.Bytes(st.elements))
-	if err := readFull(left, raw, t.Offset); err != nil {
-		return nil, err
-	}
+	must.Do(readFull(left, raw, t.Offset))
 	if array.Data = raw; t.Type.Numpy() == "" {
 		wide := make([]float32, st.elements)
 		dtype.Widen32(t.Type, wide, raw)
 		array.Type, array.Data = dtype.Float32, appendFloats(nil, wide)
 	}
-	out, err := h.Convert(c, array, g.rule, int64(st.group))
-	if err != nil {
-		return nil, err
-	}
+	out := must.Get(h.Convert(c, array, g.rule, int64(st.group)))
 	n, _ := nd.Count(out.Shape...)
 	return &memoryTensor{data: out.Data, typ: out.Type, st: stored{format: target, shape: out.Shape, elements: n}}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"precision/compare/report"
 	"precision/graph/tell"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -72,23 +73,15 @@ func addressOf(base, path string) string {
 	return base + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 }
 
-func (s *Server) readTable(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	path, err := pathOf(req.Params.URI, tableURI)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) readTable(ctx context.Context, req *sdk.ReadResourceRequest) (_ *sdk.ReadResourceResult, err error) {
+	defer must.Catch(&err)
+	path := must.Get(pathOf(req.Params.URI, tableURI))
 	x, err := s.tables.open(ctx, path)
 	if err != nil {
 		return nil, plain(err)
 	}
-	v, err := s.summary(x, "")
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
+	v := must.Get(s.summary(x, ""))
+	text := must.Get(json.Marshal(v))
 	return contents(req, "application/json", string(text)), nil
 }
 

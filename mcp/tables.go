@@ -17,6 +17,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/must"
 	"precision/run"
 )
 
@@ -84,7 +85,8 @@ func (t *tables) keep(x *table, word string) *table {
 var errNoTable = errors.New("no table yet: name a saved table, or call compare or check first")
 
 // open is the result of a name: what this server made, a file, or without a name the last one.
-func (t *tables) open(ctx context.Context, name string) (*table, error) {
+func (t *tables) open(ctx context.Context, name string) (_ *table, err error) {
+	defer must.Catch(&err)
 	t.mu.Lock()
 	if name == "" {
 		last := t.last
@@ -111,14 +113,8 @@ func (t *tables) open(ctx context.Context, name string) (*table, error) {
 		}
 	}
 	t.mu.Unlock()
-	path, err := t.f.path(name)
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
+	path := must.Get(t.f.path(name))
+	info := must.Get(os.Stat(path))
 	if info.IsDir() {
 		if inner := filepath.Join(path, job.ResultFile); run.Begins(inner) == '{' {
 			return t.open(ctx, inner)
@@ -138,10 +134,7 @@ func (t *tables) open(ctx context.Context, name string) (*table, error) {
 	if x := t.find(state); x != nil {
 		return x, nil
 	}
-	x, err := read(ctx, path)
-	if err != nil {
-		return nil, err
-	}
+	x := must.Get(read(ctx, path))
 	if info.Size() > largeTable {
 		debug.FreeOSMemory() // what reading left behind would be collected while questions are answered
 	}

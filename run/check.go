@@ -22,6 +22,7 @@ import (
 	"precision/graph/fusion"
 	"precision/graph/read"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/run/explain"
@@ -190,19 +191,15 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
 
 // write writes the findings and holds them against the gate.
 func (c *Check) write(done *Checked, listen Listener) (err error) {
+	defer must.Catch(&err)
 	say := func(r result.Reason) string { return tell.Reason(c.Lang, r) }
 	var looks []byte
 	if c.HTML != "" || c.JSON != "" {
-		if looks, err = c.looks(done.Findings); err != nil {
-			return err
-		}
+		looks = must.Get(c.looks(done.Findings))
 	}
 	standing := tell.Standing(done.Findings, done.Coverage)
 	done.Trips = c.Gate.Stops(standing)
-	done.Path, err = whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return oracle.WriteCSV(w, done.Findings, say) })
-	if err != nil {
-		return err
-	}
+	done.Path = must.Get(whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return oracle.WriteCSV(w, done.Findings, say) }))
 	listen(Event{Action: Table, Path: done.Path, Rows: len(done.Findings)})
 	word := standing.Verdict.String()
 	defer listen(Event{Action: Verdict, Verdict: word, Path: done.Path})
@@ -225,9 +222,7 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 		if form.path == "" {
 			continue
 		}
-		if err := writeWhole(form.path, form.write); err != nil {
-			return err
-		}
+		must.Do(writeWhole(form.path, form.write))
 		listen(Event{Action: File, Path: form.path})
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/preflight"
 	"precision/preflight/config"
 	"precision/preflight/manifest"
@@ -74,31 +75,21 @@ func (p *Preflight) logs(ctx context.Context, tell Listener) (a, b *trainlog.Log
 }
 
 // Run compares.
-func (p *Preflight) Run(ctx context.Context, tell Listener) (*Preflighted, error) {
-	if err := p.Find(); err != nil {
-		return nil, err
-	}
+func (p *Preflight) Run(ctx context.Context, tell Listener) (_ *Preflighted, err error) {
+	defer must.Catch(&err)
+	must.Do(p.Find())
 	done := &Preflighted{Kind: p.Kind}
 	page := func(lang msg.Lang) report.Page { return report.Page{Lang: lang, A: p.A, B: p.B, Strict: p.Strict} }
 	switch p.Kind {
 	case preflight.Manifest:
-		d, err := manifest.Diff(ctx, p.A, p.B)
-		if err != nil {
-			return nil, err
-		}
+		d := must.Get(manifest.Diff(ctx, p.A, p.B))
 		done.Differs = d.Differs()
 		done.JSON = func(w io.Writer) error { return report.ManifestJSON(w, d) }
 		done.Page = func(w io.Writer, lang msg.Lang) error { return page(lang).Manifest(w, d) }
 		done.Text = func(t report.Text) string { return t.Manifest(d) }
 	case preflight.Config:
-		x, err := config.Open(p.A, p.Format)
-		if err != nil {
-			return nil, err
-		}
-		y, err := config.Open(p.B, p.Format)
-		if err != nil {
-			return nil, err
-		}
+		x := must.Get(config.Open(p.A, p.Format))
+		y := must.Get(config.Open(p.B, p.Format))
 		d := config.Diff(x, y, p.Ignore)
 		done.Differs = d.Differs()
 		done.JSON = func(w io.Writer) error { return report.ConfigJSON(w, d) }

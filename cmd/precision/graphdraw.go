@@ -13,6 +13,7 @@ import (
 	"precision/graph/tell"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/run"
 	"precision/run/explain"
@@ -44,17 +45,12 @@ func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, lang msg.Lang, m
 
 // draw writes the neighbourhood of an operator, or without one the beginning
 // of the graph, as Graphviz text, as a picture, or both.
-func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) error {
-	d, err := interrupt.Await(ctx, func() (*draw.Drawing, error) { return f.drawing(m) })
-	if err != nil {
-		return err
-	}
+func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) (err error) {
+	defer must.Catch(&err)
+	d := must.Get(interrupt.Await(ctx, func() (*draw.Drawing, error) { return f.drawing(m) }))
 	style := draw.Style{Lang: e.language()}
 	if f.heat != "" {
-		cosine, err := worstCosine(f.heat)
-		if err != nil {
-			return err
-		}
+		cosine := must.Get(worstCosine(f.heat))
 		style.HeatName, style.Heat = "CosineSimilarity", map[*graph.Op]float64{}
 		for _, n := range d.Nodes {
 			if v, ok := cosine[n.Op.Name]; ok {
@@ -66,9 +62,7 @@ func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) error {
 		e.warn(e.language().T("warn.draw.cut", len(d.Nodes), d.Cut))
 	}
 	if f.dot != "" {
-		if err := whole.Fill(f.dot, 0o600, func(w io.Writer) error { return d.WriteDOT(w, style) }); err != nil {
-			return err
-		}
+		must.Do(whole.Fill(f.dot, 0o600, func(w io.Writer) error { return d.WriteDOT(w, style) }))
 	}
 	if f.svg != "" {
 		return whole.Fill(f.svg, 0o600, func(w io.Writer) error { return d.WriteSVG(w, style) })

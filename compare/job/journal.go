@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"sync"
 
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
@@ -183,14 +184,10 @@ func readJournal(dir string, each func(*entry)) (*journalIndex, error) {
 // it is of other options or another version, and where fresh asks for it. units are
 // what there is to do by name; tables of other units are removed. With content, a unit counts
 // as done only if its inputs hold what they held then.
-func openJournal(dir *whole.Folder, head journalHead, units map[string]unit, fresh bool, content func(unit) string, tell func(Note)) (*journal, error) {
-	if err := dir.Plain(JournalFile, TableFolder, rowFolder); err != nil {
-		return nil, err
-	}
-	x, err := readJournal(dir.Path(""), nil)
-	if err != nil {
-		return nil, err
-	}
+func openJournal(dir *whole.Folder, head journalHead, units map[string]unit, fresh bool, content func(unit) string, tell func(Note)) (_ *journal, err error) {
+	defer must.Catch(&err)
+	must.Do(dir.Plain(JournalFile, TableFolder, rowFolder))
+	x := must.Get(readJournal(dir.Path(""), nil))
 	found, good, damaged, path := x.head, x.good, x.damaged, dir.Path(JournalFile)
 	switch {
 	case good == 0 && damaged:
@@ -252,9 +249,7 @@ func openJournal(dir *whole.Folder, head journalHead, units map[string]unit, fre
 	if good == 0 {
 		dir.RemoveAll(rowFolder)
 	}
-	if j.out, err = openFrames(dir, JournalFile, good); err != nil {
-		return nil, err
-	}
+	j.out = must.Get(openFrames(dir, JournalFile, good))
 	if good == 0 {
 		var text []byte
 		if text, err = encoded(head); err == nil {

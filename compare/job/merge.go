@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
@@ -52,22 +53,18 @@ type shardDir struct {
 }
 
 // Merge joins the folders of shards to the files of a whole run in s.Out.
-func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
+func Merge(ctx context.Context, dirs []string, s Settings) (_ *Result, err error) {
+	defer must.Catch(&err)
 	tell := s.Tell
 	if tell == nil {
 		tell = func(Note) {}
 	}
 	var shards []shardDir
 	for _, dir := range dirs {
-		s, err := openShard(dir)
-		if err != nil {
-			return nil, err
-		}
+		s := must.Get(openShard(dir))
 		defer s.tables.Close()
 		if len(shards) > 0 {
-			if err := shards[0].fits(s); err != nil {
-				return nil, err
-			}
+			must.Do(shards[0].fits(s))
 		}
 		shards = append(shards, *s)
 	}
@@ -81,53 +78,29 @@ func Merge(ctx context.Context, dirs []string, s Settings) (*Result, error) {
 			return nil, fmt.Errorf("%s: %w", s.Out, whole.ErrInput)
 		}
 	}
-	out, err := whole.OpenFolder(s.Out)
-	if err != nil {
-		return nil, err
-	}
+	out := must.Get(whole.OpenFolder(s.Out))
 	defer out.Close()
-	if err := out.Plain(JournalFile, PlanFile, ResultFile, PageFile, TableFolder); err != nil {
-		return nil, err
-	}
-	held, err := lockFolder(ctx, out, tell)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(out.Plain(JournalFile, PlanFile, ResultFile, PageFile, TableFolder))
+	held := must.Get(lockFolder(ctx, out, tell))
 	defer held.free()
-	from, err := gather(plan, shards)
-	if err != nil {
-		return nil, err
-	}
-	if err := forget(out); err != nil {
-		return nil, err
-	}
+	from := must.Get(gather(plan, shards))
+	must.Do(forget(out))
 	for _, u := range plan.units() {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
 		s := from[u.name]
 		e := s.index.done[u.name]
-		if err := e.named(s.dir); err != nil {
-			return nil, err
-		}
+		must.Do(e.named(s.dir))
 		for _, t := range e.Tables {
-			err := out.FillLater(TableFolder+"/"+t.Name, func(w io.Writer) error { return copyTable(s.tables, e, t, w) })
-			if err != nil {
-				return nil, err
-			}
+			must.Do(out.FillLater(TableFolder+"/"+t.Name, func(w io.Writer) error { return copyTable(s.tables, e, t, w) }))
 		}
 	}
-	if err := out.Sync(TableFolder); err != nil {
-		return nil, err
-	}
-	if err := out.Fill(PlanFile, func(w io.Writer) error { _, err := w.Write(shards[0].plan); return err }); err != nil {
-		return nil, err
-	}
-	if err := joinJournals(out, shards[0].head, plan.units(), func(unit string) (string, *journalIndex) {
+	must.Do(out.Sync(TableFolder))
+	must.Do(out.Fill(PlanFile, func(w io.Writer) error { _, err := w.Write(shards[0].plan); return err }))
+	must.Do(joinJournals(out, shards[0].head, plan.units(), func(unit string) (string, *journalIndex) {
 		return from[unit].dir, from[unit].index
-	}); err != nil {
-		return nil, err
-	}
+	}))
 	return plan.conclude(ctx, out, &s)
 }
 
@@ -162,15 +135,11 @@ func gather(plan *Plan, shards []shardDir) (map[string]*shardDir, error) {
 	return nil, e
 }
 
-func openShard(dir string) (*shardDir, error) {
+func openShard(dir string) (_ *shardDir, err error) {
+	defer must.Catch(&err)
 	s := &shardDir{dir: dir}
-	var err error
-	if s.plan, err = readSmall(filepath.Join(dir, PlanFile), "what compare -all writes"); err != nil {
-		return nil, err
-	}
-	if s.index, err = readJournal(dir, nil); err != nil {
-		return nil, err
-	}
+	s.plan = must.Get(readSmall(filepath.Join(dir, PlanFile), "what compare -all writes"))
+	s.index = must.Get(readJournal(dir, nil))
 	s.head = s.index.head
 	if s.index.good == 0 {
 		return nil, fmt.Errorf("%s: found no journal of a run, expected one", filepath.Join(dir, JournalFile))
@@ -180,9 +149,7 @@ func openShard(dir string) (*shardDir, error) {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ShardFile), err)
 		}
 	}
-	if s.tables, err = whole.OpenFolder(dir); err != nil {
-		return nil, err
-	}
+	s.tables = must.Get(whole.OpenFolder(dir))
 	return s, nil
 }
 

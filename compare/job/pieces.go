@@ -11,6 +11,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/report"
+	"precision/internal/must"
 	"precision/internal/whole"
 )
 
@@ -51,7 +52,8 @@ func (p *Plan) Pieces(most int64) []Piece {
 // Compare compares a piece with the workers of a pool, and returns what Assemble takes. There is nothing of a unit that cannot be
 // opened, and nothing of a meeting, which is computed when it is assembled. An error is that
 // of the context, or of a piece that is none of this plan.
-func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) ([]byte, error) {
+func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) (_ []byte, err error) {
+	defer must.Catch(&err)
 	if piece.Of < 1 || piece.At < 0 || piece.At >= piece.Of {
 		return nil, fmt.Errorf("%s: found piece %d of %d", piece.Unit, piece.At, piece.Of)
 	}
@@ -69,18 +71,12 @@ func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) ([]
 		return nil, context.Cause(ctx) // the unit is opened once more when it is assembled, and says why not
 	}
 	part := &stretch{Source: o.Source, at: piece.At, of: piece.Of}
-	if _, err := pool.Run(ctx, part, o.Options); err != nil {
-		return nil, err
-	}
+	must.Get(pool.Run(ctx, part, o.Options))
 	var b, frame bytes.Buffer
 	for _, g := range part.found {
 		frame.Reset()
-		if err := g.encode(&frame); err != nil {
-			return nil, err
-		}
-		if err := writeFrame(&b, frame.Bytes()); err != nil {
-			return nil, err
-		}
+		must.Do(g.encode(&frame))
+		must.Do(writeFrame(&b, frame.Bytes()))
 	}
 	return b.Bytes(), nil
 }
@@ -88,15 +84,13 @@ func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) ([]
 // Assemble computes one unit in a folder that is its own, taking the rows of its groups from what Compare returned. Groups that
 // no piece has are compared here. Its journal is written last: without one a folder is of an attempt that did not end.
 // [Gathering.Take] takes it from there.
-func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out string, pool *compare.Pool) error {
+func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out string, pool *compare.Pool) (err error) {
+	defer must.Catch(&err)
 	u, known := p.named()[name]
 	if !known {
 		return fmt.Errorf("%s: no unit of this plan", name)
 	}
-	dir, err := whole.OpenFolder(out)
-	if err != nil {
-		return err
-	}
+	dir := must.Get(whole.OpenFolder(out))
 	defer dir.Close()
 	r := &runner{Plan: p, ctx: ctx, dir: dir, pool: pool, given: map[int]compare.Found{}}
 	for _, piece := range pieces {
@@ -109,18 +103,9 @@ func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out s
 			return err
 		})
 	}
-	e, err := u.run(ctx, r)
-	if err != nil {
-		return err
-	}
-	head, err := encoded(p.head())
-	if err != nil {
-		return err
-	}
-	text, err := encoded(e)
-	if err != nil {
-		return err
-	}
+	e := must.Get(u.run(ctx, r))
+	head := must.Get(encoded(p.head()))
+	text := must.Get(encoded(e))
 	return dir.Fill(JournalFile, func(w io.Writer) error {
 		if err := writeFrame(w, head); err != nil {
 			return err

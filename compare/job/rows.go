@@ -9,6 +9,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/result"
+	"precision/internal/must"
 	"precision/internal/whole"
 )
 
@@ -112,27 +113,19 @@ func (l *rowLog) add(i int, found compare.Found) {
 	l.rows = 0
 }
 
-func (l *rowLog) flush() error {
+func (l *rowLog) flush() (err error) {
+	defer must.Catch(&err)
 	if l.out == nil {
-		out, err := openFrames(l.dir, l.name, l.good)
-		if err != nil {
-			return err
-		}
+		out := must.Get(openFrames(l.dir, l.name, l.good))
 		if l.out = out; l.good == 0 {
-			if err := out.add(l.head); err != nil {
-				return err
-			}
+			must.Do(out.add(l.head))
 		}
 	}
 	var b bytes.Buffer
 	for i := range l.pending {
 		b.Reset()
-		if err := l.pending[i].encode(&b); err != nil {
-			return err
-		}
-		if err := l.out.add(b.Bytes()); err != nil {
-			return err
-		}
+		must.Do(l.pending[i].encode(&b))
+		must.Do(l.out.add(b.Bytes()))
 	}
 	l.pending = l.pending[:0]
 	return nil

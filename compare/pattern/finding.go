@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"precision/internal/must"
 	"precision/internal/order"
 )
 
@@ -156,11 +157,10 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote. Args gets the type that belongs to the
 // kind; those of an alternative become what encoding/json makes of them.
-func (f *Finding) UnmarshalJSON(data []byte) error {
+func (f *Finding) UnmarshalJSON(data []byte) (err error) {
+	defer must.Catch(&err)
 	var j findingJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return err
-	}
+	must.Do(json.Unmarshal(data, &j))
 	*f = Finding{Kind: j.Kind, Explained: j.Explained, Left: math.Inf(1), Elements: j.Elements}
 	if j.Left != nil {
 		f.Left = *j.Left
@@ -168,18 +168,14 @@ func (f *Finding) UnmarshalJSON(data []byte) error {
 	for _, h := range hypotheses {
 		if slices.Contains(h.kinds, j.Kind) && h.args != nil {
 			v := reflect.New(reflect.TypeOf(h.args))
-			if err := json.Unmarshal(j.Args, v.Interface()); err != nil {
-				return err
-			}
+			must.Do(json.Unmarshal(j.Args, v.Interface()))
 			f.Args = v.Elem().Interface()
 			return nil
 		}
 	}
 	if args, ok := known[j.Kind]; ok && string(j.Args) != "null" {
 		v := reflect.New(reflect.TypeOf(args))
-		if err := json.Unmarshal(j.Args, v.Interface()); err != nil {
-			return err
-		}
+		must.Do(json.Unmarshal(j.Args, v.Interface()))
 		f.Args = v.Elem().Interface()
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -57,39 +58,29 @@ func (s *Saved) Profile() (*verdict.Profile, error) {
 
 // ReadJSON reads what [WriteJSON] wrote. Errors tell the offset or the member,
 // what was found and what was expected.
-func ReadJSON(from io.Reader) (*Saved, error) {
+func ReadJSON(from io.Reader) (_ *Saved, err error) {
+	defer must.Catch(&err)
 	whole := &sealed{from: from}
 	dec := json.NewDecoder(whole)
-	if err := expectDelim(dec, '{'); err != nil {
-		return nil, err
-	}
+	must.Do(expectDelim(dec, '{'))
 	s := &Saved{}
 	schema := false
 	for dec.More() {
-		name, err := key(dec)
-		if err != nil {
-			return nil, err
-		}
+		name := must.Get(key(dec))
 		switch name {
 		case "schema":
 			var found string
-			if err := decode(dec, name, &found); err != nil {
-				return nil, err
-			}
+			must.Do(decode(dec, name, &found))
 			if found != Schema && found != schemaBefore {
 				return nil, fmt.Errorf("schema: found %q, expected %q", found, Schema)
 			}
 			schema = true
 		case "profile":
 			var p struct{ Name, SHA256 string }
-			if err := decode(dec, name, &p); err != nil {
-				return nil, err
-			}
+			must.Do(decode(dec, name, &p))
 			s.ProfileName, s.Hash = p.Name, p.SHA256
 		case "verdict":
-			if err := decode(dec, name, &s.Verdict); err != nil {
-				return nil, err
-			}
+			must.Do(decode(dec, name, &s.Verdict))
 		case "table":
 			if s.Table != nil {
 				return nil, errors.New("table: found twice, expected once")
@@ -107,18 +98,14 @@ func ReadJSON(from io.Reader) (*Saved, error) {
 			return nil, fmt.Errorf("found the member %q first, expected \"schema\": %q", name, Schema)
 		}
 	}
-	if err := expectDelim(dec, '}'); err != nil {
-		return nil, err
-	}
+	must.Do(expectDelim(dec, '}'))
 	if s.Table == nil {
 		return nil, errors.New(`found no member "table", expected the rows of the comparison`)
 	}
 	if at := dec.InputOffset(); !ended(dec) {
 		return nil, fmt.Errorf("offset %d: the text goes on, expected its end", at)
 	}
-	if err := whole.broken(); err != nil {
-		return nil, err
-	}
+	must.Do(whole.broken())
 	return s, nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unsafe"
+
+	"precision/internal/must"
 )
 
 // set is all that is kept of a list of structs of one type: columns, and parts of
@@ -198,18 +200,14 @@ func (s *set) readParts(members map[string]json.RawMessage, rows int) error {
 
 // read reads what write wrote. grow makes room for the rows as soon as it is known
 // how many there are. What a later version adds is passed over.
-func (s *set) read(dec *json.Decoder, grow func(rows int)) error {
-	if err := expectDelim(dec, '{'); err != nil {
-		return err
-	}
+func (s *set) read(dec *json.Decoder, grow func(rows int)) (err error) {
+	defer must.Catch(&err)
+	must.Do(expectDelim(dec, '{'))
 	rows := -1
 	members := map[string]json.RawMessage{}
 	seen := map[string]bool{}
 	for dec.More() {
-		name, err := key(dec)
-		if err != nil {
-			return err
-		}
+		name := must.Get(key(dec))
 		at := dec.InputOffset()
 		var raw json.RawMessage
 		if err := dec.Decode(&raw); err != nil {
@@ -226,9 +224,7 @@ func (s *set) read(dec *json.Decoder, grow func(rows int)) error {
 			return fmt.Errorf("%s at offset %d: %w", name, at, err)
 		}
 	}
-	if err := s.readParts(members, max(rows, 0)); err != nil {
-		return err
-	}
+	must.Do(s.readParts(members, max(rows, 0)))
 	if !seen[s.columns[0].name] {
 		return fmt.Errorf("found no %s, expected that column", s.columns[0].name)
 	}

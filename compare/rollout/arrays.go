@@ -13,6 +13,7 @@ import (
 
 	"precision/dump/checkpoint"
 	"precision/internal/lazy"
+	"precision/internal/must"
 )
 
 // LogProbs are the log-probabilities that two engines gave the same sampled tokens: [sequence, position of the response],
@@ -117,7 +118,8 @@ func ReadArrays(train, rollout, mask string) (*LogProbs, error) {
 	return readFiles(train, rollout, mask, "", "")
 }
 
-func readFiles(train, rollout, mask, tokens, diff string) (*LogProbs, error) {
+func readFiles(train, rollout, mask, tokens, diff string) (_ *LogProbs, err error) {
+	defer must.Catch(&err)
 	l := &LogProbs{}
 	var shape []int64
 	read := func(file string) ([]float64, error) {
@@ -142,25 +144,14 @@ func readFiles(train, rollout, mask, tokens, diff string) (*LogProbs, error) {
 		l.Files = append(l.Files, file)
 		return v, nil
 	}
-	var err error
-	if l.Train, err = read(train); err != nil {
-		return nil, err
-	}
-	if l.Rollout, err = read(rollout); err != nil {
-		return nil, err
-	}
+	l.Train = must.Get(read(train))
+	l.Rollout = must.Get(read(rollout))
 	l.Rows, l.Columns = int(shape[0]), int(shape[1])
-	marks, err := read(mask)
-	if err != nil {
-		return nil, err
-	}
+	marks := must.Get(read(mask))
 	for _, m := range marks {
 		l.Mask = append(l.Mask, m != 0)
 	}
-	ids, err := read(tokens)
-	if err != nil {
-		return nil, err
-	}
+	ids := must.Get(read(tokens))
 	for _, id := range ids {
 		l.Tokens = append(l.Tokens, int64(id))
 	}

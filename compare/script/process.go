@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"precision/internal/must"
 )
 
 //go:embed driver.py
@@ -65,25 +67,18 @@ type line struct {
 }
 
 // start starts the driver.
-func (h *Helper) start() error {
+func (h *Helper) start() (err error) {
+	defer must.Catch(&err)
 	p := &process{cmd: exec.Command(h.python, h.path("driver.py"), h.scripts.dir), lines: make(chan line, 1)}
 	// Compiled scripts would fill the user's folder.
 	p.cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = time.Second
 	ownGroup(p.cmd)
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return err
-	}
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
+	p.in = must.Get(p.cmd.StdinPipe())
+	out := must.Get(p.cmd.StdoutPipe())
 	p.out = bufio.NewReader(out)
-	if err := p.cmd.Start(); err != nil {
-		return err
-	}
+	must.Do(p.cmd.Start())
 	h.proc = p
 	return nil
 }

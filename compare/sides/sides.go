@@ -10,6 +10,7 @@ import (
 	"precision/compare/recording"
 	"precision/compare/result"
 	"precision/compare/weights"
+	"precision/internal/must"
 )
 
 // Request says what to open.
@@ -37,27 +38,19 @@ type Opened struct {
 }
 
 // Open opens both sides.
-func (r Request) Open(ctx context.Context) (*Opened, error) {
+func (r Request) Open(ctx context.Context) (_ *Opened, err error) {
+	defer must.Catch(&err)
 	none := func() error { return nil }
 	if r.Stored {
-		source, err := weights.Open(r.Left, r.Right, r.With.Mapping)
-		if err != nil {
-			return nil, err
-		}
+		source := must.Get(weights.Open(r.Left, r.Right, r.With.Mapping))
 		r.EnsureDefaults()
 		return &Opened{Source: source, Options: r.Options, Columns: result.Columns{Values: r.Options.Values()}, Again: source.Again(r.Options), Close: source.Close}, nil
 	}
 	if r.Calls {
-		source, err := recording.Open(r.Left, r.Right, r.With)
-		if err != nil {
-			return nil, err
-		}
+		source := must.Get(recording.Open(r.Left, r.Right, r.With))
 		r.EnsureDefaults()
 		return &Opened{source, r.Options, recording.Columns(r.Options), nil, recording.Again(r.Left, r.Right, r.With, r.Options), nil, none}, nil
 	}
-	s, err := r.Job.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
+	s := must.Get(r.Job.Open(ctx))
 	return &Opened{s, s.Folders.Options, s.Folders.Columns(), s, look.Folders(s), look.Before(s), none}, nil
 }

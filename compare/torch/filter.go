@@ -10,6 +10,7 @@ import (
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/npy"
+	"precision/internal/must"
 	"precision/internal/whole"
 )
 
@@ -57,40 +58,24 @@ func (f *Files) WriteTensors(ctx context.Context, t *result.Table, folder string
 }
 
 // export writes the tensor at path as an .npy file.
-func (s *side) export(ctx context.Context, path string, strided bool, to string) error {
+func (s *side) export(ctx context.Context, path string, strided bool, to string) (err error) {
+	defer must.Catch(&err)
 	t := s.at[path]
 	if t == nil {
 		return fmt.Errorf("is no longer in the file")
 	}
-	src, err := s.open(t, strided)
-	if err != nil {
-		return err
-	}
-	header, err := npy.AppendHeader(nil, src.Type, src.Shape)
-	if err != nil {
-		return err
-	}
-	f, err := whole.CreateOwn(to, 0o600)
-	if err != nil {
-		return err
-	}
+	src := must.Get(s.open(t, strided))
+	header := must.Get(npy.AppendHeader(nil, src.Type, src.Shape))
+	f := must.Get(whole.CreateOwn(to, 0o600))
 	defer f.Discard()
-	if _, err := f.Write(header); err != nil {
-		return err
-	}
+	must.Get(f.Write(header))
 	buf, from := make([]byte, src.Type.Bytes(min(src.Count, blockTiles*metric.TileLen))), src.Open()
 	for first := int64(0); first < src.Count; first += blockTiles * metric.TileLen {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+		must.Do(ctx.Err())
 		n := min(src.Count-first, blockTiles*metric.TileLen)
 		buf = buf[:src.Type.Bytes(n)]
-		if err := from.ReadTile(buf, first, n); err != nil {
-			return err
-		}
-		if _, err := f.Write(buf); err != nil {
-			return err
-		}
+		must.Do(from.ReadTile(buf, first, n))
+		must.Get(f.Write(buf))
 	}
 	return f.Commit()
 }

@@ -7,6 +7,7 @@ import (
 	"precision/compare"
 	"precision/dump/h5"
 	"precision/dump/layout"
+	"precision/internal/must"
 )
 
 // wholeBytes is the largest tensor that is held in memory: every pass over it
@@ -16,11 +17,9 @@ var wholeBytes int64 = 16 << 20
 
 // open finds the dataset of t and prepares reading it; strided says whether
 // its strides count.
-func (s *side) open(t *tensor, strided bool) (*compare.Tensor, error) {
-	obj, err := s.h5.Lookup(t.path)
-	if err != nil {
-		return nil, err
-	}
+func (s *side) open(t *tensor, strided bool) (_ *compare.Tensor, err error) {
+	defer must.Catch(&err)
+	obj := must.Get(s.h5.Lookup(t.path))
 	d, ok := obj.(*h5.Dataset)
 	if !ok {
 		return nil, fmt.Errorf("%s is a %T, expected a dataset", t.path, obj)
@@ -32,13 +31,8 @@ func (s *side) open(t *tensor, strided bool) (*compare.Tensor, error) {
 		}
 		return nil, fmt.Errorf("elements of type %s cannot be compared", d.Type)
 	}
-	if err := d.Backed(); err != nil {
-		return nil, err
-	}
-	v, err := layout.Contiguous(d.Shape)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(d.Backed())
+	v := must.Get(layout.Contiguous(d.Shape))
 	if strided {
 		v = reordered(v, t.stride)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/result"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -52,15 +53,10 @@ func Open(left, right string) (*Files, error) {
 }
 
 func (f *Files) open() (err error) {
-	if f.left, err = openSide(f.Left); err != nil {
-		return err
-	}
-	if f.right, err = openSide(f.Right); err != nil {
-		return err
-	}
-	if err := checkLeft(f.left); err != nil {
-		return err
-	}
+	defer must.Catch(&err)
+	f.left = must.Get(openSide(f.Left))
+	f.right = must.Get(openSide(f.Right))
+	must.Do(checkLeft(f.left))
 	if len(f.right.calls) == 0 && f.right.misnamed > 0 {
 		return misnamed(f.right)
 	}

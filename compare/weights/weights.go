@@ -21,6 +21,8 @@ import (
 	"precision/internal/nd"
 
 	"gonum.org/v1/gonum/floats"
+
+	"precision/internal/must"
 )
 
 // Kind is how a tensor of the right side is related to that of the left.
@@ -255,7 +257,8 @@ const (
 	evenShare          = 0.8
 )
 
-func (p *pair) relate(ctx context.Context) error {
+func (p *pair) relate(ctx context.Context) (err error) {
+	defer must.Catch(&err)
 	if kind, err := p.join(ctx); err != nil || kind != "" {
 		p.Kind = kind
 		if kind == Same {
@@ -279,14 +282,8 @@ func (p *pair) relate(ctx context.Context) error {
 		k := min(tile, n-first)
 		if first > 0 && p.a.t.Type == p.b.t.Type && equal == first {
 			// While all is equal bytes decide, at the speed of memory.
-			s, err := x.stored(first, k)
-			if err != nil {
-				return err
-			}
-			t, err := y.stored(first, k)
-			if err != nil {
-				return err
-			}
+			s := must.Get(x.stored(first, k))
+			t := must.Get(y.stored(first, k))
 			if s != nil && bytes.Equal(s, t) {
 				equal += k
 				constant = false
@@ -294,12 +291,8 @@ func (p *pair) relate(ctx context.Context) error {
 			}
 		}
 		u, v := u[:k], v[:k]
-		if err := x.read(u, first); err != nil {
-			return err
-		}
-		if err := y.read(v, first); err != nil {
-			return err
-		}
+		must.Do(x.read(u, first))
+		must.Do(y.read(v, first))
 		if wide {
 			for i := range u {
 				u[i], v[i] = narrow.Round(u[i]), narrow.Round(v[i])

@@ -134,7 +134,8 @@ type walk struct {
 // spent tells whether the walk has used up the bytes it may read.
 func (w *walk) spent() bool { return w.src.left.Load() < 0 }
 
-func (w *walk) group(g *Group, depth int) error {
+func (w *walk) group(g *Group, depth int) (err error) {
+	defer must.Catch(&err)
 	w.onPath[g.h.addr] = true
 	defer delete(w.onPath, g.h.addr)
 	if err := g.load(); err != nil {
@@ -156,9 +157,7 @@ func (w *walk) group(g *Group, depth int) error {
 		}
 		if w.onPath[l.addr] {
 			err := fmt.Errorf("hdf5: offset %#x: %s: %w", l.at, clip(path), ErrCycle)
-			if err := w.fn(path, nil, err); err != nil {
-				return err
-			}
+			must.Do(w.fn(path, nil, err))
 			continue
 		}
 		obj, err := g.file.object(l.addr, path, w.src)
@@ -168,16 +167,12 @@ func (w *walk) group(g *Group, depth int) error {
 			}
 			obj = nil
 		}
-		if err := w.fn(path, obj, err); err != nil {
-			return err
-		}
+		must.Do(w.fn(path, obj, err))
 		if sub, ok := obj.(*Group); ok {
 			if depth+1 >= maxDepth {
 				return limit(fmt.Sprintf("groups nested more than %d deep", maxDepth))
 			}
-			if err := w.group(sub, depth+1); err != nil {
-				return err
-			}
+			must.Do(w.group(sub, depth+1))
 		}
 	}
 	return nil

@@ -3,6 +3,8 @@ package layout
 import (
 	"fmt"
 	"slices"
+
+	"precision/internal/must"
 )
 
 // Supported reports whether Restore knows a way between two layouts: ours, and
@@ -197,7 +199,8 @@ func (p plan) channelCut() int64 {
 
 // letters returns the logical axes of the stored tensor, padding included, by
 // their letters.
-func (p plan) letters(group int) (map[byte]axis, error) {
+func (p plan) letters(group int) (_ map[byte]axis, err error) {
+	defer must.Catch(&err)
 	s := plainAxes(p.stored)
 	rank := func(n int) error {
 		if len(s) != n {
@@ -206,9 +209,7 @@ func (p plan) letters(group int) (map[byte]axis, error) {
 		return nil
 	}
 	if l := letters[p.from]; l != "" {
-		if err := rank(len(l)); err != nil {
-			return nil, err
-		}
+		must.Do(rank(len(l)))
 		m := make(map[byte]axis, len(l))
 		for i := range l {
 			m[l[i]] = s[i]
@@ -217,24 +218,16 @@ func (p plan) letters(group int) (map[byte]axis, error) {
 	}
 	switch p.from {
 	case NC1HWC0, NC1HWC0C04:
-		if err := rank(5); err != nil {
-			return nil, err
-		}
+		must.Do(rank(5))
 		return map[byte]axis{'N': s[0], 'C': blocked(s[1], s[4]), 'H': s[2], 'W': s[3]}, nil
 	case NHWC1C0:
-		if err := rank(5); err != nil {
-			return nil, err
-		}
+		must.Do(rank(5))
 		return map[byte]axis{'N': s[0], 'H': s[1], 'W': s[2], 'C': blocked(s[3], s[4])}, nil
 	case C1HWNC0:
-		if err := rank(5); err != nil {
-			return nil, err
-		}
+		must.Do(rank(5))
 		return map[byte]axis{'C': blocked(s[0], s[4]), 'H': s[1], 'W': s[2], 'N': s[3]}, nil
 	case C1HWNCoC0:
-		if err := rank(6); err != nil {
-			return nil, err
-		}
+		must.Do(rank(6))
 		// A depthwise weight: the square of Co and C0 is a diagonal, the rest
 		// of it zero. Neighbours on a diagonal are a row and a column apart.
 		if s[4].dim != s[5].dim {
@@ -244,14 +237,10 @@ func (p plan) letters(group int) (map[byte]axis, error) {
 		diagonal.step = s[4].step + s[5].step
 		return map[byte]axis{'C': blocked(s[0], diagonal), 'H': s[1], 'W': s[2], 'N': s[3]}, nil
 	case NDC1HWC0:
-		if err := rank(6); err != nil {
-			return nil, err
-		}
+		must.Do(rank(6))
 		return map[byte]axis{'N': s[0], 'D': s[1], 'C': blocked(s[2], s[5]), 'H': s[3], 'W': s[4]}, nil
 	case FractalZ, FractalZ3D:
-		if err := rank(4); err != nil {
-			return nil, err
-		}
+		must.Do(rank(4))
 		if group >= 2 {
 			return nil, p.fail(ErrGrouped, "%d groups", group)
 		}

@@ -23,6 +23,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/internal/lazy"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -333,28 +334,21 @@ func (v *Value) hash(text string) bool {
 }
 
 // parse reads what follows the opening bracket of a call: arguments, results, hashes.
-func (c *Call) parse(text string) error {
+func (c *Call) parse(text string) (err error) {
+	defer must.Catch(&err)
 	p := &parser{text: text}
-	args, err := p.list(')')
-	if err != nil {
-		return err
-	}
+	args := must.Get(p.list(')'))
 	var results []node
 	rest := strings.TrimLeft(p.text[p.at:], " ")
 	if after, ok := strings.CutPrefix(rest, "->"); ok {
 		q := &parser{text: strings.TrimLeft(after, " ")}
-		if results, err = q.results(); err != nil {
-			return err
-		}
+		results = must.Get(q.results())
 		rest = strings.TrimLeft(q.text[q.at:], " ")
 	}
 	var in, out *node
 	if after, ok := strings.CutPrefix(rest, "# {"); ok {
 		q := &parser{text: after}
-		facts, err := q.list('}')
-		if err != nil {
-			return err
-		}
+		facts := must.Get(q.list('}'))
 		for i := range facts {
 			switch facts[i].key {
 			case "input_hash":

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -248,7 +249,8 @@ func (t *Table) Each(f func(row []any) error) error {
 // deepest bounds how deep a tree is: pages have four children at least.
 const deepest = 64
 
-func (t *Table) walk(page int64, visited []bool, depth int, row []any, f func(row []any) error) error {
+func (t *Table) walk(page int64, visited []bool, depth int, row []any, f func(row []any) error) (err error) {
+	defer must.Catch(&err)
 	db := t.db
 	if page < 1 || page > db.pages || visited[page] || depth > deepest {
 		return db.fault(page, "found a way to page %d of table %s, expected one of %d pages that was not read before", page, t.Name, db.pages)
@@ -280,20 +282,14 @@ func (t *Table) walk(page int64, visited []bool, depth int, row []any, f func(ro
 			if p+4 > db.usable {
 				return db.fault(page, "found a cell at %d, expected it before %d", p, db.usable)
 			}
-			if err := t.walk(int64(binary.BigEndian.Uint32(b[p:])), visited, depth+1, row, f); err != nil {
-				return err
-			}
+			must.Do(t.walk(int64(binary.BigEndian.Uint32(b[p:])), visited, depth+1, row, f))
 			p += 4
 		}
 		if kind == tableInner {
 			continue
 		}
-		if err := t.cell(page, b[:db.usable], p, index, row); err != nil {
-			return err
-		}
-		if err := f(row); err != nil {
-			return err
-		}
+		must.Do(t.cell(page, b[:db.usable], p, index, row))
+		must.Do(f(row))
 	}
 	if inner {
 		return t.walk(int64(binary.BigEndian.Uint32(b[at+8:])), visited, depth+1, row, f)

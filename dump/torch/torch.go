@@ -22,6 +22,7 @@ import (
 	"math"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // A RangeError tells that an element of an unsigned type does not fit the
@@ -39,15 +40,13 @@ func (e *RangeError) Error() string {
 // little-endian in C order, from r, no more than the shape needs; they are not
 // held in memory. w must be at the start of the file. After an error the file
 // is not usable; a *RangeError is one.
-func Write(w io.Writer, t dtype.Type, shape []int64, r io.Reader) error {
+func Write(w io.Writer, t dtype.Type, shape []int64, r io.Reader) (err error) {
+	defer must.Catch(&err)
 	class, kept, ok := t.TorchStorage()
 	if !ok {
 		return fmt.Errorf("PyTorch has no storage for elements of type %s", t)
 	}
-	n, err := elements(shape)
-	if err != nil {
-		return err
-	}
+	n := must.Get(elements(shape))
 	if kept.Bytes(n) < 0 {
 		return fmt.Errorf("shape %v of %s is larger than any file", shape, kept)
 	}
@@ -62,17 +61,10 @@ func Write(w io.Writer, t dtype.Type, shape []int64, r io.Reader) error {
 		{"byteorder", []byte("little")},
 		{"version", []byte("3\n")},
 	} {
-		if err := a.add(e.name, e.content); err != nil {
-			return err
-		}
+		must.Do(a.add(e.name, e.content))
 	}
-	f, err := a.stream("data/0")
-	if err != nil {
-		return err
-	}
-	if err := copyElements(f, r, t, n); err != nil {
-		return err
-	}
+	f := must.Get(a.stream("data/0"))
+	must.Do(copyElements(f, r, t, n))
 	return a.zip.Close()
 }
 

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"precision/graph"
+	"precision/internal/must"
 )
 
 const (
@@ -145,11 +146,9 @@ func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) (int64, e
 	return data, nil
 }
 
-func (o *omReader) read(b *graph.Builder, m *graph.Model) error {
-	h, err := o.header()
-	if err != nil {
-		return err
-	}
+func (o *omReader) read(b *graph.Builder, m *graph.Model) (err error) {
+	defer must.Catch(&err)
+	h := must.Get(o.header())
 	if m.OM == nil {
 		m.OM = h
 	}
@@ -158,9 +157,7 @@ func (o *omReader) read(b *graph.Builder, m *graph.Model) error {
 	}
 	off := int64(omHeaderSize)
 	for i := range h.Models {
-		if off, err = o.partitions(h, i, off); err != nil {
-			return err
-		}
+		off = must.Get(o.partitions(h, i, off))
 	}
 	defs := 0
 	for i, part := range h.Partitions {
@@ -169,18 +166,11 @@ func (o *omReader) read(b *graph.Builder, m *graph.Model) error {
 			if part.Size > maxModelDef {
 				return o.fault(part.Offset-o.base, "model definition of %d bytes", part.Size)
 			}
-			data, err := o.bytes(part.Offset-o.base, part.Size, graph.Term("model definition"))
-			if err != nil {
-				return err
-			}
-			if err := addModel(o.ctx, b, m, data, part.Offset); err != nil {
-				return err
-			}
+			data := must.Get(o.bytes(part.Offset-o.base, part.Size, graph.Term("model definition")))
+			must.Do(addModel(o.ctx, b, m, data, part.Offset))
 			defs++
 		case omPartFlowSub:
-			if err := o.flowModel(b, m, i, part); err != nil {
-				return err
-			}
+			must.Do(o.flowModel(b, m, i, part))
 		}
 	}
 	if defs == 0 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -132,27 +133,18 @@ func (f *Folder) syncEach(dir *os.File, name string) error {
 	return err
 }
 
-func (f *Folder) fill(name string, later bool, write func(io.Writer) error) error {
-	if err := f.folder(name); err != nil {
-		return err
-	}
-	dir, err := f.root.OpenRoot(path.Dir(name))
-	if err != nil {
-		return err
-	}
+func (f *Folder) fill(name string, later bool, write func(io.Writer) error) (err error) {
+	defer must.Catch(&err)
+	must.Do(f.folder(name))
+	dir := must.Get(f.root.OpenRoot(path.Dir(name)))
 	tmp, err := newTemp(dir)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.Path(name), err)
 	}
-	out, err := begin(tmp, f.Path(name), f.Path(name), 0o600)
-	if err != nil {
-		return err
-	}
+	out := must.Get(begin(tmp, f.Path(name), f.Path(name), 0o600))
 	out.later = later
 	defer out.Discard()
-	if err := write(out); err != nil {
-		return err
-	}
+	must.Do(write(out))
 	return out.Commit()
 }
 

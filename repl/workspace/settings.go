@@ -16,6 +16,7 @@ import (
 
 	"precision/graph"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/repl/capture"
 )
@@ -97,12 +98,11 @@ func (s *Settings) Load(path, user string) (warnings []error, err error) {
 	return warnings, nil
 }
 
-func (s *Settings) assign(key string, v any, dir string) error {
+func (s *Settings) assign(key string, v any, dir string) (err error) {
+	defer must.Catch(&err)
 	switch key {
 	case "data":
-		if err := take(&s.Data, v); err != nil {
-			return err
-		}
+		must.Do(take(&s.Data, v))
 		if rest, ok := strings.CutPrefix(s.Data, "~/"); ok {
 			if home, err := os.UserHomeDir(); err == nil {
 				s.Data = filepath.Join(home, rest)
@@ -114,9 +114,7 @@ func (s *Settings) assign(key string, v any, dir string) error {
 		return nil
 	case "lang":
 		var name string
-		if err := take(&name, v); err != nil {
-			return err
-		}
+		must.Do(take(&name, v))
 		if _, ok := msg.ParseLang(name); !ok {
 			return fmt.Errorf("found %q, expected en or zh", name)
 		}
@@ -124,9 +122,7 @@ func (s *Settings) assign(key string, v any, dir string) error {
 		return nil
 	case "network":
 		var name string
-		if err := take(&name, v); err != nil {
-			return err
-		}
+		must.Do(take(&name, v))
 		if name != "infer" && name != "train" {
 			return fmt.Errorf("found %q, expected infer or train", name)
 		}

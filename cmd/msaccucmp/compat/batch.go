@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/internal/must"
 )
 
 // BatchRun is one comparison of a batch: a data folder of a model and the rule
@@ -29,7 +30,8 @@ func (b BatchRun) Name() string { return b.Device + "_" + b.Model + "_" + b.Step
 // <step>, with the graphs of the rule files in a folder. Of the steps of a
 // model the last is taken. A model's folder has the name of its graph, or a
 // name whose second number is the same.
-func FindBatch(ctx context.Context, dumps, rules string) ([]BatchRun, error) {
+func FindBatch(ctx context.Context, dumps, rules string) (_ []BatchRun, err error) {
+	defer must.Catch(&err)
 	// The folder may be given as "." or by a link such as latest.
 	full, err := filepath.Abs(dumps)
 	if err != nil {
@@ -41,25 +43,13 @@ func FindBatch(ctx context.Context, dumps, rules string) ([]BatchRun, error) {
 	if base := filepath.Base(full); !digits.MatchString(base) {
 		return nil, errorf(codePath, "%s: the last folder is %q, expected a time of digits", dumps, base)
 	}
-	graphs, err := batchGraphs(ctx, rules)
-	if err != nil {
-		return nil, err
-	}
+	graphs := must.Get(batchGraphs(ctx, rules))
 	var runs []BatchRun
-	devices, err := subFolders(dumps)
-	if err != nil {
-		return nil, err
-	}
+	devices := must.Get(subFolders(dumps))
 	for _, device := range devices {
-		models, err := subFolders(filepath.Join(dumps, device))
-		if err != nil {
-			return nil, err
-		}
+		models := must.Get(subFolders(filepath.Join(dumps, device)))
 		for _, model := range models {
-			found, err := batchModel(filepath.Join(dumps, device), model, graphs)
-			if err != nil {
-				return nil, err
-			}
+			found := must.Get(batchModel(filepath.Join(dumps, device), model, graphs))
 			for _, r := range found {
 				r.Device = device
 				runs = append(runs, r)
