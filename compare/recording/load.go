@@ -63,6 +63,8 @@ type call struct {
 	Parsed msprobe.Name
 	at     int // in side.calls
 	leaves []leaf
+	// scaled are those of a quantiser, kept for what takes its numbers or their scales (scaled.go).
+	scaled []leaf
 	gists  []gist // while calls are aligned
 	// token is what the call does, whatever its number: two calls with the same
 	// token can be a pair. content is what went in.

@@ -249,7 +249,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 			row.Add(result.Because(result.NoStatistics, r.Place))
 		}
 	}
-	return p.elements(ctx, row, x, w)
+	return p.elements(ctx, row, x, u, w)
 }
 
 // sameIntegers takes integers of two frameworks for those of the golden one: MindSpore counts in 32 bits where
@@ -281,7 +281,11 @@ func (p *part) glance(ctx context.Context, u *unit, w *compare.Worker) (found co
 			continue // the comparison has told it
 		}
 		if b, err := p.right.open(x.right); err == nil {
-			_ = w.Compare(ctx, &row, &a.Tensor, &b.Tensor, a.File, b.File) // what cannot be compared is no find
+			of, with := a, b
+			if left, right, _, ok := p.scaled(x, u); ok {
+				of, with = left, right
+			}
+			_ = w.Compare(ctx, &row, &of.Tensor, &with.Tensor, a.File, b.File) // what cannot be compared is no find
 			b.Close()
 		}
 		a.Close()
@@ -321,7 +325,7 @@ func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *s
 }
 
 // elements compares the files of a pair, if both sides have them.
-func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, w *compare.Worker) error {
+func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, u *unit, w *compare.Worker) error {
 	if x.left.DataName == "" || x.right.DataName == "" {
 		return nil
 	}
@@ -336,13 +340,23 @@ func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, w *com
 		if b, err = p.right.open(x.right); err == nil {
 			defer b.Close()
 			row.Left.File, row.Right.File = a.File, b.File
-			if err := w.Compare(ctx, row, &a.Tensor, &b.Tensor, a.File, b.File); err != nil {
+			of, with := a, b
+			left, right, numbers, ok := p.scaled(x, u)
+			if ok {
+				of, with = left, right
+				row.Add(result.Because(result.TimesScales, row.Recorded.Place))
+			}
+			if err := w.Compare(ctx, row, &of.Tensor, &with.Tensor, a.File, b.File); err != nil {
 				return err
 			}
+			row.Left.Shape, row.Right.Shape = a.Shape, b.Shape
 			// A file may hold a tensor widened: it is judged by what it was.
 			row.Left.DType, row.Right.DType = x.left.Elem, x.right.Elem
+			if of != a {
+				row.Left.DType, row.Right.DType = numbers[0], numbers[1]
+			}
 			p.sameIntegers(row)
-			if p.stale(row, x) {
+			if of == a && p.stale(row, x) {
 				return nil
 			}
 			return contradicted(ctx, row, x, a, b)

@@ -8,6 +8,7 @@ import (
 	"precision/compare"
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // Source pairs two recordings, or those of several steps and ranks.
@@ -676,6 +677,13 @@ func (u *unit) release() {
 func (s *Source) Groups() []compare.Group {
 	var list []compare.Group
 	for _, p := range s.parts {
+		for _, of := range []*side{p.left, p.right} {
+			for _, c := range of.calls {
+				if of.filed && catalogue.Is(typeOf(c), catalogue.Quantises) {
+					c.scaled = c.leaves
+				}
+			}
+		}
 		for _, u := range p.units {
 			n := len(list)
 			list = append(list, func(ctx context.Context, w *compare.Worker) compare.Found {

@@ -127,13 +127,29 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 	for k := range op.Outputs {
 		r := w.row(&op.Outputs[k])
 		size, condition, known := w.relative(op, r)
-		if !known || counted(r.Left.DType) {
+		if !known || w.counts(r) {
 			continue
 		}
 		ok = true
-		factor = max(factor, size/((in+max(coarsest, roundedOff(r), w.shortOf(op))*max(1, float64(op.Op.Steps)))*condition))
+		rounding := max(coarsest, roundedOff(r), stepOf(r), w.shortOf(op))
+		if u := max(roundedOff(r), stepOf(r)); r.Has(result.TimesScales) { // as many move by a step as the error is a share of one
+			rounding = max(min(u, math.Sqrt(2*in*u)), w.coarsest(&Operator{Inputs: op.Inputs}))
+		}
+		factor = max(factor, size/((in+rounding*max(1, float64(op.Op.Steps)))*condition))
 	}
 	return factor, ok && found
+}
+
+// stepOf is half a step of whole numbers, as quantised ones, as a share of their size, of products of these and scales that of 8 bits;
+// 0 for others.
+func stepOf(r *result.Row) float64 {
+	if f := &r.Result().Facts; r.Has(result.TimesScales) && f.Y.RMS > 0 {
+		return magnitude(&f.Y) / f.Y.RMS / 254
+	}
+	if norm := normOf(r); counted(r.Left.DType) && norm > 0 {
+		return math.Sqrt(elements(r.Right.Shape)) / norm / 2
+	}
+	return 0
 }
 
 // blind tells that nobody knows how far the sides of a tensor are apart: only statistics are known and these
@@ -475,7 +491,7 @@ func (w *recordedWalk) raise(op *Operator) {
 func (w *recordedWalk) chooses(op *Operator) bool {
 	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
-		return counted(r.Left.DType) && agreementOf(r) == different
+		return w.counts(r) && agreementOf(r) == different
 	})
 }
 
