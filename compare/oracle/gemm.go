@@ -60,7 +60,7 @@ func whole32(v Values) ([]float32, bool, error) {
 		if !held || err != nil {
 			return nil, held, err
 		}
-		return all[s.off : s.off+n], true, nil
+		return all[s.off : s.off+n : len(all)], true, nil
 	}
 	out, buf := make([]float32, n), make([]float64, min(n, batch))
 	for lo := int64(0); lo < n; lo += batch {

@@ -99,3 +99,17 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestReshapeBeyond: a part of a tensor taken for a shape of more elements is refused, and does not go on behind the part.
+func TestReshapeBeyond(t *testing.T) {
+	whole := &operand{shape: []int64{8}, f32: []float32{1, 2, 3, 4, 5, 6, 7, 8}}
+	for _, c := range []struct {
+		shape   []int64
+		refused bool
+	}{{[]int64{2, 2}, false}, {[]int64{6}, true}, {[]int64{3}, true}, {[]int64{4, 4}, true}} {
+		_, err := attempt(func() Values { return reshape(slab1(whole, 0, 1, 4), c.shape) })
+		if (err != nil) != c.refused {
+			t.Errorf("4 elements as %v: %v", c.shape, err)
+		}
+	}
+}

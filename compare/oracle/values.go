@@ -385,8 +385,11 @@ func newStrided(in Values, shape, steps []int64, off int64) Values {
 	return &strided{shape: shape, steps: steps, off: off, in: in, plain: plain}
 }
 
-// reshape returns the same elements under another shape of as many.
-func reshape(v Values, shape []int64) Values { return newStrided(v, shape, rowMajor(shape), 0) }
+// reshape returns the same elements under another shape, which must be of as many.
+func reshape(v Values, shape []int64) Values {
+	refuseIf(count(shape) != count(v.Shape()), ShapesDiffer, v.Shape(), shape)
+	return newStrided(v, shape, rowMajor(shape), 0)
+}
 
 // transpose returns v with axis perm[i] as axis i.
 func transpose(v Values, perm []int) Values {
