@@ -213,7 +213,8 @@ func (p *part) prepare(m *mapper, opt *Options) {
 }
 
 // order puts the calls of the left side in their order, and those that only the
-// right side has behind the call they followed there.
+// right side has behind the call they followed there. The gradients of a module's parameters are recorded
+// before the backward call that makes them, and come behind it.
 func (p *part) order() {
 	behind := map[*call][]*call{}
 	var last *call
@@ -247,6 +248,12 @@ func (p *part) order() {
 			p.units = append(p.units, &unit{left: c.fused, right: c.fused.pair})
 		}
 		add(c)
+	}
+	for i := range len(p.units) - 1 {
+		if u, next := p.units[i], p.units[i+1]; u.left != nil && next.left != nil && u.left.Parsed.Form == msprobe.ParametersGrad && next.left.Parsed.Direction == msprobe.Backward &&
+			u.left.Parsed.API == next.left.Parsed.API && u.left.Parsed.Number == next.left.Parsed.Number {
+			p.units[i], p.units[i+1] = next, u
+		}
 	}
 }
 

@@ -917,3 +917,18 @@ func TestLostGradientOfModule(t *testing.T) {
 		}
 	}
 }
+
+// TestLossOutsideOfModules: of another loss the first that is seen is the gradient that goes into the backward call of a module, which the
+// gradients of its parameters are made of, though they are recorded before it.
+func TestLossOutsideOfModules(t *testing.T) {
+	side := func(off float64) string {
+		list := []string{entry("Functional.gelu", 0, []string{sized(7, 0)}, sized(2, 0)), fmt.Sprintf(`"Module.head.Linear.forward.0": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, sized(2, 0), sized(3, 0)),
+			fmt.Sprintf(`"Module.head.Linear.parameters_grad.0": {"weight": [%s]}`, sized(5, off)),
+			fmt.Sprintf(`"Module.head.Linear.backward.0": {"input": [%s], "output": [%s]}`, sized(0.5, off), sized(0.25, off))}
+		return written(t, list...)
+	}
+	j := judged(t, side(-0.1), side(0))
+	if !slices.Equal(rootNames(j), []string{"Module.head.Linear.backward.0"}) || j.Roots[0].Begin == nil || j.Table.Rows[j.Roots[0].Begin.Row].Recorded.Place != "input.0" {
+		t.Errorf("%s with the roots %v", j.Verdict, j.Roots)
+	}
+}

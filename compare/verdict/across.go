@@ -569,8 +569,7 @@ func (w *recordedWalk) aloneRoot(place int, begin *Begin, bad bool) Root {
 }
 
 // alike makes one finding of roots that begin alike, with its places: with an argument that has the same two values in calls of one
-// function, or with tensors that are the same number of times too large there, as gradients that one side clips; and of the gradients of a
-// module's parameters, which are recorded first, and the backward call that made them.
+// function, or with tensors that are the same number of times too large there, as gradients that one side clips.
 func (w *recordedWalk) alike() {
 	factor := func(r *result.Row) float64 {
 		if a, b := r.Recorded.Left, r.Recorded.Right; a.Has(result.KnownNorm) && b.Has(result.KnownNorm) {
@@ -588,12 +587,6 @@ func (w *recordedWalk) alike() {
 	for n := range by {
 		by[n] = n
 		r := &w.out.Roots[n]
-		if back := w.named(turnedName(w.operators[r.Operator].Op.Name, ".parameters_grad", ".backward")); back != nil {
-			if at := slices.IndexFunc(w.out.Roots, func(x Root) bool { return &w.operators[x.Operator] == back }); at >= 0 {
-				by[n] = at
-				continue
-			}
-		}
 		if word, _ := w.operators[r.Operator].checkWord(); r.Begin == nil || word == checkWrong { // what is wrong by itself is
 			continue
 		}
@@ -618,9 +611,6 @@ func (w *recordedWalk) alike() {
 		}
 		by[n] = firsts[k][at]
 		w.out.Roots[by[n]].Places = append(w.out.Roots[by[n]].Places, w.operators[r.Operator].Op.Name)
-	}
-	for n := range by {
-		by[n] = by[by[n]]
 	}
 	w.comesTo(by)
 }

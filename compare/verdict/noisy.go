@@ -474,12 +474,8 @@ func apartBy(a, b *result.Summary, limit float64) bool {
 	return far(a.Stats.Max, b.Stats.Max, peak) || far(a.Stats.Min, b.Stats.Min, peak) || far(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm))
 }
 
-// raise notes the errors of the outputs of a call. The gradient of a parameter is made of what goes into a backward call that is
-// recorded behind it, which it does not excuse.
+// raise notes the errors of the outputs of a call.
 func (w *recordedWalk) raise(op *Operator) {
-	if ofParameters(op) {
-		return
-	}
 	for k := range op.Outputs {
 		if size, known := sizeOf(w.row(&op.Outputs[k])); known && !math.IsInf(size, 0) {
 			w.level = max(w.level, size)
