@@ -14,6 +14,7 @@ import (
 	"precision/graph"
 	"precision/internal/clean"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/preflight/report"
 	"precision/preflight/trainlog"
 	"precision/run"
@@ -61,14 +62,8 @@ type Advice struct {
 
 func (s *Server) advise(ctx context.Context, _ *sdk.CallToolRequest, in AdviseIn) (out Advice, err error) {
 	out.Roots, out.Says = []RootAdvice{}, []string{}
-	x, err := s.tables.open(ctx, in.Table)
-	if err != nil {
-		return out, err
-	}
-	j, err := x.comparison()
-	if err != nil {
-		return out, err
-	}
+	x := must.Get(s.tables.open(ctx, in.Table))
+	j := must.Get(x.comparison())
 	path := cmp.Or(in.Graph, j.Table.Meta.Graph)
 	var index *graph.Index
 	if path != "" {
@@ -103,7 +98,7 @@ func (s *Server) advise(ctx context.Context, _ *sdk.CallToolRequest, in AdviseIn
 		}
 		room /= 2
 	}
-	out.Page, out.Roots, err = fill(in.Cursor, listKey("advice", x.state, in.Graph), len(given.Roots), room, func(i int) RootAdvice {
+	out.Page, out.Roots = fill(in.Cursor, listKey("advice", x.state, in.Graph), len(given.Roots), room, func(i int) RootAdvice {
 		r := &given.Roots[i]
 		one := RootAdvice{Operator: r.Name, Type: r.Type, Kinds: append([]string{}, r.Kinds...), Steps: []Step{}, Region: clipped(r.Region, 6, 160), Others: clipped(r.Others, 6, 160)}
 		for _, t := range r.Steps {
@@ -116,7 +111,7 @@ func (s *Server) advise(ctx context.Context, _ *sdk.CallToolRequest, in AdviseIn
 		}
 		return one
 	})
-	return out, err
+	return out, nil
 }
 
 // PreflightIn names two files or folders.
@@ -136,16 +131,8 @@ type Preflight struct {
 func (s *Server) preflight(ctx context.Context, _ *sdk.CallToolRequest, in PreflightIn) (out Preflight, err error) {
 	out.Says = []string{}
 	p := run.Preflight{Floor: trainlog.DefaultOptions.Floor}
-	if p.A, err = s.f.tree(in.A); err == nil {
-		p.B, err = s.f.tree(in.B)
-	}
-	if err != nil {
-		return out, err
-	}
-	done, err := p.Run(ctx, func(run.Event) {})
-	if err != nil {
-		return out, err
-	}
+	p.A, p.B = must.Get(s.f.tree(in.A)), must.Get(s.f.tree(in.B))
+	done := must.Get(p.Run(ctx, func(run.Event) {}))
 	out.Kind, out.Differs = string(done.Kind), done.Differs
 	for line := range strings.Lines(done.Text(report.Text{Lang: msg.English, Width: 100, Most: 12})) {
 		if line = strings.TrimRight(line, " \r\n"); line != "" {

@@ -10,6 +10,7 @@ import (
 
 	"precision/compare/result"
 	"precision/graph"
+	"precision/internal/must"
 	"precision/run"
 )
 
@@ -58,18 +59,9 @@ func (s *Server) graph(ctx context.Context, _ *sdk.CallToolRequest, in GraphIn) 
 	if in.Path != "" {
 		return s.graphOfFile(ctx, in, up, down)
 	}
-	x, err := s.tables.open(ctx, in.Table)
-	if err != nil {
-		return out, err
-	}
-	j, err := x.comparison()
-	if err != nil {
-		return out, err
-	}
-	at, err := x.operator(in.Operator)
-	if err != nil {
-		return out, err
-	}
+	x := must.Get(s.tables.open(ctx, in.Table))
+	j := must.Get(x.comparison())
+	at := must.Get(x.operator(in.Operator))
 	if !j.Edges {
 		return out, fmt.Errorf("%s: the table does not know which operator feeds which; compare with the graph, or name a graph as path", x.name)
 	}
@@ -83,7 +75,7 @@ func (s *Server) graph(ctx context.Context, _ *sdk.CallToolRequest, in GraphIn) 
 	}
 	order, steps := around(at, in.Depth, up, down, feeders, x.usersOf)
 	out.Table, out.Operator = x.name, j.Operators[at].Op.Name
-	out.Page, out.Nodes, err = fill(in.Cursor, listKey("graph", x.state, at, in.Depth, up, down), len(order), listBytes, func(i int) Node {
+	out.Page, out.Nodes = fill(in.Cursor, listKey("graph", x.state, at, in.Depth, up, down), len(order), listBytes, func(i int) Node {
 		op := &j.Operators[order[i]]
 		one := Node{Name: clip(op.Op.Name, mostName), Type: op.Op.Type, Steps: steps[order[i]], State: op.State.String(), Root: x.lines[order[i]].Root, Inputs: []string{}}
 		for k, p := range op.Op.Inputs {
@@ -99,7 +91,7 @@ func (s *Server) graph(ctx context.Context, _ *sdk.CallToolRequest, in GraphIn) 
 		}
 		return one
 	})
-	return out, err
+	return out, nil
 }
 
 // around are the nodes so many steps from one, the nearest first, and how many steps each is away.
@@ -132,18 +124,9 @@ func around[N comparable](from N, depth int, up, down bool, feeders, users func(
 
 func (s *Server) graphOfFile(ctx context.Context, in GraphIn, up, down bool) (out Neighbourhood, err error) {
 	out.Nodes = []Node{}
-	path, err := s.f.path(in.Path)
-	if err != nil {
-		return out, err
-	}
-	m, err := run.OpenGraph(ctx, path)
-	if err != nil {
-		return out, err
-	}
-	index, err := graph.NewIndex(m)
-	if err != nil {
-		return out, err
-	}
+	path := must.Get(s.f.path(in.Path))
+	m := must.Get(run.OpenGraph(ctx, path))
+	index := must.Get(graph.NewIndex(m))
 	ops, exact := index.Search(in.Operator, "")
 	switch {
 	case len(ops) == 0:
@@ -158,7 +141,7 @@ func (s *Server) graphOfFile(ctx context.Context, in GraphIn, up, down bool) (ou
 	order, steps := around(ops[0], in.Depth, up, down,
 		func(op *graph.Op) []*graph.Op { return index.Neighbors(op, true, false) }, func(op *graph.Op) []*graph.Op { return index.Neighbors(op, false, false) })
 	out.Operator = ops[0].Name
-	out.Page, out.Nodes, err = fill(in.Cursor, listKey("graph", path, ops[0].Name, in.Depth, up, down), len(order), listBytes, func(i int) Node {
+	out.Page, out.Nodes = fill(in.Cursor, listKey("graph", path, ops[0].Name, in.Depth, up, down), len(order), listBytes, func(i int) Node {
 		op := order[i]
 		one := Node{Name: clip(op.Name, mostName), Type: op.Type, Steps: steps[op], Inputs: []string{}}
 		for slot, e := range index.Inputs(op) {
@@ -173,5 +156,5 @@ func (s *Server) graphOfFile(ctx context.Context, in GraphIn, up, down bool) (ou
 		}
 		return one
 	})
-	return out, err
+	return out, nil
 }

@@ -18,6 +18,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/clean"
 	"precision/internal/msg"
+	"precision/internal/must"
 )
 
 // OperatorsIn says which operators to list.
@@ -55,10 +56,7 @@ type Operators struct {
 
 func (s *Server) operators(ctx context.Context, _ *sdk.CallToolRequest, in OperatorsIn) (out Operators, err error) {
 	out.Operators = []Operator{}
-	x, err := s.tables.open(ctx, in.Table)
-	if err != nil {
-		return out, err
-	}
+	x := must.Get(s.tables.open(ctx, in.Table))
 	if in.Limit < 0 {
 		return out, fmt.Errorf("limit: found %d, expected 1 or more", in.Limit)
 	}
@@ -90,9 +88,7 @@ func (s *Server) operators(ctx context.Context, _ *sdk.CallToolRequest, in Opera
 			return Operator{Name: clip(result.TensorName(f.Op, result.Output, f.Index), mostName), Type: f.Type, Order: int(f.ID), State: f.Verdict.String(), Ratio: known(f.Ratio), Cause: f.Pattern}
 		}
 	default:
-		if _, err := x.comparison(); err != nil {
-			return out, err
-		}
+		must.Get(x.comparison())
 		var states []string
 		for state := range x.judged.Counts {
 			states = append(states, verdict.State(state).String())
@@ -112,12 +108,12 @@ func (s *Server) operators(ctx context.Context, _ *sdk.CallToolRequest, in Opera
 		}
 		items, item = len(list), func(i int) Operator { return lineOf(x.judged, &list[i]) }
 	}
-	out.Page, out.Operators, err = fill(in.Cursor, key, items, listBytes, item)
+	out.Page, out.Operators = fill(in.Cursor, key, items, listBytes, item)
 	if in.Limit > 0 && len(out.Operators) > in.Limit {
 		at, _ := start(in.Cursor, key, items)
 		out.Operators, out.Next = out.Operators[:in.Limit], cursorOf(key, at+in.Limit)
 	}
-	return out, err
+	return out, nil
 }
 
 func lineOf(j *verdict.Judged, l *report.OperatorLine) Operator {
@@ -201,19 +197,11 @@ type Why struct {
 const mostTensors = 6
 
 func (s *Server) why(ctx context.Context, _ *sdk.CallToolRequest, in WhyIn) (out Why, err error) {
-	x, err := s.tables.open(ctx, in.Table)
-	if err != nil {
-		return out, err
-	}
+	x := must.Get(s.tables.open(ctx, in.Table))
 	if x.kind != kindCheck {
-		if _, err := x.comparison(); err != nil {
-			return out, err
-		}
+		must.Get(x.comparison())
 	}
-	at, err := x.operator(in.Operator)
-	if err != nil {
-		return out, err
-	}
+	at := must.Get(x.operator(in.Operator))
 	out = Why{Table: x.name, Outputs: []Tensor{}, Inputs: []Tensor{}}
 	if x.kind == kindCheck {
 		whyChecked(x, at, &out)

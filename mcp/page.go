@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"precision/compare/job"
+	"precision/internal/must"
 )
 
 // Bounds of an answer. A client gets it twice, as structured content and as text for models that are shown nothing
@@ -105,24 +106,18 @@ func cursorOf(list uint64, at int) string {
 }
 
 // fill makes a page: items from the cursor on, as many as there is room for, at least one.
-func fill[T any](cursor string, list uint64, items, room int, item func(int) T) (page Page, out []T, err error) {
+func fill[T any](cursor string, list uint64, items, room int, item func(int) T) (page Page, out []T) {
 	page.Total = items
-	at, err := start(cursor, list, items)
-	if err != nil {
-		return page, nil, err
-	}
+	at := must.Get(start(cursor, list, items))
 	out = []T{}
 	for used := 0; at < items; at++ {
 		one := item(at)
-		text, err := json.Marshal(one)
-		if err != nil {
-			return page, nil, err
-		}
+		text := must.Get(json.Marshal(one))
 		if used += len(text) + 1; used > room && len(out) > 0 {
 			page.Next = cursorOf(list, at)
 			break
 		}
 		out = append(out, one)
 	}
-	return page, out, nil
+	return page, out
 }

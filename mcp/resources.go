@@ -80,8 +80,7 @@ func (s *Server) readTable(ctx context.Context, req *sdk.ReadResourceRequest) (_
 	if err != nil {
 		return nil, plain(err)
 	}
-	v := must.Get(s.summary(x, ""))
-	text := must.Get(json.Marshal(v))
+	text := must.Get(json.Marshal(s.summary(x, "")))
 	return contents(req, "application/json", string(text)), nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"precision/internal/clean"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/run"
 	"precision/run/explain"
@@ -88,7 +89,7 @@ var numberSchema = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[Number](): {Types: []string{"number", "string"}, Pattern: "^(NaN|-?Infinity)$"},
 }
 
-// add adds a tool. Its answer is bounded; its errors are those of the program, in English.
+// add adds a tool. Its answer is bounded; its errors, which may also end its work (package must), are those of the program, in English.
 func add[In, Out any](s *Server, name, about string, writes bool, do func(ctx context.Context, req *sdk.CallToolRequest, in In) (Out, error)) {
 	out, err := jsonschema.For[Out](&jsonschema.ForOptions{TypeSchemas: numberSchema})
 	if err != nil {
@@ -98,8 +99,8 @@ func add[In, Out any](s *Server, name, about string, writes bool, do func(ctx co
 	hints := &sdk.ToolAnnotations{ReadOnlyHint: !writes, IdempotentHint: !writes, OpenWorldHint: &local, DestructiveHint: &keeps}
 	sdk.AddTool(s.sdk, &sdk.Tool{Name: name, Description: about, OutputSchema: out, Annotations: hints},
 		func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
-			answer, err := do(ctx, req, in)
-			if err != nil {
+			var answer Out
+			if err := must.Try(func() { answer = must.Get(do(ctx, req, in)) }); err != nil {
 				if ctx.Err() != nil {
 					err = ctx.Err()
 				}
@@ -118,10 +119,7 @@ func bounded(answer any) (*sdk.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := json.Marshal(string(text))
-	if err != nil {
-		return nil, err
-	}
+	again, _ := json.Marshal(string(text)) // of a text, which cannot fail
 	switch {
 	case len(text)+frame > mostBytes:
 		return nil, errLong

@@ -134,7 +134,7 @@ func (t *tables) open(ctx context.Context, name string) (_ *table, err error) {
 	if x := t.find(state); x != nil {
 		return x, nil
 	}
-	x := must.Get(read(ctx, path))
+	x := read(ctx, path)
 	if info.Size() > largeTable {
 		debug.FreeOSMemory() // what reading left behind would be collected while questions are answered
 	}
@@ -169,28 +169,22 @@ func (t *tables) find(state string) *table {
 }
 
 // read reads what a file holds.
-func read(ctx context.Context, path string) (*table, error) {
+func read(ctx context.Context, path string) *table {
 	switch schema := job.SchemaOf(path); {
 	case strings.HasPrefix(schema, strings.TrimRight(job.Schema, "0123456789")): // which says if it is another version
-		saved, err := job.OpenJSON(path)
-		if err != nil {
-			return nil, err
-		}
+		saved := must.Get(job.OpenJSON(path))
 		x := &table{}
 		// Its ranks and steps where errors begin are one table, if they are still there.
 		if j, err := job.Open(path, nil); err == nil {
 			x = ofJudged(j)
 		}
 		x.kind, x.job = kindJob, saved
-		return x, nil
+		return x
 	case schema == oracle.Schema:
-		return nil, fmt.Errorf("%s: is what precision check wrote, which cannot be asked about; call check on the recording", path)
+		must.Do(fmt.Errorf("%s: is what precision check wrote, which cannot be asked about; call check on the recording", path))
 	}
-	done, err := (&run.Report{Path: path}).Run(ctx, func(run.Event) {})
-	if err != nil {
-		return nil, err
-	}
-	return ofJudged(done.Judged), nil
+	done := must.Get((&run.Report{Path: path}).Run(ctx, func(run.Event) {}))
+	return ofJudged(done.Judged)
 }
 
 // ofJudged prepares a judged table for questions.

@@ -16,6 +16,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/clean"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/nd"
 	"precision/repl/array"
 	"precision/run"
@@ -100,23 +101,11 @@ func (s *Server) tensor(ctx context.Context, _ *sdk.CallToolRequest, in TensorIn
 	if in.Tensor == "" {
 		return out, errors.New("needs the name of a tensor, such as conv1:output:0, or the path of a file")
 	}
-	x, err := s.tables.open(ctx, in.Table)
-	if err != nil {
-		return out, err
-	}
-	j, err := x.comparison()
-	if err != nil {
-		return out, err
-	}
-	at, err := x.operator(in.Tensor)
-	if err != nil {
-		return out, err
-	}
+	x := must.Get(s.tables.open(ctx, in.Table))
+	j := must.Get(x.comparison())
+	at := must.Get(x.operator(in.Tensor))
 	op := &j.Operators[at]
-	t, err := tensorOf(j, op, in.Tensor)
-	if err != nil {
-		return out, err
-	}
+	t := must.Get(tensorOf(j, op, in.Tensor))
 	r := j.Row(t)
 	f := &r.Result().Facts
 	out = TensorLook{Table: x.name, Tensor: clip(r.Tensor(), mostName), Verdict: t.Verdict.String(), Shape: r.Shape, Elements: f.N, Differ: f.Differ, Disagree: f.Disagree, Metrics: metricsOf(r, func(metric.Metric) bool { return true }),
@@ -289,10 +278,7 @@ func sideOf(r *result.Row, o *result.Operand, f *metric.SideFacts, left bool) *S
 
 // file looks at the numbers in a file.
 func (s *Server) file(ctx context.Context, in TensorIn) (out TensorLook, err error) {
-	path, err := s.f.path(in.Path)
-	if err != nil {
-		return out, err
-	}
+	path := must.Get(s.f.path(in.Path))
 	if in.Values < 0 || in.Values > 64 {
 		return out, fmt.Errorf("values: found %d, expected 1 to 64", in.Values)
 	}
@@ -315,15 +301,9 @@ func (s *Server) file(ctx context.Context, in TensorIn) (out TensorLook, err err
 	if chosen == nil {
 		return out, fmt.Errorf("%s has no part %q; it has %s", in.Path, in.Part, strings.Join(clipped(parts, mostNames, 100), ", "))
 	}
-	stats, err := chosen.Measure(ctx, 0)
-	if err != nil {
-		return out, err
-	}
+	stats := must.Get(chosen.Measure(ctx, 0))
 	n := cmp.Or(in.Values, 8)
-	values, err := chosen.FirstText(int64(n))
-	if err != nil {
-		return out, err
-	}
+	values := must.Get(chosen.FirstText(int64(n)))
 	out = TensorLook{Tensor: clean.Line(chosen.Name), Shape: chosen.Shape, Elements: chosen.Len(), Format: chosen.Format, Values: clipped(values, 64, 60),
 		Left: &Side{File: path, Type: chosen.Type.String(), Shape: chosen.Shape, Max: known(stats.Max), Min: known(stats.Min), Mean: known(stats.Mean), NaN: stats.NaN, Inf: stats.Inf}}
 	if len(parts) > 1 {

@@ -20,6 +20,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/clean"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/run"
 )
 
@@ -143,14 +144,16 @@ func plainLines(lines []report.Line) (list []string) {
 }
 
 // summary says what a result comes to; cursor goes on in its roots, findings or origins.
-func (s *Server) summary(x *table, cursor string) (v Verdict, err error) {
-	v = Verdict{Table: x.name, Kind: x.kind, Counts: map[string]int{}, Says: []string{}}
+func (s *Server) summary(x *table, cursor string) Verdict {
+	v := Verdict{Table: x.name, Kind: x.kind, Counts: map[string]int{}, Says: []string{}}
 	room := listBytes
 	switch x.kind {
 	case kindCheck:
-		return v, s.checkSummary(x, cursor, &v)
+		s.checkSummary(x, cursor, &v)
+		return v
 	case kindJob:
-		return v, s.jobSummary(x, cursor, &v)
+		s.jobSummary(x, cursor, &v)
+		return v
 	}
 	j := x.judged
 	m := &j.Table.Meta
@@ -176,8 +179,8 @@ func (s *Server) summary(x *table, cursor string) (v Verdict, err error) {
 		room -= min(room/2, sizeOf(v.Premises)+sizeOf(v.Damaged))
 	}
 	order := j.Prominent()
-	v.Page, v.Roots, err = fill(cursor, listKey("roots", x.state), len(order), room, func(i int) Root { return rootOf(j, &j.Roots[order[i]]) })
-	return v, err
+	v.Page, v.Roots = fill(cursor, listKey("roots", x.state), len(order), room, func(i int) Root { return rootOf(j, &j.Roots[order[i]]) })
+	return v
 }
 
 func sizeOf[T any](list []T) int { return len(fmt.Sprint(list)) }
@@ -235,7 +238,7 @@ func worstFindings(list []oracle.Finding) (order []int) {
 	return order
 }
 
-func (s *Server) checkSummary(x *table, cursor string, v *Verdict) (err error) {
+func (s *Server) checkSummary(x *table, cursor string, v *Verdict) {
 	c := x.checked
 	for word, n := range oracletell.Counts(c.Findings) {
 		v.Counts[word.String()] = n
@@ -254,11 +257,10 @@ func (s *Server) checkSummary(x *table, cursor string, v *Verdict) (err error) {
 		v.Says = clipped(plainLines(oracletell.Summary(msg.English, c.Findings, c.Coverage)), 6, 320)
 	}
 	order := worstFindings(c.Findings)
-	v.Page, v.Findings, err = fill(cursor, listKey("findings", x.state), len(order), listBytes, func(i int) Finding { return findingOf(&c.Findings[order[i]]) })
-	return err
+	v.Page, v.Findings = fill(cursor, listKey("findings", x.state), len(order), listBytes, func(i int) Finding { return findingOf(&c.Findings[order[i]]) })
 }
 
-func (s *Server) jobSummary(x *table, cursor string, v *Verdict) (err error) {
+func (s *Server) jobSummary(x *table, cursor string, v *Verdict) {
 	r := x.job
 	v.Verdict, v.Left, v.Right = r.Verdict, clip(r.Left, 200), clip(r.Right, 200)
 	for word, n := range r.Counts {
@@ -287,7 +289,7 @@ func (s *Server) jobSummary(x *table, cursor string, v *Verdict) (err error) {
 			met[fmt.Sprint(c.Step, c.Op)] = c.Met
 		}
 	}
-	v.Page, v.Origins, err = fill(cursor, listKey("origins", x.state), len(r.Origins), room, func(i int) Origin {
+	v.Page, v.Origins = fill(cursor, listKey("origins", x.state), len(r.Origins), room, func(i int) Origin {
 		o := &r.Origins[i]
 		one := Origin{Operator: clip(o.Op, mostName), Type: o.Type, Verdict: o.Verdict, Cause: o.Cause, Value: o.Value, Limit: o.Limit, FirstStep: o.First, Ranks: o.Ranks, Scope: o.Scope,
 			Collective: o.Collective, Places: clipped(o.Places, 4, 160), Later: o.Later}
@@ -300,7 +302,6 @@ func (s *Server) jobSummary(x *table, cursor string, v *Verdict) (err error) {
 		}
 		return one
 	})
-	return err
 }
 
 // mostParts is how many parts of a job are listed, those that are not good first.
@@ -340,23 +341,11 @@ type CompareIn struct {
 }
 
 func (s *Server) compare(ctx context.Context, req *sdk.CallToolRequest, in CompareIn) (v Verdict, err error) {
-	left, err := s.f.tree(in.Left)
-	if err != nil {
-		return v, err
-	}
-	right, err := s.f.tree(in.Right)
-	if err != nil {
-		return v, err
-	}
-	r := run.Compare{Request: sides.Request{Job: compare.Job{Left: left, Right: right}}, Check: in.Check}
+	r := run.Compare{Request: sides.Request{Job: compare.Job{Left: must.Get(s.f.tree(in.Left)), Right: must.Get(s.f.tree(in.Right))}}, Check: in.Check}
 	if in.Graph != "" {
-		if r.Graph, err = s.f.tree(in.Graph); err != nil {
-			return v, err
-		}
+		r.Graph = must.Get(s.f.tree(in.Graph))
 	}
-	if r.Profile, err = s.profile(in.Profile); err != nil {
-		return v, err
-	}
+	r.Profile = must.Get(s.profile(in.Profile))
 	listen := progress(ctx, req)
 	if in.All {
 		return s.compareJob(ctx, &r, listen)
@@ -366,23 +355,20 @@ func (s *Server) compare(ctx context.Context, req *sdk.CallToolRequest, in Compa
 		r.Beside = []string{".json"}
 	}
 	var files []string
-	done, err := r.Run(ctx, func(e run.Event) {
+	done := must.Get(r.Run(ctx, func(e run.Event) {
 		if e.Path != "" && (e.Action == run.Table || e.Action == run.File) {
 			files = append(files, e.Path)
 		}
 		listen(e)
-	})
-	if err != nil {
-		return v, err
-	}
+	}))
 	if path := done.Table.Meta.Graph; path != "" {
 		if _, err := s.f.path(path); err != nil {
 			return v, fmt.Errorf("the graph found beside the dumps: %w", err)
 		}
 	}
-	v, err = s.summary(s.tables.keep(ofJudged(done.Judged), "compare"), "")
+	v = s.summary(s.tables.keep(ofJudged(done.Judged), "compare"), "")
 	v.Files = files
-	return v, err
+	return v, nil
 }
 
 // profile is a built-in profile, or a file below the folders.
@@ -411,24 +397,14 @@ func (s *Server) compareJob(ctx context.Context, c *run.Compare, listen run.List
 	if s.Build != nil {
 		r.Version = s.Build()
 	}
-	plan, err := r.Plan(ctx)
-	if err != nil {
-		return v, err
-	}
+	plan := must.Get(r.Plan(ctx))
 	out := filepath.Join(s.Out, "job_"+stamp())
-	result, err := r.Run(ctx, plan, run.Settings(out, msg.English, listen), listen)
-	if err != nil {
-		return v, err
-	}
+	result := must.Get(r.Run(ctx, plan, run.Settings(out, msg.English, listen), listen))
 	path := filepath.Join(out, job.ResultFile)
-	x, err := s.tables.open(ctx, path)
-	if err != nil {
-		return v, err
-	}
-	v, err = s.summary(x, "")
+	v = s.summary(must.Get(s.tables.open(ctx, path)), "")
 	v.Says = append(clipped(plainLines(jobtell.Result(msg.English, result)), 10, 320), v.Says...)
 	v.Files = []string{path, filepath.Join(out, job.PageFile)}
-	return v, err
+	return v, nil
 }
 
 // CheckIn is what to check.
@@ -446,28 +422,21 @@ func (s *Server) check(ctx context.Context, req *sdk.CallToolRequest, in CheckIn
 		name string
 	}{{&c.Path, in.Path}, {&c.Graph, in.Graph}, {&c.Golden, in.Golden}} {
 		if p.name != "" {
-			if *p.to, err = s.f.tree(p.name); err != nil {
-				return v, err
-			}
+			*p.to = must.Get(s.f.tree(p.name))
 		}
 	}
 	if s.Out != "" {
 		at := filepath.Join(s.Out, "check_"+stamp())
 		c.Table, c.JSON = at+".csv", at+".json"
 	}
-	if err := c.Validate(); err != nil {
-		return v, err
-	}
-	found, err := c.Run(ctx, progress(ctx, req))
-	if err != nil {
-		return v, err
-	}
-	v, err = s.summary(s.tables.keep(ofChecked(found), "check"), "")
+	must.Do(c.Validate())
+	found := must.Get(c.Run(ctx, progress(ctx, req)))
+	v = s.summary(s.tables.keep(ofChecked(found), "check"), "")
 	v.Left = clip(c.Path, 200)
 	if found.Path != "" {
 		v.Files = []string{found.Path, c.JSON}
 	}
-	return v, err
+	return v, nil
 }
 
 // VerdictIn names a table.
@@ -477,9 +446,5 @@ type VerdictIn struct {
 }
 
 func (s *Server) verdict(ctx context.Context, _ *sdk.CallToolRequest, in VerdictIn) (v Verdict, err error) {
-	x, err := s.tables.open(ctx, in.Table)
-	if err != nil {
-		return v, err
-	}
-	return s.summary(x, in.Cursor)
+	return s.summary(must.Get(s.tables.open(ctx, in.Table)), in.Cursor), nil
 }
