@@ -77,54 +77,41 @@ func (r *exactRun) reduce32(p *exactPartial, x, y []float32) {
 		return
 	}
 	if r.pass > 0 {
-		reduceKL(r, p, x, y, sumKL32)
+		reduceKL(r, p, x, y, &vector32[active])
 		return
 	}
 	var t tileSums
 	p.n, p.wide = len(x), false
-	sumTile32(&t, x, y)
+	vector32[active].sumTile(&t, x, y)
 	if !finite(t.xx) || !finite(t.yy) {
 		sumCarefully(&p.sums, x, y, r.within)
 		return
 	}
-	fromTile(r, &p.sums, &t, x, y, &loops32)
+	fromTile(r, &p.sums, &t, x, y, &vector32[active])
 }
 
 func (r *exactRun) reduce64(p *exactPartial, x, y []float64) {
 	if r.pass > 0 {
-		reduceKL(r, p, x, y, sumKL64)
+		reduceKL(r, p, x, y, &vector64[active])
 		return
 	}
 	var t tileSums
 	p.n, p.wide = len(x), true
-	sumTile64(&t, x, y)
+	vector64[active].sumTile(&t, x, y)
 	if !finite(t.xx) || !finite(t.yy) || !squaresFit(max(-t.loX, t.hiX)) ||
 		!squaresFit(max(-t.loY, t.hiY)) || !squaresFit(t.maxAbs) || !finite(t.rel) {
 		sumCarefully(&p.sums, x, y, r.within)
 		return
 	}
-	fromTile(r, &p.sums, &t, x, y, &loops64)
+	fromTile(r, &p.sums, &t, x, y, &vector64[active])
 }
 
 // squaresFit tells whether the squares of elements of up to top neither
 // overflow nor vanish all.
 func squaresFit(top float64) bool { return scaleFor(top) == 0 }
 
-// loops are those that take a second look at a tile, with vector kernels if there
-// are any.
-type loops[T float32 | float64] struct {
-	spread     func(v []T, mean float64) float64
-	firstApart func(x, y []T, by float64) int
-	outside    func(x, y []T, within Tolerance) int64
-}
-
-var (
-	loops32 = loops[float32]{spreadAbout32, firstApart32, outside32}
-	loops64 = loops[float64]{spreadAbout64, firstApart64, outside64}
-)
-
 // fromTile turns the sums of a finite tile into sums that can be added.
-func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y []T, again *loops[T]) {
+func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y []T, again *kernels[T]) {
 	*s = newExactSums()
 	if len(x) == 0 {
 		return
@@ -134,8 +121,8 @@ func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y 
 	s.rel.m, s.maxAbs, s.maxRel = t.rel, t.maxAbs, t.maxRel
 	s.loX, s.hiX, s.loY, s.hiY = t.loX, t.hiX, t.loY, t.hiY
 	s.zeroMax, s.zeroGolden = t.zeroMax, t.zeroGolden
-	s.x = tileMoments(x, t.x, t.xx, again.spread)
-	s.y = tileMoments(y, t.y, t.yy, again.spread)
+	s.x = tileMoments(x, t.x, t.xx, again)
+	s.y = tileMoments(y, t.y, t.yy, again)
 	s.tx = tally{zero: t.zeroX, lo: t.loX, hi: t.hiX}
 	s.ty = tally{zero: t.zeroY, lo: t.loY, hi: t.hiY}
 	s.diff.m = t.x - t.y
@@ -151,19 +138,19 @@ func fromTile[T float32 | float64](r *exactRun, s *exactSums, t *tileSums, x, y 
 		s.firstDiffer = element(math.SmallestNonzeroFloat64)
 	}
 	if s.outside = t.differ; t.differ > 0 && r.within != (Tolerance{}) {
-		s.outside = again.outside(x, y, r.within)
+		s.outside = again.countOutside(x, y, r.within)
 	}
 }
 
 // tileMoments takes the spread from the sums, unless the mean is so large
 // compared to it that too many digits would cancel: then it looks at the
 // elements again.
-func tileMoments[T float32 | float64](v []T, sum, squares float64, spread func([]T, float64) float64) moments {
+func tileMoments[T float32 | float64](v []T, sum, squares float64, again *kernels[T]) moments {
 	n := float64(len(v))
 	m := moments{n: int64(len(v)), mean: sum / n}
 	m.m2 = squares - sum*m.mean
 	if m.m2 < squares/cancelLimit {
-		m.m2 = max(0, spread(v, m.mean))
+		m.m2 = max(0, again.spreadAbout(v, m.mean))
 	}
 	return m
 }
@@ -171,16 +158,16 @@ func tileMoments[T float32 | float64](v []T, sum, squares float64, spread func([
 // cancelLimit bounds the loss of digits in a spread to five bits.
 const cancelLimit = 32
 
-func reduceKL[T float32 | float64](r *exactRun, p *exactPartial, x, y []T, sum func(*klSums, *klScale, *klScale, []T, []T)) {
+func reduceKL[T float32 | float64](r *exactRun, p *exactPartial, x, y []T, k *kernels[T]) {
 	p.n = len(x)
 	if r.sums.agree == 0 {
-		sum(&p.kl, &r.kx, &r.ky, x, y)
+		k.sumKL(&p.kl, &r.kx, &r.ky, x, y)
 		return
 	}
 	p.kl = klSums{}
 	closeRanks(x, y, func(x, y []T) {
 		var t klSums
-		sum(&t, &r.kx, &r.ky, x, y)
+		k.sumKL(&t, &r.kx, &r.ky, x, y)
 		p.kl.add(t)
 	})
 }

@@ -75,12 +75,6 @@ func lower[T float32 | float64](a *T, b T) {
 	}
 }
 
-// spreadAbout is Σ(v-mean)² for a mean that is right but for rounding.
-func spreadAbout[T float32 | float64](v []T, mean float64) float64 {
-	s, ss := sumSpread(v, mean)
-	return ss - s*s/float64(len(v))
-}
-
 // sumSpread is Σ(v-mean) and Σ(v-mean)².
 func sumSpread[T float32 | float64](v []T, mean float64) (s, ss float64) {
 	for _, f := range v {

@@ -20,36 +20,51 @@ var levels = func() []level {
 	return l
 }()
 
-func tileKernel32(out *[kernel.SumSlots]float64, x, y *float32, n int) {
-	if active == levelAVX512 {
-		sumTile32AVX512(out, x, y, n)
-	} else {
-		sumTile32AVX2(out, x, y, n)
-	}
+// The kernels of each level.
+var vector32 = [...]kernels[float32]{
+	levelAVX2: {
+		tile:    func(x, y *float32, n int) (out [kernel.SumSlots]float64) { sumTile32AVX2(&out, x, y, n); return out },
+		kl:      func(k [4]float64, x, y *float32, n int) (out [3]float64) { sumKL32AVX2(&out, &k, x, y, n); return out },
+		spread:  func(v *float32, mean float64, n int) (out [2]float64) { sumSpread32AVX2(&out, v, mean, n); return out },
+		apart:   func(x, y *float32, n int, by float64) int { return firstApart32AVX2(x, y, n, below(by)) },
+		outside: outside32AVX2,
+	},
+	levelAVX512: {
+		tile: func(x, y *float32, n int) (out [kernel.SumSlots]float64) { sumTile32AVX512(&out, x, y, n); return out },
+		kl: func(k [4]float64, x, y *float32, n int) (out [3]float64) {
+			sumKL32AVX512(&out, &k, x, y, n)
+			return out
+		},
+		spread: func(v *float32, mean float64, n int) (out [2]float64) {
+			sumSpread32AVX512(&out, v, mean, n)
+			return out
+		},
+		apart:   func(x, y *float32, n int, by float64) int { return firstApart32AVX512(x, y, n, below(by)) },
+		outside: outside32AVX512,
+	},
 }
 
-func tileKernel64(out *[kernel.SumSlots]float64, x, y *float64, n int) {
-	if active == levelAVX512 {
-		sumTile64AVX512(out, x, y, n)
-	} else {
-		sumTile64AVX2(out, x, y, n)
-	}
-}
-
-func klKernel32(out *[3]float64, k *[4]float64, x, y *float32, n int) {
-	if active == levelAVX512 {
-		sumKL32AVX512(out, k, x, y, n)
-	} else {
-		sumKL32AVX2(out, k, x, y, n)
-	}
-}
-
-func klKernel64(out *[3]float64, k *[4]float64, x, y *float64, n int) {
-	if active == levelAVX512 {
-		sumKL64AVX512(out, k, x, y, n)
-	} else {
-		sumKL64AVX2(out, k, x, y, n)
-	}
+var vector64 = [...]kernels[float64]{
+	levelAVX2: {
+		tile:    func(x, y *float64, n int) (out [kernel.SumSlots]float64) { sumTile64AVX2(&out, x, y, n); return out },
+		kl:      func(k [4]float64, x, y *float64, n int) (out [3]float64) { sumKL64AVX2(&out, &k, x, y, n); return out },
+		spread:  func(v *float64, mean float64, n int) (out [2]float64) { sumSpread64AVX2(&out, v, mean, n); return out },
+		apart:   firstApart64AVX2,
+		outside: outside64AVX2,
+	},
+	levelAVX512: {
+		tile: func(x, y *float64, n int) (out [kernel.SumSlots]float64) { sumTile64AVX512(&out, x, y, n); return out },
+		kl: func(k [4]float64, x, y *float64, n int) (out [3]float64) {
+			sumKL64AVX512(&out, &k, x, y, n)
+			return out
+		},
+		spread: func(v *float64, mean float64, n int) (out [2]float64) {
+			sumSpread64AVX512(&out, v, mean, n)
+			return out
+		},
+		apart:   firstApart64AVX512,
+		outside: outside64AVX512,
+	},
 }
 
 func narrowKernel(out *narrowLanes, k *narrowScale, x, y *float32, n int) {
@@ -58,50 +73,6 @@ func narrowKernel(out *narrowLanes, k *narrowScale, x, y *float32, n int) {
 	} else {
 		sumNarrowAVX2((*[3][8]float64)(out), (*[6][16]float32)(k), x, y, n)
 	}
-}
-
-func spreadKernel32(out *[2]float64, v *float32, mean float64, n int) {
-	if active == levelAVX512 {
-		sumSpread32AVX512(out, v, mean, n)
-	} else {
-		sumSpread32AVX2(out, v, mean, n)
-	}
-}
-
-func spreadKernel64(out *[2]float64, v *float64, mean float64, n int) {
-	if active == levelAVX512 {
-		sumSpread64AVX512(out, v, mean, n)
-	} else {
-		sumSpread64AVX2(out, v, mean, n)
-	}
-}
-
-func apartKernel32(x, y *float32, n int, by float32) int {
-	if active == levelAVX512 {
-		return firstApart32AVX512(x, y, n, by)
-	}
-	return firstApart32AVX2(x, y, n, by)
-}
-
-func apartKernel64(x, y *float64, n int, by float64) int {
-	if active == levelAVX512 {
-		return firstApart64AVX512(x, y, n, by)
-	}
-	return firstApart64AVX2(x, y, n, by)
-}
-
-func outsideKernel32(x, y *float32, n int, abs, rel float64) int {
-	if active == levelAVX512 {
-		return outside32AVX512(x, y, n, abs, rel)
-	}
-	return outside32AVX2(x, y, n, abs, rel)
-}
-
-func outsideKernel64(x, y *float64, n int, abs, rel float64) int {
-	if active == levelAVX512 {
-		return outside64AVX512(x, y, n, abs, rel)
-	}
-	return outside64AVX2(x, y, n, abs, rel)
 }
 
 // leaves fills the rows of the leaves of a block.

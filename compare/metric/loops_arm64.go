@@ -7,6 +7,23 @@ import "precision/internal/kernel"
 // levels are the kernels of arm64, all of which has vectors.
 var levels = []level{levelGo, levelNEON}
 
+// The kernels of each level.
+var vector32 = [...]kernels[float32]{levelNEON: {
+	tile:    func(x, y *float32, n int) (out [kernel.SumSlots]float64) { tileKernel32(&out, x, y, n); return out },
+	kl:      func(k [4]float64, x, y *float32, n int) (out [3]float64) { klKernel32(&out, &k, x, y, n); return out },
+	spread:  func(v *float32, mean float64, n int) (out [2]float64) { spreadKernel32(&out, v, mean, n); return out },
+	apart:   func(x, y *float32, n int, by float64) int { return apartKernel32(x, y, n, below(by)) },
+	outside: outsideKernel32,
+}}
+
+var vector64 = [...]kernels[float64]{levelNEON: {
+	tile:    func(x, y *float64, n int) (out [kernel.SumSlots]float64) { tileKernel64(&out, x, y, n); return out },
+	kl:      func(k [4]float64, x, y *float64, n int) (out [3]float64) { klKernel64(&out, &k, x, y, n); return out },
+	spread:  func(v *float64, mean float64, n int) (out [2]float64) { spreadKernel64(&out, v, mean, n); return out },
+	apart:   apartKernel64,
+	outside: outsideKernel64,
+}}
+
 // tileKernel32 is sumTile over n elements, a multiple of 4 and not 0.
 //
 //go:noescape

@@ -26,10 +26,10 @@ func BenchmarkRoofline(b *testing.B) {
 		name, kernel string
 		run          func()
 	}{
-		{"sums", "sumTile32", func() { var t tileSums; sumTile32(&t, x, y) }},
+		{"sums", "sumTile32", func() { var t tileSums; vector32[active].sumTile(&t, x, y) }},
 		{"divergence", "sumNarrow", func() { var s narrowSums; sumNarrow(&s, scale, x, y) }},
-		{"divergence64", "sumKL32", func() { var s klSums; sumKL32(&s, &kx, &ky, x, y) }},
-		{"spread", "sumSpread32", func() { spreadAbout32(x, 1) }},
+		{"divergence64", "sumKL32", func() { var s klSums; vector32[active].sumKL(&s, &kx, &ky, x, y) }},
+		{"spread", "sumSpread32", func() { vector32[active].spreadAbout(x, 1) }},
 	} {
 		for _, l := range levels[1:] {
 			b.Run(stage.name+"/"+l.String(), func(b *testing.B) {
