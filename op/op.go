@@ -46,6 +46,9 @@ const (
 	// Approximate: computed by way of an exponential, which devices and libraries take from polynomials or
 	// tables: float32 results of one library on a CPU were found 26 to 44 roundoffs off.
 	Approximate
+	// Halved: its open kernels take functions in float16 without being asked: swish its exponential where shapes are
+	// dynamic, fast_gelu all of it (TBE's impl_mode high_performance).
+	Halved
 	// Steep: small errors may come out large: steep functions, comparisons, quotients.
 	Steep
 	// Product: sums of products, on the matrix unit where there is one.
@@ -86,7 +89,7 @@ const (
 )
 
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
-	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "either": Either, "approximate": Approximate, "steep": Steep, "product": Product,
+	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "either": Either, "approximate": Approximate, "halved": Halved, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
 	"mends": Mends, "shaped": Shaped, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone}
 

@@ -81,9 +81,11 @@ func (c *Check) Validate() error {
 	if err := NoRun(c.Path, c.Golden); err != nil && (c.calls == nil || !plainfile.IsFolder(c.Path)) && c.kernels == nil && !c.watched {
 		return err
 	}
-	switch {
+	switch nothing := c.calls == nil && c.kernels == nil && !c.watched; {
 	case c.Graph != "":
-	case c.calls == nil && c.kernels == nil && !c.watched:
+	case (nothing || !plainfile.IsFolder(c.Path)) && monitor.Conclusion(c.Path) != "":
+		return explain.Say("err.check.concluded", c.Path, monitor.Conclusion(c.Path))
+	case nothing:
 		return explain.Say("err.check.calls", c.Path)
 	case c.Golden != "":
 		return explain.Say("err.check.noright")

@@ -213,3 +213,34 @@ func TestCachesOfLayers(t *testing.T) {
 		t.Errorf("%d findings", len(found))
 	}
 }
+
+// TestNonsenseOfKernels: places outside of what they are a place in are a finding of its own, and what is not known is unknown with the reason.
+func TestNonsenseOfKernels(t *testing.T) {
+	table := "float32[3,2]{1 2 3 4 5 6}"
+	for _, c := range []struct {
+		call string
+		want Verdict
+		why  string // of the first reason
+	}{
+		{"Functional.embedding(int64[2]{1 7}, " + table + ") = float32[2,2]{3 4 0 0}", Suspect, "check-outside input.0 7 3"},
+		{"Torch.index_select(" + table + ", 0, int64[2]{1 7}) = float32[2,2]{3 4 0 0}", Suspect, "check-outside input.2 7 3"},
+		{"Torch.gather(" + table + ", 0, int64[2,2]{1 2 7 0}) = float32[2,2]{3 6 0 2}", Suspect, "check-outside index 7 3"},
+		{"Tensor.__getitem__(" + table + ", int64[2]{1 7}) = float32[2,2]{3 4 0 0}", Suspect, "check-outside index 7 3"},
+		{`NPU.npu_dynamic_quant(float32[1,2]{1 2}, quant_mode="perplanet") = int8[1,2]{64 127}, float32[1]{0.015748031}`, Unknown, "check-unsupported quant_mode perplanet"},
+		{"NPU.npu_dynamic_quant(float32[1,2]{1 2}, mystery=3) = int8[1,2]{64 127}, float32[1]{0.015748031}", Unknown, "check-new-argument mystery"},
+		{"NPU.npu_quantize(float32[2]{1 2}, float32[1]{1}, None, 13, 0) = float32[2]{1 2}", Unknown, "check-type output 0 float32"},
+		{"NPU.npu_grouped_matmul([float32[1,1]{2}], [float32[1,1,1]{3}], group_list=int64[1]{1}, split_item=17, group_type=0) = [float32[1,1]{6}]", Unknown, "check-unsupported split_item 17"},
+		{"NPU.npu_rms_norm(float32[1,2]{1 2}, float32[3]{1 1 1}) = float32[1,2]{1 2}, float32[1,1]{1}", Unknown, "check-shapes [1,2] [3]"},
+	} {
+		call, err := textCase(c.call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRecorder(t)
+		r.add(&call)
+		f := r.check()[0]
+		if why := string(f.Reasons[0].Kind) + " " + strings.Join(f.Reasons[0].Args, " "); f.Verdict != c.want || !strings.HasPrefix(why, c.why) {
+			t.Errorf("%s: %v %q, expected %v %q", call.Name, f.Verdict, why, c.want, c.why)
+		}
+	}
+}

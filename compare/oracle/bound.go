@@ -104,6 +104,8 @@ func (b *bound) prepare() error {
 		return refuse(Sliced)
 	}
 	b.call.double, b.call.narrow = b.wide(), b.narrow()
+	b.call.device = b.of.device && b.f.local
+	b.call.halved = catalogue.Is(strings.ToLower(b.k.name[strings.LastIndexByte(b.k.name, '.')+1:]), catalogue.Halved)
 	if b.of.kernels && (b.f.local || strings.HasSuffix(b.k.name, "MatMul") || strings.HasPrefix(b.k.name, "Conv2D")) {
 		b.unflatten()
 	}

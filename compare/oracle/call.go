@@ -11,6 +11,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/graph"
+	catalogue "precision/op"
 )
 
 // Call is one recorded operator: its operands, what was recorded of its
@@ -43,6 +44,8 @@ type Call struct {
 	narrow float64
 	// taken is further memory that is given back with that of the operands.
 	taken []*[]float32
+	// device tells that a kernel of an NPU computed it, and halved that of such is known to take functions in float16.
+	device, halved bool
 	// build makes the readings of a call that no graph describes; nil otherwise.
 	build builder
 	// otherwise are the readings of such a call with its arguments taken for others; nil where there is none.
@@ -62,6 +65,7 @@ const (
 	looseSums              // sums are in the narrow type, too
 	looserParts            // functions, and what is rounded on the way, are off by twice as much as they should
 	loosestParts           // by eight times
+	halfParts              // functions are in float16
 )
 
 // times is how many times as much as it should a function may be off.
@@ -129,7 +133,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // newCall opens the operands of a recorded operator. A tensor that cannot be
 // used is an error where it is an input; outputs are told one by one.
 func newCall(op *graph.Op, r *dump.Reader, env Environment) (*Call, []error, error) {
-	c := &Call{Op: op, Type: op.Type, attrs: op.Attrs, env: env, names: map[string]int{}}
+	c := &Call{Op: op, Type: op.Type, attrs: op.Attrs, env: env, names: map[string]int{}, device: true, halved: catalogue.Is(op.Type, catalogue.Halved)}
 	keys, values := op.Attr("_input_name_key").Strings(), op.Attr("_input_name_value").Ints()
 	for i := range min(len(keys), len(values)) {
 		c.names[keys[i]] = int(values[i])
@@ -267,7 +271,7 @@ func (c *Call) unit() float64 {
 		return u64
 	case c.loose != strict && c.narrow > 0:
 		return c.loose.times() * c.narrow
-	case c.loose != strict && c.env.HalfFunctions:
+	case c.loose == halfParts, c.loose != strict && c.env.HalfFunctions:
 		return 0x1p-11
 	}
 	return u32

@@ -298,12 +298,16 @@ func (k *invocation) fixed(f *catalogue.Formula) []num {
 
 // slope is the function of one number that a formula is, with its slope.
 func (k *invocation) slope(row *catalogue.Row) func(x float64) (y, slope float64) {
-	f := row.Formula
-	at := make([]float64, len(f.Params))
-	for i, x := range k.fixed(f) {
+	at := make([]float64, len(row.Formula.Params))
+	for i, x := range k.fixed(row.Formula) {
 		at[i] = x.y
 	}
-	of := f.Slope(at)
+	return slopeAt(row, at)
+}
+
+// slopeAt is that with the numbers given.
+func slopeAt(row *catalogue.Row, at []float64) func(x float64) (y, slope float64) {
+	of := row.Formula.Slope(at)
 	if !row.Ends {
 		return of
 	}
@@ -371,7 +375,28 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 
 // applied is a function of one number with the bound that its row says.
 func (k *invocation) applied(row *catalogue.Row, x Values) Values {
-	return elementsOf(rounding(k.slope(row), k.ulps(), row.Near, row.Traits&catalogue.Cancels != 0), nil, false, []Values{x})
+	whole := rounding(k.slope(row), k.ulps(), row.Near, row.Traits&catalogue.Cancels != 0)
+	at := k.fixed(row.Formula)
+	if !slices.ContainsFunc(at, func(v num) bool { return v.b != 0 }) {
+		return elementsOf(whole, nil, false, []Values{x})
+	}
+	// Kernels round numbers to the type of the tensor, or not (ops-nn activation/leaky_relu, ops-math muls and adds).
+	turned := make([]float64, len(at))
+	for i, v := range at {
+		turned[i] = v.y + v.b
+		if precisionFor(k.outType()).Round(v.y) < v.y {
+			turned[i] = v.y - v.b
+		}
+	}
+	of := slopeAt(row, turned)
+	return elementsOf(func(x, e [][]float64, y, b []float64) {
+		whole(x, e, y, b)
+		for i := range b {
+			if other, _ := of(x[0][i]); !math.IsNaN(other - y[i]) {
+				b[i] += abs(other - y[i])
+			}
+		}
+	}, nil, false, []Values{x})
 }
 
 // computed is a formula of tensors, by the rules of [arith].

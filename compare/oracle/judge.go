@@ -17,6 +17,7 @@ type judge struct {
 	long  bool   // integers of 64 bits, of which the largest lose digits here
 
 	looked, judged int64
+	open           int64 // of those looked at, what can be anything
 	beyond         int64 // elements beyond the bound
 	rounding       int64 // within it, but no rounding to nearest of anything within B
 	saturated      int64
@@ -91,6 +92,7 @@ func (j *judge) element(i int64, found, y, b float64) {
 	}
 	bound := j.bound(y, b)
 	if !(abs(bound) <= math.MaxFloat64) && (math.IsNaN(bound) || !math.IsInf(y, 0)) {
+		j.open++
 		return // rounding can explain anything
 	}
 	j.judged++
@@ -175,6 +177,7 @@ func (j *judge) expectNaN(i int64, found, b float64) {
 		j.judged++
 		j.explained(i, found, math.NaN(), 0, 0)
 	case math.IsInf(b, 1):
+		j.open++
 	case j.p.integer:
 	case j.exact:
 		j.judged++

@@ -135,6 +135,14 @@ func TestMonitors(t *testing.T) {
 		}
 		return text
 	}
+	of := 0
+	micros := func(norms ...any) (text string) { // of the next micro batch
+		of++
+		for step, n := range norms {
+			text += fmt.Sprintf("0,a,%d,%d,%v,0\n", step, (of-1)%2, n)
+		}
+		return text
+	}
 	for name, c := range map[string]struct {
 		files map[string]string // metric and rank
 		want  []string
@@ -154,9 +162,11 @@ func TestMonitors(t *testing.T) {
 		"a gap":              {map[string]string{"actv 0": "name,step,norm\na,0,1\na,1,nan\n"}, []string{"rank0/actv/a check-nothing-at 1"}, 0},
 		"ranks part": {map[string]string{"param_updated 0": head + series("a", 1, 2, 3), "param_updated 1": head + series("a", 1, 2, 3), "param_updated 2": head + series("a", 1, 2, 3.25)},
 			[]string{"rank2/param_updated/a check-peers-part 2"}, 0},
-		"shards":        {map[string]string{"param_updated 0": head + series("a", 1, 2, 3), "param_updated 1": head + series("a", 2, 2, 3)}, nil, 0},
-		"damage":        {map[string]string{"grad_reduced 0": head + "0,a,0,1,-1,1,0\n0,a,one,1,-1,1,0\n0,a,2,x,-1,1,0\n0,a,3\n0,a,4,\"1,-1,1,0\n"}, nil, 4},
-		"other columns": {map[string]string{"grad_reduced 0": "step,value\n0,1\n", "actv 0": head + series("a", 1)}, nil, 1},
+		"sums of micro batches": {map[string]string{"grad_unreduced 0": "vpp_stage,name,step,micro_step,norm,nans\n" + micros(1, 1, 1, 1, 90, 1) + micros(2, 2, 2, 2, 91, 2)}, []string{"rank0/grad_unreduced/a check-spike 4"}, 0},
+		"of the second":         {map[string]string{"grad_unreduced 0": "vpp_stage,name,step,micro_step,norm,nans\n" + micros(1, 1, 1, 1, 1, 1) + micros(2, 2, 2, 2, 91, 2)}, []string{"rank0/grad_unreduced/a:1 check-spike 4"}, 0},
+		"shards":                {map[string]string{"param_updated 0": head + series("a", 1, 2, 3), "param_updated 1": head + series("a", 2, 2, 3)}, nil, 0},
+		"damage":                {map[string]string{"grad_reduced 0": head + "0,a,0,1,-1,1,0\n0,a,one,1,-1,1,0\n0,a,2,x,-1,1,0\n0,a,3\n0,a,4,\"1,-1,1,0\n"}, nil, 4},
+		"other columns":         {map[string]string{"grad_reduced 0": "step,value\n0,1\n", "actv 0": head + series("a", 1)}, nil, 1},
 	} {
 		dir := t.TempDir()
 		for file, text := range c.files {

@@ -101,14 +101,13 @@ func defineParts() {
 			refuseIf(i != axis && idx.shape[i] > x.shape[i], ShapesDiffer, x.shape, idx.shape)
 		}
 		at := must(numbers(idx))
+		for _, j := range at {
+			refuseIf(j < 0 || j >= float64(x.shape[axis]), OutsideCache, "index", j, x.shape[axis])
+		}
 		d := must(held(x))
 		steps := rowMajor(x.shape)
 		return &formula{shape: idx.shape, exact: true, f: func(i int64, p []int64) (float64, float64) {
-			j := int64(at[i])
-			if j < 0 || j >= x.shape[axis] {
-				return 0, math.Inf(1)
-			}
-			k := j * steps[axis]
+			k := int64(at[i]) * steps[axis]
 			for a := range p {
 				if a != axis {
 					k += p[a] * steps[a]
@@ -162,7 +161,7 @@ func gatheredBy(x Values, axis int, idx *operand) Values { return gatheredIn(x, 
 
 // gatheredIn is y[b…, l…, i…, r…] = x[b…, l…, index[b…, i…], r…] along an axis, b being the leading axes that both share, and
 // l and r what x has before and behind the axis. Negative indices count from the end where that is allowed; what lies
-// beyond the axis may be anything.
+// beyond the axis is refused.
 func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values {
 	refuseIf(!discrete(idx.typ) || count(idx.shape) > maxDense, BadType, idx.name, idx.typ.String())
 	list, s := must(numbers(idx)), x.Shape()
@@ -171,6 +170,7 @@ func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values 
 		if g.indices[i] = int64(f); negative && f < 0 {
 			g.indices[i] += g.n
 		}
+		refuseIf(g.indices[i] < 0 || g.indices[i] >= g.n, OutsideCache, idx.name, int64(f), g.n)
 	}
 	g.shape = slices.Concat(s[:axis], idx.shape[shared:], s[axis+1:])
 	refuseIf(g.batches == 0 || g.perBatch == 0 || g.inner == 0 || g.lead == 0 || len(g.shape) > maxRank, ShapesDiffer, s, idx.shape)
@@ -661,13 +661,9 @@ func (g *gather) Shape() []int64 { return g.shape }
 func (g *gather) Exact() bool    { return isExact(g.x) }
 
 // source is where the run of inner elements begins that output run k is.
-func (g *gather) source(k int64) (int64, bool) {
+func (g *gather) source(k int64) int64 {
 	l, j := k/g.perBatch, k%g.perBatch
-	i := g.indices[l/(g.lead/g.batches)*g.perBatch+j]
-	if i < 0 || i >= g.n {
-		return 0, false
-	}
-	return (l*g.n + i) * g.inner, true
+	return (l*g.n + g.indices[l/(g.lead/g.batches)*g.perBatch+j]) * g.inner
 }
 
 func (g *gather) Range(lo int64, y, b []float64) error {
@@ -678,22 +674,12 @@ func (g *gather) Range(lo int64, y, b []float64) error {
 		if b != nil {
 			bounds = b[at : at+n]
 		}
-		if s, ok := g.source(k); !ok {
-			outside(y[at:at+n], bounds)
-		} else if err := g.x.Range(s+i, y[at:at+n], bounds); err != nil {
+		if err := g.x.Range(g.source(k)+i, y[at:at+n], bounds); err != nil {
 			return err
 		}
 		at += n
 	}
 	return nil
-}
-
-// outside is what an index beyond the axis gives: anything.
-func outside(y, b []float64) {
-	clear(y)
-	for i := range b {
-		b[i] = math.Inf(1)
-	}
 }
 
 func (g *gather) At(idx []int64, y, b []float64) error { return oneByOne(g, idx, y, b) }

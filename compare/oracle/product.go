@@ -741,6 +741,8 @@ func (k *invocation) factored(name string) *operand {
 func groupedMatmul(k *invocation) []Reading {
 	k.unsupported("offset", "activation_input", "activation_quant_scale", "activation_quant_offset")
 	refuseIf(k.int("act_type", 0) != 0, Unsupported, "act_type")
+	split := k.int("split_item", 0)
+	refuseIf(split < 0 || split > 3, Unsupported, "split_item "+itoa(int(split)))
 	var all []Values
 	v := k.expertProducts(&all, func(v, scale, token, bias Values, early bool, _ Values) Values {
 		if v = k.scaledProduct(v, scale, token, bias, early, nil); discrete(k.outType()) {

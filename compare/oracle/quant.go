@@ -54,6 +54,7 @@ func quantKernels() {
 		if k.has("zero_points") {
 			in = append(in, k.alongAxis(x, k.tensor("zero_points"), "axis", 1))
 		}
+		refuseIf(!discrete(k.outType()) && !narrowFloat(k.outType()), BadType, "output 0", k.outType().String())
 		return k.inSteps(k.outType(), in...)
 	})})
 	define("npu_quant_matmul", function{forward: formulaFor(func(k *invocation) Values {
@@ -829,8 +830,12 @@ func (k *invocation) byRowQuantised(x Values, output, step int) (y, scale Values
 	refuseIf(len(s) == 0, ShapesDiffer, s)
 	n := s[len(s)-1]
 	lead := s[:len(s)-1]
-	if k.args["quant_mode"].isText() && k.string("quant_mode", "pertoken") == "pertensor" {
-		n, lead = count(s), nil
+	if k.args["quant_mode"].isText() {
+		mode := k.string("quant_mode", "pertoken")
+		refuseIf(mode != "pertoken" && mode != "pertensor", Unsupported, "quant_mode "+mode)
+		if mode == "pertensor" {
+			n, lead = count(s), nil
+		}
 	}
 	refuseIf(n == 0 || n > maxDense, NoBound, n)
 	u := k.unit()

@@ -98,6 +98,7 @@ const (
 	Readings       result.Kind = "check-readings"      // number of readings, none of which explains the output
 	Beyond         result.Kind = "check-beyond"        // elements beyond the bound, elements looked at
 	LowPrecision   result.Kind = "check-low-precision" // elements that only lower precision explains
+	HalfInside     result.Kind = "check-half-inside"   // elements that float16 inside explains, as the open kernel of the function has it
 	Saturated      result.Kind = "check-saturated"     // elements at the type's largest number, or 0, for Inf or NaN
 	Flushed        result.Kind = "check-flushed"       // subnormal elements that are 0
 	LostNaN        result.Kind = "check-lost-nan"      // elements that are numbers where NaN was expected
