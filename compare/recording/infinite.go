@@ -38,7 +38,7 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 	}
 	puts := catalogue.Is(typeOf(c), catalogue.Masks|catalogue.Moves)
 	known, literal := finite(c)
-	if !known || literal && !puts || !literal && catalogue.Is(typeOf(c), catalogue.Moves) {
+	if !known || !literal && catalogue.Is(typeOf(c), catalogue.Moves) {
 		return nil
 	}
 	for i := range c.leaves {
@@ -48,7 +48,7 @@ func (s *side) made(c *call, whole result.Row, left bool) (rows []result.Row) {
 		}
 		nan, inf := l.summary.NotFinite()
 		at := place{int32(c.at + 1), l.slot}
-		if !nan && (!inf || s.masks[at] || puts && (!data(c) || l.summary.Stats.Max <= math.MaxFloat64 && !s.read[at])) {
+		if !nan && (!inf || literal && !puts || s.masks[at] || puts && (!data(c) || l.summary.Stats.Max <= math.MaxFloat64 && !s.read[at])) {
 			continue
 		}
 		if s.repeats(c) {

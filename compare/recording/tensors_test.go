@@ -127,6 +127,7 @@ func TestMadeAlone(t *testing.T) {
 		{"masked scores", []string{entry("Torch.where", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low), entry("Tensor.view", 0, []string{low}, low), entry("Tensor.add", 0, []string{low, x}, lower), entry("Torch.softmax", 0, []string{lower}, sized(4, 0))}, ""},
 		{"a mask of zeros", []string{entry("Tensor.masked_fill", 0, []string{statistics("float32", "0.0", "0.0", "0.0", "0.0"), `{"type": "float", "value": -Infinity}`}, low), entry("Torch.sum", 0, []string{low}, low)}, ""},
 		{"an infinite number given", []string{entry("Torch.mul", 0, []string{x, `{"type": "float", "value": -Infinity}`}, low)}, ""},
+		{"NaN added", []string{entry("Tensor.__add__", 0, []string{x, `{"type": "float", "value": NaN}`}, nan)}, "Tensor.__add__.0.forward"},
 		{"the triangle of a mask", []string{entry("Torch.triu", 0, []string{x}, low)}, ""},
 		{"a buffer", []string{entry("Torch.empty_like", 0, []string{x}, nan)}, ""},
 	} {
