@@ -201,7 +201,7 @@ func part(d, factor float64) float64 {
 }
 
 // Slope makes a function of the value of a formula and of its slope in the first operand; the other parameters are
-// fixed.
+// fixed. One goroutine at a time may call it.
 func (f *Formula) Slope(fixed []float64) func(x float64) (y, slope float64) {
 	run := Compile[dual](f, slopes{})
 	at := make([]dual, len(f.Params))
@@ -223,7 +223,8 @@ func (f *Formula) Tensors() (names []string) {
 	return names
 }
 
-// Function is what a formula makes of its first operand, the other parameters being as they are by default.
+// Function is what a formula makes of its first operand, the other parameters being as they are by default. One
+// goroutine at a time may call it.
 func (f *Formula) Function() func(x float64) float64 {
 	fixed := make([]float64, len(f.Params))
 	for i, p := range f.Params {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"precision/internal/plainfile"
@@ -128,18 +129,18 @@ func TestInputsFail(t *testing.T) {
 			fault = nil // it ends early
 		}
 		full, _ := filepath.Abs(file)
-		asked := false
+		var asked atomic.Bool
 		plainfile.Inject(func(path string, from int64, wanted int) (int, error) {
 			if path, _ = filepath.Abs(path); path != full || from+int64(wanted) <= at {
 				return wanted, nil
 			}
-			asked = true
+			asked.Store(true)
 			return int(max(0, min(int64(wanted), at-from))), fault
 		})
 		rows, code, stderr := compare(t)
 		plainfile.Inject(nil)
 		what := fmt.Sprintf("seed %d: %s fails at %d (%v)", seed, filepath.Base(file), at, fault)
-		if !asked {
+		if !asked.Load() {
 			return what, nil // padding, which nobody reads
 		}
 		if code != exitOK || len(rows) == 0 {

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"slices"
 	"sync"
 
 	catalogue "precision/op"
@@ -17,20 +18,9 @@ type Activation struct {
 	Name string `json:"name"`
 }
 
-// function is one that a network may have once too often or lack.
-type function struct {
-	name string
-	f    func(float64) float64
-}
-
-// activations are those that the catalogue has.
-var activations = sync.OnceValue(func() (list []function) {
-	for _, row := range catalogue.With("activation") {
-		if row.Traits&catalogue.Activation != 0 {
-			list = append(list, function{row.Names[0], row.Formula.Function()})
-		}
-	}
-	return list
+// activations are the rows of the catalogue that a network may have once too often or lack.
+var activations = sync.OnceValue(func() []*catalogue.Row {
+	return slices.DeleteFunc(catalogue.With("activation"), func(r *catalogue.Row) bool { return r.Traits&catalogue.Activation == 0 })
 })
 
 func activation(l *look) []Finding {
@@ -40,18 +30,19 @@ func activation(l *look) []Finding {
 	}
 	var found []Finding
 	for _, a := range activations() {
-		missing := func(p int) float64 { return l.got[p] + l.Want[p] - a.f(l.got[p]) }
-		added := func(p int) float64 { return a.f(l.Want[p]) }
+		f := a.Formula.Function() // with numbers of its own: several tensors are looked at at a time
+		missing := func(p int) float64 { return l.got[p] + l.Want[p] - f(l.got[p]) }
+		added := func(p int) float64 { return f(l.Want[p]) }
 		shape := map[Kind]func(int) (float64, float64){
-			ActivationMissing: func(p int) (float64, float64) { return a.f(l.got[p]), l.Want[p] },
-			ActivationAdded:   func(p int) (float64, float64) { return a.f(l.Want[p]), l.got[p] },
+			ActivationMissing: func(p int) (float64, float64) { return f(l.got[p]), l.Want[p] },
+			ActivationAdded:   func(p int) (float64, float64) { return f(l.Want[p]), l.got[p] },
 		}
 		for kind, predict := range map[Kind]func(int) float64{ActivationMissing: missing, ActivationAdded: added} {
-			if f := l.judgeOn(stage, predict); 5*f.improved < 4*f.tried {
+			if fit := l.judgeOn(stage, predict); 5*fit.improved < 4*fit.tried {
 				continue
 			}
-			if f := l.judge(predict); 5*f.improved >= 4*f.tried && l.alike(shape[kind]) && f.holds(0.7, 0, int64(2*len(activations()))) {
-				found = append(found, l.finding(kind, Activation{a.name}, f))
+			if fit := l.judge(predict); 5*fit.improved >= 4*fit.tried && l.alike(shape[kind]) && fit.holds(0.7, 0, int64(2*len(activations()))) {
+				found = append(found, l.finding(kind, Activation{a.Names[0]}, fit))
 			}
 		}
 	}
