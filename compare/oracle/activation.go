@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	catalogue "precision/op"
 )
@@ -167,6 +168,27 @@ func defineLookups() {
 	}), backward: func(k *invocation, g []Values) gradients {
 		return gradients{"weight": func() Values { return k.embeddingGradient(g) }}
 	}, nodes: [][]string{{"weight"}}})
+
+	// What a mask of a bit for each element keeps is divided by 1 - p (DropOutDoMask). Which bit of a byte comes first no source says.
+	define("masked_dropout", function{forward: func(k *invocation) []Reading {
+		x, mask := k.pair("input", "mask")
+		keep := k.keeping()
+		refuseIf(mask.typ != dtype.Uint8 || 8*count(mask.shape) < count(x.shape), ShapesDiffer, x.shape, mask.shape)
+		bytes, a := must(numbers(mask)), k.arith()
+		of := func(name string, bit func(j int64) int64) Reading {
+			kept := &dense{shape: x.shape, y: make([]float64, count(x.shape)), exact: true}
+			for i := range kept.y {
+				kept.y[i] = float64(int64(bytes[i/8]) >> bit(int64(i)%8) & 1)
+			}
+			return Reading{Name: name, Out: []Values{formulaOf(func(v []num) num {
+				if v[1].y == 0 {
+					return exactNum(0)
+				}
+				return a.div(v[0], num{keep, 2 * u32})
+			}, x, kept), mask}}
+		}
+		return []Reading{of("low-bit-first", func(j int64) int64 { return j }), of("high-bit-first", func(j int64) int64 { return 7 - j })}
+	}})
 
 	// A dropout sets elements to 0 at random, which the recording does not tell; the
 	// others are divided by 1 - p. Nothing is asked of how many are 0.

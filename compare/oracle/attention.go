@@ -363,6 +363,47 @@ func rotaryForms() {
 		return []Reading{{Out: []Values{k.rotated(k.tensor("query"), cos, sin, k.interleaved()), k.rotated(k.tensor("key"), cos, sin, k.interleaved())}}}
 	}})
 	define("npu_ring_attention_update", function{forward: ringAttention})
+	define("npu_sparse_flash_attention", function{forward: sparseAttention})
+}
+
+// sparseAttention looks at the tokens of the blocks that are chosen for each query (npu_sparse_flash_attention.md of op-plugin): of
+// sparse_indices (B, S, 1, count) or (T, 1, count) as many as come before the first that is below 0. There is one head of keys, and
+// what is chosen may be hidden behind the query as in other attention.
+func sparseAttention(k *invocation) []Reading {
+	k.required("query", "sparse_indices", "scale")
+	query, idx := k.pair("query", "sparse_indices")
+	layout, of := k.string("layout_query", "BSND"), k.string("layout_kv", "BSND")
+	paged := of == "PA_BSND"
+	refuseIf(layout != "BSND" && layout != "TND" || of != layout && !paged || paged != k.has("block_table"), Unsupported, "layout_query "+layout+", layout_kv "+of)
+	mode, size := k.int("sparse_mode", 3), k.int("sparse_block_size", 1)
+	refuseIf(mode != 0 && mode != 3, Unsupported, "sparse_mode "+itoa(int(mode)))
+	refuseIf(!within(size, 1, 1<<16), BadArgument, "sparse_block_size", size, "a positive number")
+	rank := len(query.shape)
+	refuseIf(rank != len(layout) || len(idx.shape) != rank || idx.shape[rank-2] != 1 || !slices.Equal(idx.shape[:rank-2], query.shape[:rank-2]), ShapesDiffer, query.shape, idx.shape)
+	refuseIf(count(idx.shape) > maxDense, TooLarge, count(idx.shape), maxDense)
+	t, s := k.with(map[string]*argument{"sparse_mode": intArgument(mode)}).kernelAttention(layout, query.shape[rank-2], 1, "pre_tokens", "next_tokens")
+	width := idx.shape[rank-1]
+	blocks := make([]map[int64]bool, count(idx.shape)/max(width, 1))
+	last := (t.most + size - 1) / size
+	for i, at := range ints(idx) {
+		set := &blocks[int64(i)/width]
+		if *set == nil {
+			*set = map[int64]bool{}
+		}
+		refuseIf(at >= last, OutsideCache, "sparse_indices", at, last)
+		if (*set)[-1] = (*set)[-1] || at < 0; !(*set)[-1] {
+			(*set)[at] = true
+		}
+	}
+	behind := t.hidden
+	t.hidden = func(a attended, c int64) bool {
+		row := a.batch*s.q.length + a.row
+		if s.q.packed {
+			row = s.starts[a.batch] + a.row
+		}
+		return !blocks[row][c/size] || behind != nil && behind(a, c)
+	}
+	return t.forms(func(t *attention) []Values { return []Values{t} })[:1]
 }
 
 // interleaved tells whether neighbours are rotated, not halves: rotary_mode is a word, or 0 or 1 (MindSpeed's

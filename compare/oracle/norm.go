@@ -818,6 +818,26 @@ func npuNormForms() {
 			return k.computed("g,m,s)=where(m==0,g*s,0)", d, mask, scalar(scale.y))
 		}}
 	}})
+	// The gradient of the same, of the shape of what went in, with the order of the two steps turned round.
+	define("npu_confusion_transpose_backward", function{forward: formulaFor(func(k *invocation) Values {
+		g, shape := k.tensor("grad"), slices.Clone(k.ints("shape"))
+		perm := k.axes("perm", len(k.ints("perm")))
+		back := make([]int, len(perm))
+		for i, p := range perm {
+			back[p] = i
+		}
+		refuseIf(count(shape) != count(g.shape), ShapesDiffer, g.shape, shape)
+		if k.bool("transpose_first", true) {
+			refuseIf(len(perm) != len(g.shape), ShapesDiffer, g.shape, shape)
+			return reshape(transpose(g, back), shape)
+		}
+		refuseIf(len(perm) != len(shape), ShapesDiffer, g.shape, shape)
+		there := make([]int64, len(shape))
+		for i, p := range perm {
+			there[i] = shape[p]
+		}
+		return transpose(reshape(g, there), back)
+	})})
 	defineMove("npu_confusion_transpose", formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		k.required("perm", "shape", "transpose_first")

@@ -93,6 +93,30 @@ func defineParts() {
 		axis := k.axisOf(x.shape, "dim", 0)
 		return k.gathered(x, axis, "index")
 	}))
+	// The gradient goes to the places that were picked along an axis; the others get 0.
+	define("picked_backward", function{forward: formulaFor(func(k *invocation) Values {
+		g, idx := k.pair("grad", "indices")
+		sizes := k.ints("sizes")
+		k.required("sizes")
+		refuseIf(len(sizes) == 0 || count(sizes) > maxDense || !slices.Equal(g.shape, idx.shape), ShapesDiffer, g.shape, idx.shape, sizes)
+		axis := k.axis("dim", 0, len(sizes))
+		kept := slices.Clone(sizes)
+		kept[axis] = 1
+		refuseIf(count(kept) != count(g.shape), ShapesDiffer, g.shape, sizes)
+		d, at := must(held(g)), ints(idx)
+		y, steps, place := make([]float64, count(sizes)), rowMajor(sizes), make([]int64, len(sizes))
+		for i, p := range at {
+			refuseIf(p < 0 || p >= sizes[axis], OutsideCache, "indices", p, sizes[axis])
+			nd.PlaceIn(int64(i), kept, place)
+			place[axis] = p
+			to := int64(0)
+			for a := range place {
+				to += place[a] * steps[a]
+			}
+			y[to] = d.y[i]
+		}
+		return &dense{shape: sizes, y: y, exact: true}
+	})})
 	defineMove("gather", moved(func(k *invocation, x *operand) Values {
 		axis := k.axisOf(x.shape, "dim", 0)
 		idx := k.tensor("index")

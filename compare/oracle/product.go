@@ -298,6 +298,9 @@ func productForms() {
 		return turn(v, "perm_y", 1, 0, 2)
 	})})
 	define("npu_grouped_matmul", function{forward: groupedMatmul})
+	for form, step := range map[string]func(k *invocation, x, h []Values) []Values{"lstm_cell": lstmStep, "gru_cell": gruStep, "rnn_cell": rnnStep} {
+		define(form, function{forward: func(k *invocation) []Reading { return k.cell(step) }})
+	}
 	define("npu_mm_all_reduce_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(false) }})
 	define("npu_mm_reduce_scatter_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(true) }})
 	define("npu_all_gather_base_mm", function{ranks: true, forward: func(k *invocation) []Reading {
@@ -1110,4 +1113,64 @@ func streams(v Values) bool {
 	}
 	s, ok := v.(*strided)
 	return ok && s.plain && streams(s.in)
+}
+
+// cell is a step of a recurrent network of the gates of the input and those of the state, weights (gates, width) of torch, or (width,
+// gates) of npu_lstm_cell (op-plugin LstmCellKernelNpu: gate order ifco), whose values of gates lie in the device's own layout.
+func (k *invocation) cell(step func(k *invocation, x, h []Values) []Values) []Reading {
+	k.required("input", "hx", "w_ih", "w_hh")
+	own := strings.HasPrefix(k.name, "npu_")
+	state := k.args["hx"]
+	var h *operand
+	if state.tensor() {
+		h = k.tensor("hx")
+	} else {
+		h = k.tensors("hx")[0]
+	}
+	gates := func(x *operand, weight, bias string) (parts []Values) {
+		w := Values(k.tensor(weight))
+		if !own {
+			w = turned(w, true)
+		}
+		refuseIf(len(x.shape) != 2 || len(w.Shape()) != 2 || x.shape[1] != w.Shape()[0] || w.Shape()[1]%h.shape[len(h.shape)-1] != 0, ShapesDiffer, x.shape, w.Shape())
+		v := k.product(x, w)
+		if o := k.optional(bias); o != nil {
+			v = k.computed("x,b)=x+b", v, o)
+		}
+		for from := int64(0); from < w.Shape()[1]; from += h.shape[len(h.shape)-1] {
+			parts = append(parts, slab1(k.halves(v), 1, from, h.shape[len(h.shape)-1]))
+		}
+		return parts
+	}
+	return []Reading{{Out: step(k, gates(k.tensor("input"), "w_ih", "b_ih"), gates(h, "w_hh", "b_hh"))}}
+}
+
+func lstmStep(k *invocation, x, h []Values) []Values {
+	refuseIf(len(x) != 4 || len(h) != 4, ShapesDiffer, x[0].Shape(), h[0].Shape())
+	c := k.optional("c")
+	if c == nil {
+		list := k.tensors("hx")
+		refuseIf(len(list) != 2, InputCount, len(list), 2)
+		c = list[1]
+	}
+	next := k.computed("i,f,g,p,q,r,c)=sigmoid(f+q)*c+sigmoid(i+p)*tanh(g+r)", x[0], x[1], x[2], h[0], h[1], h[2], c)
+	out := k.computed("o,p,c)=sigmoid(o+p)*tanh(c)", x[3], h[3], next)
+	if strings.HasPrefix(k.name, "npu_") {
+		return []Values{reshape(out, append([]int64{1}, out.Shape()...)), out, next, nil, nil, nil, nil, nil}
+	}
+	return []Values{out, next}
+}
+
+func gruStep(k *invocation, x, h []Values) []Values {
+	refuseIf(len(x) != 3 || len(h) != 3, ShapesDiffer, x[0].Shape(), h[0].Shape())
+	n := k.computed("r,n,p,m)=tanh(n+sigmoid(r+p)*m)", x[0], x[2], h[0], h[2])
+	return []Values{k.computed("z,p,n,h)=n+sigmoid(z+p)*(h-n)", x[1], h[1], n, k.tensor("hx"))}
+}
+
+func rnnStep(k *invocation, x, h []Values) []Values {
+	text := "x,h)=tanh(x+h)"
+	if k.name == "rnn_relu_cell" {
+		text = "x,h)=max(x+h,0)"
+	}
+	return []Values{k.computed(text, x[0], h[0])}
 }

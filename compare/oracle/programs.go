@@ -1061,6 +1061,33 @@ func defineSpreads() {
 		}
 		return []*dense{out}
 	})
+	// Blocks of tokens (T, N, D) of each sequence, every so many tokens, weighed by place and head (W, N) (test of npu_nsa_compress).
+	program("npu_nsa_compress", []string{"input", "weight"}, func(t *tape) []*dense {
+		x, w := t.in("input"), t.in("weight")
+		refuseIf(len(x.shape) != 3 || len(w.shape) != 2 || w.shape[1] != x.shape[1], ShapesDiffer, x.shape, w.shape)
+		size, stride, ends := t.int("compress_block_size", 0), t.int("compress_stride", 0), t.ints("actual_seq_len")
+		refuseIf(size != w.shape[0] || stride < 1, BadArgument, "compress_block_size, compress_stride", []int64{size, stride}, shapeText(w.shape))
+		if ends == nil {
+			ends = x.shape[:1]
+		}
+		each := x.shape[1] * x.shape[2]
+		out, from := &dense{shape: []int64{0, x.shape[1], x.shape[2]}}, int64(0)
+		for _, end := range ends {
+			refuseIf(end < from || end > x.shape[0], OutsideCache, "actual_seq_len", end, x.shape[0])
+			for ; from+size <= end; from += stride {
+				for e := range each {
+					var terms []float64
+					for j := range size {
+						terms = append(terms, t.mul(x.y[(from+j)*each+e], w.y[j*x.shape[1]+e/x.shape[2]]))
+					}
+					out.y = append(out.y, t.sum(terms...))
+				}
+				out.shape[0]++
+			}
+			from = end
+		}
+		return []*dense{out}
+	})
 	program("cov", []string{"input"}, func(t *tape) []*dense {
 		x := t.in("input")
 		t.unsupported("fweights", "aweights")

@@ -20,6 +20,20 @@ func quantKernels() {
 		y, scale := k.byRowQuantised(k.smoothed(), 0, 1)
 		return []Reading{{Out: []Values{y, scale}}}
 	}})
+	// Blocks of each row are turned by a matrix first, which may be rounded to the type of x (test of op-plugin).
+	define("npu_rotate_quant", function{forward: func(k *invocation) []Reading {
+		k.unsupported("alpha")
+		k.only(0, "scale_alg", "dst_type_max", "transpose_y")
+		x, w := k.pair("x", "rotation")
+		refuseIf(k.string("round_mode", "rint") != "rint" || k.outputType(0) != dtype.Int8, Unsupported, "round_mode, dst_dtype")
+		refuseIf(len(x.shape) == 0 || len(w.shape) != 2 || w.shape[0] != w.shape[1] || w.shape[0] == 0 || x.shape[len(x.shape)-1]%w.shape[0] != 0, ShapesDiffer, x.shape, w.shape)
+		refuseIf(k.axis("axis", -1, len(x.shape)) != len(x.shape)-1, Unsupported, "axis")
+		v := k.product(reshape(x, []int64{count(x.shape) / w.shape[0], w.shape[0]}), w)
+		v = reshape(v, x.shape)
+		y, scale := k.byRowQuantised(v, 0, 1)
+		z, other := k.byRowQuantised(roundedTo(precisionFor(x.numeric()), v), 0, 1)
+		return []Reading{{Name: "unrounded", Out: []Values{y, scale}}, {Name: "rounded", Out: []Values{z, other}}}
+	}})
 	define("npu_dynamic_quant_asymmetric", function{forward: func(k *invocation) []Reading {
 		k.only(0, "dst_type_max")
 		return k.betweenEnds(k.smoothed())
@@ -811,6 +825,17 @@ func stepsOf(t dtype.Type) float64 {
 		return t.Max()
 	}
 	panic(refuse(Unsupported, "quantised to "+t.String()))
+}
+
+// roundedTo rounds to a type; what its error brings over a tie is off by as much.
+func roundedTo(p precisionOf, v Values) Values {
+	return elementsOf(func(x, e [][]float64, y, b []float64) {
+		for i, v := range x[0] {
+			if y[i] = p.Round(v); b != nil {
+				b[i] = max(abs(p.Round(v+e[0][i])-y[i]), abs(p.Round(v-e[0][i])-y[i]))
+			}
+		}
+	}, nil, false, []Values{v})
 }
 
 // stepped rounds to a quantised type, and cuts off what it does not hold.

@@ -337,6 +337,7 @@ left = [k_cache.copy(), c_cache.copy()]
 for to, x in zip(left, (bf(r), bf(c))):
     to.reshape(12, -1)[index[index >= 0]] = x.reshape(6, -1)[index >= 0]
 case("npu_kv_rmsnorm_rope_cache", [kv, gamma, cos, sin, index, k_cache, c_cache], {"epsilon": 1e-5, "cache_mode": "PA", "is_output_kv": True}, left[0], left[1], bf(r), bf(c))
+case("npu_kv_rmsnorm_rope_cache_v2_functional", [kv, gamma, cos, sin, index, k_cache, c_cache], {"epsilon": 1e-5, "cache_mode": "PA", "is_output_kv": True}, left[0], left[1], bf(r), bf(c))
 scales = [np.abs(normal(rest)) * 40, np.abs(normal(n)) * 40]
 bytes_of = [np.full((3, size, 1, w), 9, np.int8) for w in (rest, n)]
 left = [x.copy() for x in bytes_of]
@@ -1134,6 +1135,73 @@ token, channel = np.abs(normal(3)) / 99, np.abs(normal(4)) / 99
 y = np.einsum("mbk,bnk->mbn", np.asarray(a, float), np.asarray(b, float).transpose(0, 2, 1)) * channel * token[:, None, None]
 case("npu_transpose_quant_batchmatmul", [a, np.ascontiguousarray(b.transpose(0, 2, 1)).view(float8_e4m3fn), "torch.float16"],
      {"x1_scale": token, "x2_scale": channel, **turns, "perm_x2": [0, 2, 1]}, y.astype(np.float16))
+
+# Attention to chosen blocks, blocks of tokens weighed, dropouts by a mask of bits, and gradients of what moves and picks
+q, qr, kv, kr = bf(normal(1, 3, 4, 8)), bf(normal(1, 3, 4, 4)), bf(normal(1, 7, 1, 8)), bf(normal(1, 7, 1, 4))
+heads_first = lambda x: np.asarray(x, f4).swapaxes(0, 1)
+
+
+def chosen(lists, size, tokens, l, causal=True):
+    seen = np.zeros((l, tokens), bool)
+    for i, row in enumerate(lists):
+        for b in row:
+            if b < 0:
+                break
+            seen[i, b * size:(b + 1) * size] = True
+    return seen & right_down(l, tokens) if causal else seen
+
+
+for mode in (3, 0):
+    picks = np.array([[4, 0, 6, -1], [1, 5, 2, 3], [6, -1, 0, 0]], np.int32)
+    y = attend(heads_first(np.concatenate([q, qr], -1)[0]), heads_first(np.concatenate([kv, kr], -1)[0]), heads_first(kv[0]), .3, chosen(picks, 1, 7, 3, mode == 3), to=to)[0]
+    case("npu_sparse_flash_attention", [q, kv, kv, picks.reshape(1, 3, 1, 4), .3], {"query_rope": qr, "key_rope": kr, "sparse_mode": mode, "attention_mode": 2}, bf(y.swapaxes(0, 1)[None]))
+q, pages, table = bf(normal(3, 4, 8)), bf(normal(5, 4, 1, 8)), np.array([[4, 2], [0, 3]], np.int32)
+picks, parts = np.array([[2, 0], [1, -1], [2, 1]], np.int32), []
+for b, (lo, hi, n) in enumerate(((0, 2, 6), (2, 3, 5))):
+    keys = heads_first(pages[table[b]].reshape(-1, 1, 8)[:n])
+    parts.append(attend(heads_first(q[lo:hi]), keys, keys, .3, chosen(picks[lo:hi], 2, n, hi - lo), to=to)[0].swapaxes(0, 1))
+case("npu_sparse_flash_attention", [q, pages, pages, picks.reshape(3, 1, 2), .3], {"block_table": table, "actual_seq_lengths_query": np.array([2, 3], np.int32), "actual_seq_lengths_kv": np.array([6, 5], np.int32),
+     "sparse_block_size": 2, "layout_query": "TND", "layout_kv": "PA_BSND"}, bf(np.concatenate(parts)))
+
+
+def compressed(x, w):
+    return np.stack([(np.asarray(x)[a:a + 4] * np.asarray(w)[..., None]).sum(0) for a in (0, 2, 4, 9)])
+
+
+x, w, g = normal(14, 2, 3), normal(4, 2), normal(4, 2, 3)
+case("npu_nsa_compress", [x, w, 4, 2], {"actual_seq_len": [9, 14]}, compressed(x, w))
+case("npu_nsa_compress_grad", [g, x, w, 4, 2], {"actual_seq_len": [9, 14]}, *to4(pull(compressed, [x, w], g)))
+x, mask = normal(3, 8), rng.integers(0, 256, 16).astype(np.uint8)
+bits = np.unpackbits(mask, bitorder="little")[:24].reshape(3, 8)
+case("npu_dropout_do_mask", [x, mask, .25], {}, x * bits / f4(.75), mask)
+case("npu_dropout_backward", [x, mask, .25], {}, x * bits / f4(.75))
+x = normal(2, 6, 4)
+case("npu_confusion_transpose_backward", [np.ascontiguousarray(x.reshape(2, 3, 2, 4).transpose(2, 0, 1, 3)), [2, 0, 1, 3], [2, 3, 2, 4], False], {}, x.reshape(2, 3, 2, 4))
+case("npu_confusion_transpose_backward", [np.ascontiguousarray(x.reshape(2, 3, 2, 4).transpose(2, 0, 1, 3)), [2, 0, 1, 3], [2, 6, 4], True], {}, x)
+x, top = normal(2, 3, 4), rng.integers(0, 3, (2, 4))
+y = np.zeros((2, 3, 4), f4)
+np.put_along_axis(y, top[:, None], x[:, :1], 1)
+case("npu_max_backward", [x[:, 0].copy(), 1, top, [2, 3, 4], False], {}, y)
+case("npu_min_backward", [x[:, :1].copy(), 1, top[:, None], [2, 3, 4], True], {}, y)
+case("npu_view_copy", [normal(2, 3), y[0, :2, :3].copy(), False], {}, y[0, :2, :3].copy())
+
+# Steps of recurrent networks, and blocks that are turned and quantised
+x, h, c, w, u, b, d = normal(3, 5), normal(3, 4), normal(3, 4), normal(16, 5), normal(16, 4), normal(16), normal(16)
+i, f, g, o = np.split((x @ w.T + b + h @ u.T + d).astype(float), 4, 1)
+left = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+out = (sigmoid(o) * np.tanh(left)).astype(f4)
+case("Torch.lstm_cell", [x, [h, c], w, u, b, d], {}, out, left.astype(f4))
+case("npu_lstm_cell", [x, w.T.copy(), u.T.copy(), h, c, b, d], {}, out[None], out, left.astype(f4))
+w, u, b, d = w[:12].copy(), u[:12].copy(), b[:12].copy(), d[:12].copy()
+(r, z, n), (rh, zh, nh) = np.split((x @ w.T + b).astype(float), 3, 1), np.split((h @ u.T + d).astype(float), 3, 1)
+z, n = sigmoid(z + zh), np.tanh(n + sigmoid(r + rh) * nh)
+case("Torch.gru_cell", [x, h, w, u, b, d], {}, ((1 - z) * n + z * h).astype(f4))
+w, u, b, d = w[:4].copy(), u[:4].copy(), b[:4].copy(), d[:4].copy()
+case("Torch.rnn_tanh_cell", [x, h, w, u, b, d], {}, np.tanh(x @ w.T + b + h @ u.T + d))
+case("Torch.rnn_relu_cell", [x, h, w, u], {}, np.maximum(x @ w.T + h @ u.T, 0))
+x, w = bf(normal(3, 32)), bf(normal(16, 16) / 4)
+y = np.asarray(bf((np.asarray(x).reshape(-1, 16) @ np.asarray(w)).reshape(3, 32)), f4)
+case("npu_rotate_quant", [x, w], {}, *steps(y))
 
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
