@@ -38,6 +38,14 @@ func TestBlocks(t *testing.T) {
 	}
 	gradient := []string{entry("Functional.relu", 0, []string{sized(9, 0)}, sized(11, 0)), back(entry("Functional.linear", 7, []string{sized(4, 0)}, sized(6, 0))),
 		back(entry("Functional.silu", 0, []string{sized(6, 0)}, sized(4.4, 0))), back(entry("Functional.relu", 0, []string{sized(4.4, 0)}, sized(5.5, 0)))}
+	// step is that of an optimizer on the bias, with a gradient that is added up in a block.
+	step := func(forward, backward []string, gradient, off float64) []string {
+		list := append(slices.Clone(forward), back(entry("Functional.linear", 7, []string{sized(4, 0)}, sized(6, 0))))
+		return append(append(list, backward...), entry("Tensor.add_", 0, []string{bias, strings.Replace(sized(gradient, off), "[8, 8]", "[32]", 1)}, bias))
+	}
+	apart := []string{back(entry("Tensor.__add__", 0, []string{sized(6, 0)}, sized(6, 0))), back(entry("Torch.matmul", 0, []string{sized(6, 0)}, sized(2.5, 0)+", "+sized(2.6, 0))),
+		back(entry("Tensor.t", 0, []string{sized(2.6, 0)}, sized(2.6, 0)))}
+	together := []string{back(entry("Functional.linear", 0, []string{sized(6, 0)}, sized(2.5, 0)+", "+sized(2.6, 0)))}
 	for _, c := range []struct {
 		name         string
 		left, golden []string
@@ -51,6 +59,8 @@ func TestBlocks(t *testing.T) {
 		{"several in several others", norm(3e-7), other, "1 4 2", nil},
 		{"several in several others that give something else", norm(4e-4), other, "1 4 2", []string{"Tensor.__mul__.0.forward"}},
 		{"a sum that no call makes", gradients(3e-7), gradient, "1 2 1", nil},
+		{"a step by what cancels in a block", step(steps(3e-7), apart, 1e-12, 1), step(whole, together, 1e-12, 0), "2 6 2", nil},
+		{"a step by another gradient of a block", step(steps(3e-7), apart, 0.3, 1), step(whole, together, 0.3, 0), "2 6 2", []string{"Tensor.add_.0.forward"}},
 		{"a sum that no call makes, and that is another", gradients(4e-4), gradient, "1 2 1", []string{"Torch.sigmoid.0.backward"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

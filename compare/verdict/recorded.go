@@ -433,8 +433,10 @@ type recordedWalk struct {
 	apart    map[int]bool
 	// around leads from calls to the innermost modules that they are made in.
 	around map[string]int
-	// takers leads from forward calls to those that take what they give, without their direction.
+	// takers leads from forward calls to the backward calls of those that take what they give.
 	takers map[string][]string
+	// backs are the backward calls, by the forward calls that they belong to.
+	backs map[string]*Operator
 	// crossings are inputs that calls of two pairs make, where calls stand in another order, and that are others for it.
 	crossings []*result.Row
 	// unlearned tells that there were too few calls to learn usual from.

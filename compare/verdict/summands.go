@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -425,15 +426,29 @@ func (w *recordedWalk) gradientSummands(op *Operator, r *result.Row) (sum float6
 	return sum
 }
 
+// backwardOf is the backward call of a forward one, or of a block of calls that stands for one; nil where there is none.
+func (w *recordedWalk) backwardOf(forward string) *Operator {
+	if w.backs == nil {
+		w.backs = map[string]*Operator{}
+		for i := range w.operators {
+			if op := &w.operators[i]; backwards(op) == 1 {
+				for _, use := range op.Op.Uses {
+					w.backs[use] = cmp.Or(w.backs[use], op)
+				}
+			}
+		}
+	}
+	return w.backs[forward]
+}
+
 // left tells, of the gradient that a step of an optimizer gets, how many times smaller it is than what was
 // added up to it: at least 1. The step is made on a parameter that a forward call had, whose backward call
 // had the gradient that this is a sum of.
 func (w *recordedWalk) left(op *Operator, r *result.Row) float64 {
 	for k := range op.Inputs {
 		before := w.row(&op.Inputs[k]).Recorded.Before
-		name, forward := strings.CutSuffix(before.Op, ".forward")
-		back := w.named(name + ".backward")
-		if !forward || back == nil || w.row(&op.Inputs[k]) == r || elements(w.row(&op.Inputs[k]).Right.Shape) != elements(r.Right.Shape) {
+		back := w.backwardOf(before.Op)
+		if back == nil || w.row(&op.Inputs[k]) == r || elements(w.row(&op.Inputs[k]).Right.Shape) != elements(r.Right.Shape) {
 			continue
 		}
 		if c := w.gradientSummands(back, r) / normOf(r); c > 1 {
