@@ -697,8 +697,8 @@ func (u *unit) lost() float64 {
 // cancels is how many times larger than the result of a call, by their norms, the numbers are that it adds up; at least 1.
 func (c *call) cancels() float64 {
 	out := c.first()
-	if out == nil || !out.summary.Has(result.KnownNorm) || !(out.summary.Stats.Norm > 0) {
-		return 1
+	if out == nil || !out.summary.Has(result.KnownNorm) || !(math.Abs(out.summary.Stats.Norm) > 0) {
+		return 1 // of a single number the recorder writes the number itself, with its sign
 	}
 	n, _ := out.Elements()
 	sum := 0.0
@@ -708,7 +708,7 @@ func (c *call) cancels() float64 {
 		if l.role != result.Input || !l.tensor() || l.sort() != 'f' || !l.summary.Has(result.KnownNorm) || !(l.summary.Stats.Norm <= math.MaxFloat64) || m == 0 {
 			continue
 		}
-		norm := l.summary.Stats.Norm
+		norm := math.Abs(l.summary.Stats.Norm)
 		switch s := catalogue.Of(typeOf(c)).Summands; {
 		case c.Parsed.Direction == msprobe.Backward:
 			if m > n {
@@ -722,5 +722,5 @@ func (c *call) cancels() float64 {
 			sum = max(sum, norm*float64(n)/float64(m))
 		}
 	}
-	return max(1, sum/out.summary.Stats.Norm)
+	return max(1, sum/math.Abs(out.summary.Stats.Norm))
 }

@@ -933,3 +933,26 @@ func TestLossOutsideOfModules(t *testing.T) {
 		t.Errorf("%s with the roots %v", j.Verdict, j.Roots)
 	}
 }
+
+// TestNegativeNumber: a sum that is a single number has the sign of it in its norm, and what cancelled in it is as large whatever that is.
+func TestNegativeNumber(t *testing.T) {
+	side := func(sum, off float64) string {
+		number := func(v float64) string {
+			f := fmt.Sprintf("%.9e", v)
+			return strings.Replace(statistics("bfloat16", f, f, f, f), "[8, 8]", "[]", 1)
+		}
+		half := func(v, off float64) string { return strings.Replace(sized(v, off), "float32", "bfloat16", 1) }
+		list := []string{entry("Tensor.__mul__", 0, []string{number(0.3), half(2, 0)}, half(0.6, 0)), strings.Replace(entry("Tensor.__mul__", 0, []string{half(0.25, off)}, number(sum)+", "+half(0.07, off)), ".forward", ".backward", 1)}
+		for i := range 6 {
+			list = append(list, entry("Functional.gelu", i, []string{half(3+float64(i), 0)}, half(4+float64(i), 0)))
+		}
+		return written(t, list...)
+	}
+	for _, sign := range []float64{1, -1} {
+		for sum, good := range map[float64]bool{3.75e-4: true, 2: false} {
+			if j := judged(t, side(sign*sum, 0.0078125), side(sign*2.9e-4, 0)); (j.Verdict == verdict.Good) != good || (len(j.Roots) == 0) != good {
+				t.Errorf("%g in place of %g: %s, roots %v", sign*sum, sign*2.9e-4, j.Verdict, rootNames(j))
+			}
+		}
+	}
+}

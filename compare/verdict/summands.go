@@ -258,7 +258,7 @@ func normOf(r *result.Row) float64 {
 	return right
 }
 
-// norms are those of both sides, NaN where one is not known.
+// norms are those of both sides, NaN where one is not known. Of a single number the recorder writes the number itself, with its sign.
 func norms(r *result.Row) (left, right float64) {
 	if f := &r.Result().Facts; r.Compared && f.Known {
 		n := math.Sqrt(float64(f.Finite))
@@ -272,7 +272,7 @@ func norms(r *result.Row) (left, right float64) {
 		if s == nil || !s.Has(result.KnownNorm) {
 			return math.NaN()
 		}
-		return s.Stats.Norm
+		return math.Abs(s.Stats.Norm)
 	}
 	return of(rec.Left), of(rec.Right)
 }
