@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -85,11 +84,7 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		path := leftPath
-		if side, ok := errors.AsType[*sideError](err); ok && side.right {
-			path = rightPath
-		}
-		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
+		return nil, &Error{Fault: FaultBadDump, Text: sideOf(err, leftPath, rightPath), Err: err}
 	}
 	r := &ArrayResult{Metrics: metrics, Result: values}
 	if lost != "" {

@@ -56,6 +56,42 @@ func leaveOut[F float32 | float64](s *saturation, x, y []F) {
 	}
 }
 
+// outcome is what a pair comes to.
+type outcome struct {
+	values    metric.Result
+	lost      result.Kind // which parts were left out, if any
+	saturated *result.Saturated
+}
+
+// outcome computes the pair, and again where elements are to be left out.
+func (p *pairing) outcome(ctx context.Context, s *Worker) (o outcome, err error) {
+	o.values, err = p.compute(ctx, s)
+	if err == nil {
+		o.lost, err = p.imaginaryLeftOut(ctx, s)
+	}
+	if err == nil {
+		o.saturated, err = p.secondLook(ctx, &o.values, s)
+	}
+	return o, err
+}
+
+// put puts what came of a pair into a row. left and right are the names of the
+// tensors for notes about one of them.
+func (o *outcome) put(row *result.Row, left, right string) {
+	if row.Saturated = o.saturated; o.lost != "" {
+		row.Add(result.Because(o.lost, row.Op))
+	}
+	values := o.values
+	if n := values.AgreeNonFinite; n > 0 && n < values.N {
+		row.Add(result.Because(result.SameNonFinite, count(n), count(values.N)))
+	}
+	for _, n := range values.Notes {
+		row.Add(result.NoteReason(n, left, right))
+	}
+	values.Notes = nil // the row has them as reasons
+	row.Compared, row.Metrics = true, &values
+}
+
 // secondLook computes the pair without the elements that saturated, if there
 // are any.
 func (p *pairing) secondLook(ctx context.Context, first *metric.Result, s *Worker) (*result.Saturated, error) {

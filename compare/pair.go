@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 	"slices"
 	"sync"
@@ -428,6 +429,14 @@ func (t *tiler) fillReal(o *operand, from Elements, dst []float64, first int64) 
 type sideError struct {
 	right bool
 	err   error
+}
+
+// sideOf is the name of the side that an error is about.
+func sideOf(err error, left, right string) string {
+	if side, ok := errors.AsType[*sideError](err); ok && side.right {
+		return right
+	}
+	return left
 }
 
 func (e *sideError) Error() string { return e.err.Error() }

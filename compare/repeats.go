@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"precision/compare/metric"
-	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -49,9 +48,7 @@ type repeatKey struct {
 type repeat struct {
 	key         repeatKey
 	left, right layout.View
-	values      metric.Result
-	lost        result.Kind
-	saturated   *result.Saturated
+	outcome
 }
 
 // repeats remembers the pairs of a run.

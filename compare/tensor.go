@@ -194,8 +194,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		}
 		return g.take(ctx, row, pair, s)
 	}
-	var values metric.Result
-	var lost result.Kind
+	var came outcome
 	var found, repeat *repeat
 	if held {
 		repeat = s.repeatOf(t, right, pair, p.view)
@@ -206,22 +205,15 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		defer done()
 	}
 	if found != nil {
-		values, lost, row.Saturated = found.values, found.lost, found.saturated
+		came = found.outcome
 	} else {
 		if count > keepElements && right.skip == 0 { // read again in later passes
 			if o := s.hold(1, right.file, right.tensor.Offset, right.typ(), right.tensor.BigEndian, right.view); o != nil {
 				pair.right = o
 			}
 		}
-		values, err = pair.compute(ctx, s)
-		if err == nil {
-			lost, err = pair.imaginaryLeftOut(ctx, s)
-		}
-		if err == nil {
-			row.Saturated, err = pair.secondLook(ctx, &values, s)
-		}
-		if err == nil && repeat != nil {
-			repeat.values, repeat.lost, repeat.saturated = values, lost, row.Saturated
+		if came, err = pair.outcome(ctx, s); err == nil && repeat != nil {
+			repeat.outcome = came
 			s.opt.repeats.add(repeat)
 		}
 	}
@@ -232,10 +224,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		path := left.Path
-		if side, ok := errors.AsType[*sideError](err); ok && side.right {
-			path = right.path()
-		}
+		path := sideOf(err, left.Path, right.path())
 		row.Unreadable(result.Because(result.BadFile, row.Op, path, err.Error()), path, err)
 		return nil
 	}
@@ -243,28 +232,12 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 	row.Shape = p.shape
 	row.Left.Shape = st.shape
 	row.Add(p.remarks...)
-	if lost != "" {
-		row.Add(result.Because(lost, row.Op))
-	}
 	leftPath, rightPath := left.Path, right.path()
 	if d.longPaths {
 		leftPath, rightPath = absolute(leftPath), absolute(rightPath)
 	}
-	setResult(row, values, leftPath, rightPath)
+	came.put(row, leftPath, rightPath)
 	return nil
-}
-
-// setResult puts what the metric core found into a row. left and right are the
-// names of the tensors for notes about one of them.
-func setResult(row *result.Row, values metric.Result, left, right string) {
-	if n := values.AgreeNonFinite; n > 0 && n < values.N {
-		row.Add(result.Because(result.SameNonFinite, count(n), count(values.N)))
-	}
-	for _, n := range values.Notes {
-		row.Add(result.NoteReason(n, left, right))
-	}
-	values.Notes = nil // the row has them as reasons
-	row.Compared, row.Metrics = true, &values
 }
 
 // setTypes notes what the two tensors are.

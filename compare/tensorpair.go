@@ -2,7 +2,6 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"precision/compare/metric"
@@ -64,31 +63,18 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		}
 		return g.take(ctx, row, pair, s)
 	}
-	values, err := pair.compute(ctx, s)
-	var lost result.Kind
-	if err == nil {
-		lost, err = pair.imaginaryLeftOut(ctx, s)
-	}
-	if err == nil {
-		row.Saturated, err = pair.secondLook(ctx, &values, s)
-	}
+	came, err := pair.outcome(ctx, s)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		name := leftName
-		if side, ok := errors.AsType[*sideError](err); ok && side.right {
-			name = rightName
-		}
+		name := sideOf(err, leftName, rightName)
 		why := strings.TrimPrefix(err.Error(), name+": ") // readers of some formats name the file
 		row.Unreadable(result.Because(result.BadFile, row.Op, name, why), name, err)
 		return nil
 	}
 	row.Facts.Scalar, row.Shape = cfg.Scalar, left.Shape
-	if lost != "" {
-		row.Add(result.Because(lost, row.Op))
-	}
-	setResult(row, values, leftName, rightName)
+	came.put(row, leftName, rightName)
 	return nil
 }
 
