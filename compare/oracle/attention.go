@@ -367,10 +367,12 @@ func rotaryForms() {
 }
 
 // sparseAttention looks at the tokens of the blocks that are chosen for each query (npu_sparse_flash_attention.md of op-plugin): of
-// sparse_indices (B, S, 1, count) or (T, 1, count) as many as come before the first that is below 0. There is one head of keys, and
-// what is chosen may be hidden behind the query as in other attention.
+// sparse_indices (B, S, N, count) or (T, N, count), N being the heads of keys, as many as come before the first that is below 0. What is
+// chosen may be hidden behind the query as in other attention. npu_nsa_select_attention is the same, without that, and gives the largest
+// score and the sum of the row, eight times (test of op-plugin).
 func sparseAttention(k *invocation) []Reading {
 	k.required("query", "sparse_indices", "scale")
+	k.unsupported("mask")
 	query, idx := k.pair("query", "sparse_indices")
 	layout, of := k.string("layout_query", "BSND"), k.string("layout_kv", "BSND")
 	paged := of == "PA_BSND"
@@ -379,12 +381,13 @@ func sparseAttention(k *invocation) []Reading {
 	refuseIf(mode != 0 && mode != 3, Unsupported, "sparse_mode "+itoa(int(mode)))
 	refuseIf(!within(size, 1, 1<<16), BadArgument, "sparse_block_size", size, "a positive number")
 	rank := len(query.shape)
-	refuseIf(rank != len(layout) || len(idx.shape) != rank || idx.shape[rank-2] != 1 || !slices.Equal(idx.shape[:rank-2], query.shape[:rank-2]), ShapesDiffer, query.shape, idx.shape)
+	refuseIf(rank != len(layout) || len(idx.shape) != rank || !slices.Equal(idx.shape[:rank-2], query.shape[:rank-2]), ShapesDiffer, query.shape, idx.shape)
 	refuseIf(count(idx.shape) > maxDense, TooLarge, count(idx.shape), maxDense)
 	t, s := k.with(map[string]*argument{"sparse_mode": intArgument(mode)}).kernelAttention(layout, query.shape[rank-2], 1, "pre_tokens", "next_tokens")
 	width := idx.shape[rank-1]
 	blocks := make([]map[int64]bool, count(idx.shape)/max(width, 1))
 	last := (t.most + size - 1) / size
+	refuseIf(idx.shape[rank-2] != s.k.heads, ShapesDiffer, query.shape, idx.shape)
 	for i, at := range ints(idx) {
 		set := &blocks[int64(i)/width]
 		if *set == nil {
@@ -392,6 +395,7 @@ func sparseAttention(k *invocation) []Reading {
 		}
 		refuseIf(at >= last, OutsideCache, "sparse_indices", at, last)
 		if (*set)[-1] = (*set)[-1] || at < 0; !(*set)[-1] {
+			refuseIf((*set)[at], Unsupported, "a block that is chosen twice")
 			(*set)[at] = true
 		}
 	}
@@ -401,9 +405,14 @@ func sparseAttention(k *invocation) []Reading {
 		if s.q.packed {
 			row = s.starts[a.batch] + a.row
 		}
-		return !blocks[row][c/size] || behind != nil && behind(a, c)
+		return !blocks[row*s.k.heads+a.head/(s.q.heads/s.k.heads)][c/size] || behind != nil && behind(a, c)
 	}
-	return t.forms(func(t *attention) []Values { return []Values{t} })[:1]
+	return t.forms(func(t *attention) []Values {
+		if k.name != "npu_nsa_select_attention" {
+			return []Values{t}
+		}
+		return []Values{t, t.perRow(k, s, "TN", 1, func() num { return t.largest }), t.perRow(k, s, "TN", 2, func() num { return t.sum })}
+	})[:1]
 }
 
 // interleaved tells whether neighbours are rotated, not halves: rotary_mode is a word, or 0 or 1 (MindSpeed's

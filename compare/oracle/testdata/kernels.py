@@ -1163,6 +1163,15 @@ for b, (lo, hi, n) in enumerate(((0, 2, 6), (2, 3, 5))):
 case("npu_sparse_flash_attention", [q, pages, pages, picks.reshape(3, 1, 2), .3], {"block_table": table, "actual_seq_lengths_query": np.array([2, 3], np.int32), "actual_seq_lengths_kv": np.array([6, 5], np.int32),
      "sparse_block_size": 2, "layout_query": "TND", "layout_kv": "PA_BSND"}, bf(np.concatenate(parts)))
 
+q, kv, v, picks = bf(normal(3, 4, 8)), bf(normal(14, 2, 8)), bf(normal(14, 2, 4)), np.array([[[1, 0], [3, 2]], [[2, 0], [0, 1]], [[0, 1], [1, 2]]], np.int32)
+parts = [[], [], []]
+for lo, hi, a, b in ((0, 2, 0, 8), (2, 3, 8, 14)):
+    seen = np.stack([chosen(picks[lo:hi, n // 2], 2, b - a, hi - lo, False) for n in range(4)])
+    y, most, total = attend(heads_first(q[lo:hi]), heads_first(kv[a:b]), heads_first(v[a:b]), .3, seen, to=to)
+    for part, x in zip(parts, (y.swapaxes(0, 1), most.T, total.T)):
+        part.append(x)
+y, most, total = (np.concatenate(p) for p in parts)
+case("npu_nsa_select_attention", [q, kv, v, picks, .3, 4, 2, 2], {"actual_seq_qlen": [2, 3], "actual_seq_kvlen": [8, 14]}, bf(y), *(x.astype(f4)[..., None].repeat(8, -1) for x in (most, total)))
 
 def compressed(x, w):
     return np.stack([(np.asarray(x)[a:a + 4] * np.asarray(w)[..., None]).sum(0) for a in (0, 2, 4, 9)])
@@ -1202,6 +1211,17 @@ case("Torch.rnn_relu_cell", [x, h, w, u], {}, np.maximum(x @ w.T + h @ u.T, 0))
 x, w = bf(normal(3, 32)), bf(normal(16, 16) / 4)
 y = np.asarray(bf((np.asarray(x).reshape(-1, 16) @ np.asarray(w)).reshape(3, 32)), f4)
 case("npu_rotate_quant", [x, w], {}, *steps(y))
+
+x, t = normal(3, 6) * 3, np.array([2, 0, 5])
+most = x.max(1)
+total = np.exp(x - most[:, None]).sum(1)
+hit = (x[np.arange(3), t] - most).astype(f4)
+case("npu_fused_cross_entropy_loss_with_max_sum", [most, total, hit], {"vocab_parallel_logits": x}, np.log(total) - hit, np.exp(x - most[:, None]) / total[:, None])
+
+a, b, scale, token = bytes_(5, 8), bytes_(2, 8, 4), np.abs(normal(2, 4)) / 50, np.abs(normal(5)) / 50
+y = (np.concatenate([a[:2].astype(float) @ b[0] * scale[0], a[2:].astype(float) @ b[1] * scale[1]]) * token[:, None]).astype(np.float16)
+for name, groups in (("npu_quant_gmm", [2, 5]), ("npu_quant_gmm_v2", [2, 3])):
+    case("MindSpeed." + name, [a, b, scale], {"per_token_scale": token, "group_list": np.array(groups), "output_dtype": "torch.float16"}, y)
 
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
