@@ -8,9 +8,14 @@ type failure struct{ error }
 // Do ends the work if there is an error.
 func Do(err error) {
 	if err != nil {
-		panic(failure{err})
+		end(err)
 	}
 }
+
+// end is apart for Do to be small wherever it is inlined.
+//
+//go:noinline
+func end(err error) { panic(failure{err}) }
 
 // Get is a value, unless there is an error, which ends the work.
 func Get[T any](v T, err error) T {
