@@ -183,6 +183,11 @@ func (c *checker) check(f *Finding, readings []Reading) {
 		f.Reasons = append(f.Reasons, because(NotJudged, j.looked))
 		return
 	}
+	if best.NaN != nil && best.NaN.Load() && j.open > 0 && j.beyond == 0 {
+		f.Verdict = Unknown
+		f.Reasons = append(f.Reasons, because(NaNOrdered, j.open, j.looked))
+		return
+	}
 	switch {
 	case c.golden == nil:
 	case c.golden.Follow == nil:

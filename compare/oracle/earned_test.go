@@ -64,6 +64,7 @@ func TestEarned(t *testing.T) {
 
 		{"check-no-output", "Torch.zeros(2) = 3, float32[2]{0 0}", "Torch.zeros(2) = float32[2]{0 0}"},
 		{"check-no-bound", "op SoftmaxCrossEntropyWithLogits no-columns", "op SoftmaxCrossEntropyWithLogits"},
+		{"check-nan-ordered", "Torch.sort(float32[2,2]{nan 1 4 6}) = float32[2,2]{nan 1 4 6}, int64[2,2]{0 1 0 1}", "Torch.sort(float32[2,2]{2 1 4 6}) = float32[2,2]{1 2 4 6}, int64[2,2]{1 0 0 1}"},
 		{"check-not-judged", "op Maximum nan", "op Maximum"},
 		{"check-unfilled", "Torch.empty_permuted([2], [0]) = float32[2]{0 0}", "Torch.zeros(2) = float32[2]{0 0}"},
 		{"check-passed", "gradients: Tensor.contiguous(float32[2]{3 4}) = float32[2]{1 2}", "gradients: Tensor.contiguous(float32[2]{1 2}) = float32[2]{1 2}"},

@@ -44,6 +44,7 @@ const (
 	InPlace       result.Kind = "check-in-place"     // input that has the output's address
 	Empty         result.Kind = "check-empty"        // -
 	NotJudged     result.Kind = "check-not-judged"   // elements: the bound of all is infinite
+	NaNOrdered    result.Kind = "check-nan-ordered"  // elements that can be anything, elements: NaN is among what is put in order
 	Coarse        result.Kind = "check-coarse"       // integers beyond 2^53, elements: float64 does not hold their digits
 	Crashed       result.Kind = "check-crashed"      // error
 

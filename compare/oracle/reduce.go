@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"precision/dump"
 	"precision/graph"
@@ -384,8 +385,10 @@ func ordered(k *invocation) []Reading {
 			panic(refuse(BadArgument, "k", n, "at most "+itoa(int(x.shape[axis]))))
 		}
 	}
+	nan := &atomic.Bool{}
 	doubt := func(x []float64) float64 { // where NaN goes is each device's own affair, and it moves the others
 		if slices.ContainsFunc(x, math.IsNaN) {
+			nan.Store(true)
 			return math.Inf(1)
 		}
 		return 0
@@ -419,9 +422,9 @@ func ordered(k *invocation) []Reading {
 		}
 	})
 	if k.name == "argsort" {
-		return []Reading{{Out: []Values{order}}}
+		return []Reading{{Out: []Values{order}, NaN: nan}}
 	}
-	return []Reading{{Out: []Values{slab1(values, axis, 0, n), slab1(order, axis, 0, n)}}}
+	return []Reading{{Out: []Values{slab1(values, axis, 0, n), slab1(order, axis, 0, n)}, NaN: nan}}
 }
 
 // Reductions. Axes come as an attribute (…D) or as the second input; without

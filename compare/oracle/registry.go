@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"precision/dump/msprobe"
 	"precision/graph"
@@ -21,6 +22,8 @@ type Reading struct {
 	Args []string
 	// Out are the outputs by this reading; nil where one is not computed.
 	Out []Values
+	// NaN tells, once outputs were computed, that numbers that are no numbers were among what they put in order.
+	NaN *atomic.Bool
 }
 
 // title is the name with its arguments.
