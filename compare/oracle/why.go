@@ -424,19 +424,14 @@ func (o *otherReadings) inOrder(name string, a *argument, axis int, n int64) {
 	for e := range n {
 		order[e] = e
 		y, _ := at(taken(a, axis, func(i int64) int64 { return (i + int64(toNumber(i == e))) % n }))
-		best := -1
-		for by := range n {
-			all, hits := true, 0
-			for p := range y {
-				if y[p] != o.want[p] {
-					all, hits = all && fits[by][p], hits+1
-				}
-			}
-			if hits > 0 && all && best < 0 {
-				best = int(by)
+		var reached []int // elements that the slice goes into
+		for p := range y {
+			if y[p] != o.want[p] {
+				reached = append(reached, p)
 			}
 		}
-		if best > 0 {
+		best := slices.IndexFunc(fits, func(fit []bool) bool { return !slices.ContainsFunc(reached, func(p int) bool { return !fit[p] }) })
+		if best > 0 && len(reached) > 0 {
 			order[e] = (e + int64(best)) % n
 			moved++
 			text = append(text, fmt.Sprintf("%s[%d] = %[1]s[%[3]d]", name, e, order[e]))
