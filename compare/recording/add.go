@@ -56,7 +56,7 @@ func (a *adder) add(rec *msprobe.Call) {
 	}
 	order.Stable(c.leaves, func(a, b leaf) int { return cmp.Compare(rank(a.Section), rank(b.Section)) })
 	c.token, c.content = c.describe()
-	c.nonfinite = c.findNonfinite()
+	c.nonfinite = c.givesNonfinite()
 	s.calls = append(s.calls, c)
 }
 

@@ -72,18 +72,21 @@ func (s *side) repeats(c *call) bool {
 	return slices.ContainsFunc(s.calls, func(x *call) bool { return x.pair != nil && alike(x) && alike(x.pair) })
 }
 
-// findNonfinite is what identifies the outputs of a call of which one holds NaN or infinities, 0 where none does.
-func (c *call) findNonfinite() identity {
-	var h hash
+// givesNonfinite is what identifies the outputs of a call of which one holds NaN or infinities, 0 where none does.
+func (c *call) givesNonfinite() identity {
+	output := func(l *leaf) bool { return l.role == result.Output && l.tensor() }
 	some := false
 	for i := range c.leaves {
-		if l := &c.leaves[i]; l.role == result.Output && l.tensor() {
-			some = some || l.infinite()
-			h.number(uint64(l.summary.Print(l.Shape)))
-		}
+		some = some || output(&c.leaves[i]) && c.leaves[i].infinite()
 	}
 	if !some {
-		return 0
+		return 0 // nearly always, without a hash
+	}
+	var h hash
+	for i := range c.leaves {
+		if l := &c.leaves[i]; output(l) {
+			h.number(uint64(l.summary.Print(l.Shape)))
+		}
 	}
 	return h.identity()
 }

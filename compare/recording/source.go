@@ -685,8 +685,11 @@ func (s *Source) Groups() []compare.Group {
 	var list []compare.Group
 	for _, p := range s.parts {
 		for _, of := range []*side{p.left, p.right} {
+			if !of.filed {
+				continue
+			}
 			for _, c := range of.calls {
-				if of.filed && catalogue.Is(typeOf(c), catalogue.Quantises) {
+				if catalogue.Is(typeOf(c), catalogue.Quantises) {
 					c.scaled = c.leaves
 				}
 			}

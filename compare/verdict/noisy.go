@@ -131,8 +131,9 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 			continue
 		}
 		ok = true
-		rounding := max(coarsest, roundedOff(r), stepOf(r), w.shortOf(op))
-		if u := max(roundedOff(r), stepOf(r)); r.Has(result.TimesScales) { // as many move by a step as the error is a share of one
+		u := max(roundedOff(r), halfStep(r))
+		rounding := max(coarsest, u, w.shortOf(op))
+		if r.Has(result.TimesScales) { // as many move by a step as the error is a share of one
 			rounding = max(min(u, math.Sqrt(2*in*u)), w.coarsest(&Operator{Inputs: op.Inputs}))
 		}
 		factor = max(factor, size/((in+rounding*max(1, float64(op.Op.Steps)))*condition))
@@ -140,9 +141,9 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 	return factor, ok && found
 }
 
-// stepOf is half a step of whole numbers, as quantised ones, as a share of their size, of products of these and scales that of 8 bits;
+// halfStep is half a step of whole numbers, as quantised ones, as a share of their size, of products of these and scales that of 8 bits;
 // 0 for others.
-func stepOf(r *result.Row) float64 {
+func halfStep(r *result.Row) float64 {
 	if f := &r.Result().Facts; r.Has(result.TimesScales) && f.Y.RMS > 0 {
 		return magnitude(&f.Y) / f.Y.RMS / 254
 	}

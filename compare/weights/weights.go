@@ -18,11 +18,10 @@ import (
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/internal/each"
+	"precision/internal/must"
 	"precision/internal/nd"
 
 	"gonum.org/v1/gonum/floats"
-
-	"precision/internal/must"
 )
 
 // Kind is how a tensor of the right side is related to that of the left.
