@@ -7,6 +7,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -174,7 +175,7 @@ func defineLookups() {
 		x, mask := k.pair("input", "mask")
 		keep := k.keeping()
 		refuseIf(mask.typ != dtype.Uint8 || 8*count(mask.shape) < count(x.shape), ShapesDiffer, x.shape, mask.shape)
-		bytes, a := must(numbers(mask)), k.arith()
+		bytes, a := must.Get(numbers(mask)), k.arith()
 		of := func(name string, bit func(j int64) int64) Reading {
 			kept := &dense{shape: x.shape, y: make([]float64, count(x.shape)), exact: true}
 			for i := range kept.y {
@@ -242,7 +243,7 @@ func (k *invocation) keeping() float64 {
 	case !training || p == 0:
 		return 1
 	case !(p > 0 && p < 1):
-		panic(refuse(BadArgument, "p", p, "0 to 1"))
+		panic(refusal(BadArgument, "p", p, "0 to 1"))
 	}
 	return 1 - p
 }
@@ -251,9 +252,7 @@ func (k *invocation) keeping() float64 {
 func (k *invocation) embeddingGradient(g []Values) Values {
 	x, w := k.pair("input", "weight")
 	d := gradient(g, 0)
-	if freq := k.bool("scale_grad_by_freq", false); freq {
-		panic(refuse(Unsupported, "scale_grad_by_freq"))
-	}
+	refuseIf(k.bool("scale_grad_by_freq", false), Unsupported, "scale_grad_by_freq")
 	padding := int64(-1)
 	if k.has("padding_idx") {
 		padding = k.int("padding_idx", -1)
@@ -262,8 +261,8 @@ func (k *invocation) embeddingGradient(g []Values) Values {
 		}
 	}
 	refuseIf(len(w.shape) != 2 || count(w.shape) > maxDense || count(d.Shape()) != count(x.shape)*w.shape[1], ShapesDiffer, x.shape, w.shape, d.Shape())
-	idx := must(numbers(x))
-	grads := must(held(d))
+	idx := must.Get(numbers(x))
+	grads := must.Get(held(d))
 	n := w.shape[1]
 	sum := newSpreader(count(w.shape))
 	for i, f := range idx {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -51,7 +52,7 @@ func (k *invocation) result(i int) *operand {
 	if i < len(k.results) && k.results[i] != nil {
 		return k.results[i]
 	}
-	panic(refuse(NoInput, "output "+itoa(i)+" of the forward call"))
+	panic(refusal(NoInput, "output "+itoa(i)+" of the forward call"))
 }
 
 // gradient is that of output i.
@@ -59,7 +60,7 @@ func gradient(g []Values, i int) Values {
 	if i < len(g) && g[i] != nil {
 		return g[i]
 	}
-	panic(refuse(NoInput, "gradient "+itoa(i)))
+	panic(refusal(NoInput, "gradient "+itoa(i)))
 }
 
 // chain makes the backward of a function of one tensor: f gives the gradient from x,
@@ -176,7 +177,7 @@ func defineProducts() {
 					d := gradient(g, 0)
 					// The quotient may have been kept, rounded.
 					y := Values(scalar(math.NaN()))
-					if o, err := attempt(func() *operand { return k.result(0) }); err == nil {
+					if o, err := must.Of(func() *operand { return k.result(0) }); err == nil {
 						y = o
 					}
 					return k.of(name, func(a arith, v []num) num {
@@ -213,7 +214,7 @@ func defineProducts() {
 		case "trunc":
 			return k.roundedQuotient(math.Trunc, in)
 		}
-		panic(refuse(BadArgument, "rounding_mode", mode, "trunc or floor"))
+		panic(refusal(BadArgument, "rounding_mode", mode, "trunc or floor"))
 	}
 	define("div", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		mode := k.string("rounding_mode", "")
@@ -521,7 +522,7 @@ func buildEltwise(c *Call) Values {
 		}
 		return v
 	}
-	panic(refuse(BadAttribute, "mode", mode, "0, 1 or 2"))
+	panic(refusal(BadAttribute, "mode", mode, "0, 1 or 2"))
 }
 
 // weightedSum: y = Σ k·x in any order, B = Σ|k|·B_x + g(n+1)·Σ(|k·x| + …); all factors are 1 without k.
@@ -739,7 +740,7 @@ func optimizerKernels() {
 		}
 		of := func(name string, missing float64) Values { return k.constant(k.float(name, missing)) }
 		g, beta, gamma, decay := Values(k.tensor("grad")), of("beta1", 0.9), of("beta2", 0.999), of("weight_decay", 0)
-		step := must(numbers(k.tensor("step")))
+		step := must.Get(numbers(k.tensor("step")))
 		refuseIf(len(step) != 1, BadArgument, "step", len(step), "one number")
 		correction := func(beta float64) Values {
 			if corrects := k.bool("bias_correction", true); !corrects {

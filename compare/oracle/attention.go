@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // attention is softmax(q·kᵀ·scale + mask)·v, row by row. Scores and probabilities may
@@ -242,7 +243,7 @@ func (t *attention) hold(q, key, value Values) {
 	refuseIf(t.most == 0 || t.ev == 0 || t.e == 0 || t.most > maxDense || math.IsInf(gamma(float64(max(t.most, t.e)+4), t.sumUnit), 1), NoBound, t.most)
 	t.scale = num{1 / math.Sqrt(float64(t.e)), 0}
 	t.scale.b = 2 * u32 * t.scale.y
-	t.q, t.k, t.v = must(held(q)), must(held(key)), must(held(value))
+	t.q, t.k, t.v = must.Get(held(q)), must.Get(held(key)), must.Get(held(value))
 }
 
 // newAttention takes q (…, L, E), k (…, S, E) and v (…, S, Ev); heads of k and v may be
@@ -260,7 +261,7 @@ func (k *invocation) newAttention(q, key, value Values, grouped bool) *attention
 		per, heads := sq[n-3]/sk[n-3], sq[n-3]
 		of = func(b int64) int64 { return b/heads*(heads/per) + b%heads/per }
 	} else if _, ok := broadcastShape(sk[:n-2], sq[:n-2]); !ok {
-		panic(refuse(ShapesDiffer, shapeText(sq, sk, sv)))
+		panic(refusal(ShapesDiffer, shapeText(sq, sk, sv)))
 	}
 	t.at = func(r int64) attended { return attended{batch: r / l, row: r % l, l: l, s: s, q: r} }
 	t.key = func(a attended, c int64) int64 { return of(a.batch)*s + c }
@@ -281,7 +282,7 @@ func (t *attention) masked(o *operand, out func(x float64) bool) {
 	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.most)
 	v, ok := broadcast(o, shape)
 	refuseIf(!ok, ShapesDiffer, o.shape, shape)
-	d := must(held(o))
+	d := must.Get(held(o))
 	place := func(a attended, c int64) int64 { return (a.batch*a.l+a.row)*a.s + c }
 	if s, ok := v.(*strided); ok {
 		plain := place
@@ -464,7 +465,7 @@ func ringAttention(k *invocation) []Reading {
 		refuseIf(!slices.Equal(out.shape[:2], m.shape[:2]), ShapesDiffer, out.shape, m.shape)
 		heads = out.shape
 	default:
-		panic(refuse(Unsupported, "layout "+layout))
+		panic(refusal(Unsupported, "layout "+layout))
 	}
 	y := formulaOf(func(x []num) num {
 		first, second, sum := parts(x[2:])
@@ -480,9 +481,8 @@ func (k *invocation) dotProduct() *attention {
 	q, key := k.factors("query", "key")
 	v := k.factored("value")
 	k.required("value")
-	if p := k.float("dropout_p", 0); p != 0 {
-		panic(refuse(Random, "dropout_p"))
-	}
+	p := k.float("dropout_p", 0)
+	refuseIf(p != 0, Random, "dropout_p")
 	grouped := k.bool("enable_gqa", false)
 	t := k.newAttention(q, key, v, grouped)
 	t.scaledBy(k, "scale")
@@ -517,7 +517,7 @@ func multiHead(k *invocation) []Reading {
 		if bias != nil {
 			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
 		}
-		return must(held(reshape(k.between(v), append(slices.Clone(s[:n]), of[0]))))
+		return must.Get(held(reshape(k.between(v), append(slices.Clone(s[:n]), of[0]))))
 	}
 	heads, batched := k.int("num_heads", 1), true
 	var width int64
@@ -563,9 +563,9 @@ func multiHead(k *invocation) []Reading {
 		case name == "attn_mask" && slices.Equal(s, []int64{batch * heads, rows, t.most}):
 			place = func(a attended, c int64) int64 { return (a.batch*rows+a.row)*t.most + c }
 		default:
-			panic(refuse(ShapesDiffer, shapeText(s, t.shape)))
+			panic(refusal(ShapesDiffer, shapeText(s, t.shape)))
 		}
-		mask, hidden, added := must(held(o)), t.hidden, t.added
+		mask, hidden, added := must.Get(held(o)), t.hidden, t.added
 		if o.typ == dtype.Bool {
 			t.hidden = func(a attended, c int64) bool { return mask.y[place(a, c)] != 0 || hidden != nil && hidden(a, c) }
 			continue
@@ -580,7 +580,7 @@ func multiHead(k *invocation) []Reading {
 	}
 	each := !k.bool("average_attn_weights", true)
 	return t.forms(func(t *attention) []Values {
-		y := linear(reshape(transpose(must(held(k.between(t))), []int{2, 0, 1, 3}), []int64{rows, batch, heads * t.ev}), k.tensor("out_proj_weight"), valuesOf(k.optional("out_proj_bias")))
+		y := linear(reshape(transpose(must.Get(held(k.between(t))), []int{2, 0, 1, 3}), []int64{rows, batch, heads * t.ev}), k.tensor("out_proj_weight"), valuesOf(k.optional("out_proj_bias")))
 		shape := []int64{batch, heads, rows, t.most}
 		if !each {
 			shape = []int64{batch, rows, t.most}
@@ -621,7 +621,7 @@ func dotProductGradients(k *invocation, g []Values) gradients {
 // backOf gives the gradients of q, k and v, which are computed together.
 func (t *attention) backOf(d Values, rows int64) func(i int) func() Values {
 	all := sync.OnceValue(func() [3]*dense {
-		dq, dk, dv := t.gradients(must(held(d)).y, rows)
+		dq, dk, dv := t.gradients(must.Get(held(d)).y, rows)
 		return [3]*dense{dq, dk, dv}
 	})
 	return func(i int) func() Values { return func() Values { return all()[i] } }
@@ -858,7 +858,7 @@ func (k *invocation) pagesOf(o, table *operand, heads, size int64, lengths []int
 	size = h.length
 	refuseIf(size == 0, ShapesDiffer, s)
 	// Only the pages that are looked at are read.
-	entries, width := must(numbers(table)), table.shape[1]
+	entries, width := must.Get(numbers(table)), table.shape[1]
 	at, pages := map[int64]int64{}, [][]int64{}
 	var used []int64
 	for b, n := range lengths {
@@ -868,7 +868,7 @@ func (k *invocation) pagesOf(o, table *operand, heads, size int64, lengths []int
 		for j := range need {
 			p := int64(entries[int64(b)*width+j])
 			if p < 0 || p >= s[0] {
-				panic(refuse(OutsideCache, k.shown("block_table"), p, s[0]))
+				panic(refusal(OutsideCache, k.shown("block_table"), p, s[0]))
 			}
 			if _, ok := at[p]; !ok {
 				at[p] = int64(len(used))
@@ -884,7 +884,7 @@ func (k *invocation) pagesOf(o, table *operand, heads, size int64, lengths []int
 	shape[0] = int64(len(used))
 	d := &dense{shape: shape, y: make([]float64, per*int64(len(used))), exact: true}
 	for i, p := range used {
-		check(h.v.Range(p*per, d.y[int64(i)*per:][:per], nil))
+		must.Do(h.v.Range(p*per, d.y[int64(i)*per:][:per], nil))
 	}
 	row := h.row
 	h.v, h.batches, h.row = d, int64(len(lengths)), func(b, n, i int64) int64 { return row(pages[b][i/size], n, i%size) }
@@ -924,7 +924,7 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 	k.required("query", "key", "value")
 	in, out, _ := strings.Cut(layout, "_")
 	if !slices.Contains([]string{"BSH", "SBH", "BSND", "BNSD", "TND", "NTD"}, in) {
-		panic(refuse(Unsupported, "input_layout "+layout))
+		panic(refusal(Unsupported, "input_layout "+layout))
 	}
 	s := sequences{q: headsOf(query, in, heads)}
 	refuseIf(s.q.heads != heads, ShapesDiffer, query.shape, []int64{heads})
@@ -1063,7 +1063,7 @@ func (k *invocation) kernelAttention(layout string, heads, few int64, before, af
 	}
 	if sink := k.optional("sink"); sink != nil {
 		refuseIf(count(sink.shape) != heads, ShapesDiffer, sink.shape, []int64{heads})
-		t.sink = must(held(sink))
+		t.sink = must.Get(held(sink))
 	}
 	k.hide(t, s, before, after)
 	return t, s
@@ -1102,14 +1102,14 @@ func (k *invocation) hide(t *attention, s sequences, before, after string) {
 	behind := func(a attended, c int64) bool { return c > a.row+next || c < a.row-pre }
 	switch {
 	case mode < 0 || mode > 4:
-		panic(refuse(Unsupported, "sparse_mode "+itoa(int(mode))))
+		panic(refusal(Unsupported, "sparse_mode "+itoa(int(mode))))
 	case mode >= 2:
 		if mask != nil { // a triangle, which the kernels move over the scores
 			n := len(mask.shape)
 			refuseIf(n < 2 || count(mask.shape) == 0, ShapesDiffer, mask.shape)
 			var corner [2]float64
 			w := mask.shape[n-1]
-			check(mask.At([]int64{0, min(1, w-1)}, corner[:], nil))
+			must.Do(mask.At([]int64{0, min(1, w-1)}, corner[:], nil))
 			refuseIf(corner[0] != 0 || w > 1 && corner[1] == 0, Unsupported, "a mask of sparse_mode "+itoa(int(mode))+" that is no upper triangle")
 		}
 		switch mode {
@@ -1121,7 +1121,7 @@ func (k *invocation) hide(t *attention, s sequences, before, after string) {
 			t.hidden = func(a attended, c int64) bool { return c > a.row+a.s-a.l+next || c < a.row+a.s-a.l-pre }
 		}
 	case mask != nil:
-		at, d := maskPlaces(mask, s, t.most), must(held(mask))
+		at, d := maskPlaces(mask, s, t.most), must.Get(held(mask))
 		t.hidden = func(a attended, c int64) bool { return d.y[at(a, c)] != 0 }
 		if mode == 0 && (pre < s.q.length || next < t.most) { // the mask has to say so, too
 			t.doubtful = func(a attended, c int64) bool { return behind(a, c) && !t.hidden(a, c) }
@@ -1161,7 +1161,7 @@ func (k *invocation) biased(name string, s sequences, most int64) func(a attende
 		return nil
 	}
 	refuseIf(len(o.shape) != 4 || s.q.packed, Unsupported, k.shown(name)+" "+shapeText(o.shape))
-	at, d := maskPlaces(o, s, most), must(held(o))
+	at, d := maskPlaces(o, s, most), must.Get(held(o))
 	return func(a attended, c int64) float64 { return d.y[at(a, c)] }
 }
 
@@ -1216,7 +1216,7 @@ func fusionGradients(k *invocation, g []Values) gradients {
 			h := s.statistics(order)
 			per := count(largest.shape) / max(h.heads*h.length*h.batches, 1)
 			refuseIf(per < 1 || per*h.heads*h.length*h.batches != count(largest.shape) || !sameCount(largest.shape, sum.shape), ShapesDiffer, largest.shape, sum.shape)
-			m, n := must(numbers(largest)), must(numbers(sum))
+			m, n := must.Get(numbers(largest)), must.Get(numbers(sum))
 			t.saved = func(a attended) (float64, float64) {
 				i := a.row
 				if h.packed {
@@ -1227,12 +1227,12 @@ func fusionGradients(k *invocation, g []Values) gradients {
 			}
 			if out := k.optional("attention_in"); out != nil {
 				refuseIf(!sameCount(out.shape, t.shape), ShapesDiffer, out.shape, t.shape)
-				t.out = must(held(out))
+				t.out = must.Get(held(out))
 			}
 		} else if i > 0 {
 			break
 		} else if len(k.results) > 0 { // what was kept for going backward
-			t.out = must(held(k.result(0)))
+			t.out = must.Get(held(k.result(0)))
 			refuseIf(!sameCount(t.out.shape, t.shape), ShapesDiffer, t.out.shape, t.shape)
 		}
 		of := t.backOf(d, rows)

@@ -8,6 +8,7 @@ import (
 	"precision/compare/pattern"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	catalogue "precision/op"
 )
@@ -344,7 +345,7 @@ func (b *bound) gradientReadings(g gradients, i int) []Reading {
 			if compute == nil {
 				break
 			}
-			v, err := attempt(compute)
+			v, err := must.Of(compute)
 			if err != nil {
 				failed = err
 				continue
@@ -365,10 +366,8 @@ func (b *bound) gradientReadings(g gradients, i int) []Reading {
 		}
 	}
 	if len(out) == 0 {
-		if failed == nil {
-			failed = refuse(NoGradient, b.kind())
-		}
-		panic(failed)
+		must.Do(failed)
+		panic(refusal(NoGradient, b.kind()))
 	}
 	return out
 }
@@ -651,7 +650,7 @@ func (c *recordedCall) mended(files *files, full bool) (out []Finding) {
 
 // leaves tells whether a call has nothing to write to an argument, with the others as they are.
 func (b *bound) leaves(index int) bool {
-	readings, err := attempt(func() []Reading { return b.readings(b.call, index) })
+	readings, err := must.Of(func() []Reading { return b.readings(b.call, index) })
 	return err == nil && readings[0].out(index) == nil
 }
 
@@ -707,7 +706,7 @@ func (b *bound) judgeMended(f *Finding, was *argument, full bool) {
 	}
 	if best == nil {
 		unknown(f, because(NotRead, was.place))
-		_, err := attempt(func() []Reading { return b.readings(b.call, f.Index) })
+		_, err := must.Of(func() []Reading { return b.readings(b.call, f.Index) })
 		if again := b.blank(was.v, f.Index); err != nil {
 			if again.fail(err, ""); again.Reasons[0].Kind == OutsideCache {
 				*f = again
@@ -746,7 +745,7 @@ func (b *bound) follows(was, now *operand, index int) bool {
 	if len(seen) > 2 && 2*same > held {
 		return true
 	}
-	readings, err := attempt(func() []Reading { return b.readings(b.call, index) })
+	readings, err := must.Of(func() []Reading { return b.readings(b.call, index) })
 	if err != nil || readings[0].out(index) == nil {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // Caches of keys and values, in pages or not, and what else is written in places of a tensor.
@@ -193,7 +194,7 @@ func gatherCache(k *invocation) []Reading {
 		lengths = lengths[:max(len(lengths)-1, 0)]
 	}
 	refuseIf(len(table.shape) != 2 || table.shape[0] < int64(len(lengths)), ShapesDiffer, table.shape, []int64{int64(len(lengths))})
-	entries, skip := must(numbers(table)), k.ints("seq_offset")
+	entries, skip := must.Get(numbers(table)), k.ints("seq_offset")
 	refuseIf(skip != nil && len(skip) < len(lengths), ShapesDiffer, skip, lengths)
 	refuseIf(slices.ContainsFunc(skip, func(n int64) bool { return n < 0 }), BadArgument, k.shown("seq_offset"), skip, "no number below 0")
 	var out []Values
@@ -209,7 +210,7 @@ func gatherCache(k *invocation) []Reading {
 		}
 		refuseIf(size == 0, ShapesDiffer, into.shape, cache.shape)
 		most, place := rowsOfCache(cache, width, tiles, size)
-		d := must(held(cache))
+		d := must.Get(held(cache))
 		var from []int64
 		for b, n := range lengths {
 			refuseIf(n < 0 || n > into.shape[0]-int64(len(from)), ShapesDiffer, lengths, into.shape)
@@ -251,7 +252,7 @@ func ropeCache(k *invocation) []Reading {
 	n, rest := w.shape[0], kv.shape[3]-w.shape[0]
 	refuseIf(rest%2 != 0, ShapesDiffer, kv.shape)
 	head := append(slices.Clone(kv.shape[:3]), n)
-	m := &normal{n: n, rms: true, eps: k.float("epsilon", 1e-5), weight: must(numbers(w)), of: func(_, i int64) int64 { return i }}
+	m := &normal{n: n, rms: true, eps: k.float("epsilon", 1e-5), weight: must.Get(numbers(w)), of: func(_, i int64) int64 { return i }}
 	k.fitting(m)
 	var c Values = newRows(slab1(kv, 3, 0, n), n, m.forward(k))
 	c = reshape(c, head)
@@ -300,7 +301,7 @@ func ropeCache(k *invocation) []Reading {
 				}
 			}
 		default:
-			panic(refuse(Unsupported, "cache_mode "+mode))
+			panic(refusal(Unsupported, "cache_mode "+mode))
 		}
 		refuseIf(int64(len(at)) != tokens, ShapesDiffer, kv.shape, []int64{int64(len(at))})
 		return k.patch(cache, v, "index", at, most, width, place)
@@ -317,7 +318,7 @@ func ropeCache(k *invocation) []Reading {
 func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 	positions, table := k.pair("positions", "cos_sin_cache")
 	size := k.int("head_size", 0)
-	pos, list := must(numbers(positions)), must(numbers(table))
+	pos, list := must.Get(numbers(positions)), must.Get(numbers(table))
 	refuseIf(len(table.shape) < 2, ShapesDiffer, table.shape)
 	turn := table.shape[len(table.shape)-1]
 	half := turn / 2
@@ -340,7 +341,7 @@ func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 					which[j] = 0
 				}
 			default:
-				panic(refuse(BadArgument, "cache_mode", mode, "default or interleave"))
+				panic(refusal(BadArgument, "cache_mode", mode, "default or interleave"))
 			}
 		}
 		refuseIf(sections[0]+sections[1]+sections[2] != half, ShapesDiffer, sections, table.shape)
@@ -351,7 +352,7 @@ func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 		x := k.tensor(name)
 		wide := count(x.shape) / max(tokens[0], 1)
 		refuseIf(tokens[0] == 0 || count(x.shape)%tokens[0] != 0 || wide%size != 0, ShapesDiffer, x.shape, positions.shape)
-		d := must(held(x))
+		d := must.Get(held(x))
 		p := precisionFor(x.numeric())
 		out = append(out, &formula{shape: x.shape, f: func(i int64, _ []int64) (float64, float64) {
 			e := i % wide % size

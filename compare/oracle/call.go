@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/graph"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -216,7 +216,7 @@ func (c *Call) need(name string, slot int) *operand {
 	if o := c.input(name, slot); o != nil {
 		return o
 	}
-	panic(refuse(NoInput, name))
+	panic(refusal(NoInput, name))
 }
 
 // at is the connected input of a place, whatever its name.
@@ -231,7 +231,7 @@ func (c *Call) at(slot int) *operand {
 		}
 		n++
 	}
-	panic(refuse(NoInput, itoa(slot)))
+	panic(refusal(NoInput, itoa(slot)))
 }
 
 // all returns the connected inputs in order.
@@ -362,7 +362,7 @@ func axesOf(key string, list []int64, rank int) []int {
 			if rank == 0 && (a == 0 || a == -1) {
 				continue
 			}
-			panic(refuse(BadAttribute, key, a, "an axis of "+itoa(rank)))
+			panic(refusal(BadAttribute, key, a, "an axis of "+itoa(rank)))
 		}
 		refuseIf(seen[k], BadAttribute, key, a, "every axis once")
 		seen[k] = true
@@ -373,14 +373,13 @@ func axesOf(key string, list []int64, rank int) []int {
 
 // ints reads an input that holds whole numbers: axes, shapes, paddings.
 func ints(o Values) []int64 {
-	if n := count(o.Shape()); n > 1<<16 {
-		panic(refuse(TooLarge, n, 1<<16))
-	}
-	d := must(held(o))
+	n := count(o.Shape())
+	refuseIf(n > 1<<16, TooLarge, n, 1<<16)
+	d := must.Get(held(o))
 	out := make([]int64, len(d.y))
 	for i, x := range d.y {
 		if x != math.Trunc(x) || abs(x) > 1<<53 {
-			panic(refuse(Unsupported, "a list with "+strconv.FormatFloat(x, 'g', -1, 64)))
+			panic(refusal(Unsupported, "a list with "+strconv.FormatFloat(x, 'g', -1, 64)))
 		}
 		out[i] = int64(x)
 	}
@@ -570,13 +569,8 @@ func (k *invocation) has(name string) bool { return !k.args[name].none() }
 // tensor is an argument that must be a tensor.
 func (k *invocation) tensor(name string) *operand {
 	a := k.args[name]
-	switch {
-	case !a.tensor():
-		panic(refuse(NoInput, k.shown(name)))
-	case a.err != nil:
-		panic(a.err)
-	}
-	return a.op
+	refuseIf(!a.tensor(), NoInput, k.shown(name))
+	return must.Get(a.op, a.err)
 }
 
 // optional is an argument that may be None; nil then.
@@ -593,13 +587,8 @@ func (k *invocation) tensors(name string) []*operand {
 	refuseIf(a == nil || a.v != nil || a.keys || len(a.list) == 0, NoInput, k.shown(name))
 	var out []*operand
 	for i, x := range a.list {
-		switch {
-		case !x.tensor():
-			panic(refuse(NoInput, k.shown(name)+"."+itoa(i)))
-		case x.err != nil:
-			panic(x.err)
-		}
-		out = append(out, x.op)
+		refuseIf(!x.tensor(), NoInput, k.shown(name)+"."+itoa(i))
+		out = append(out, must.Get(x.op, x.err))
 	}
 	return out
 }
@@ -617,10 +606,7 @@ func (k *invocation) valueOf(a *argument, name string) Values {
 	case a.made != nil:
 		return a.made
 	case a.tensor():
-		if a.err != nil {
-			panic(a.err)
-		}
-		return k.converted(a.op)
+		return k.converted(must.Get(a.op, a.err))
 	}
 	x, ok := k.number(a)
 	refuseIf(!ok, BadArgument, k.shown(name), a.text(), "a number or a tensor")
@@ -687,7 +673,7 @@ func (k *invocation) float(name string, missing float64) float64 {
 	if x, ok := k.number(a); ok {
 		return x
 	}
-	panic(refuse(BadArgument, k.shown(name), a.text(), "a number"))
+	panic(refusal(BadArgument, k.shown(name), a.text(), "a number"))
 }
 
 func (k *invocation) int(name string, missing int64) int64 {
@@ -698,7 +684,7 @@ func (k *invocation) int(name string, missing int64) int64 {
 	if x, ok := k.number(a); ok && x == math.Trunc(x) && abs(x) < 1<<53 {
 		return int64(x)
 	}
-	panic(refuse(BadArgument, k.shown(name), a.text(), "a whole number"))
+	panic(refusal(BadArgument, k.shown(name), a.text(), "a whole number"))
 }
 
 func (k *invocation) bool(name string, missing bool) bool {
@@ -709,7 +695,7 @@ func (k *invocation) bool(name string, missing bool) bool {
 	if x, ok := a.number(); ok && (x == 0 || x == 1) {
 		return x != 0
 	}
-	panic(refuse(BadArgument, k.shown(name), a.text(), "true or false"))
+	panic(refusal(BadArgument, k.shown(name), a.text(), "true or false"))
 }
 
 // isText tells whether an argument is a text.
@@ -725,7 +711,7 @@ func (k *invocation) string(name, missing string) string {
 	if a.isText() {
 		return a.v.Value.S
 	}
-	panic(refuse(BadArgument, k.shown(name), a.text(), "a text"))
+	panic(refusal(BadArgument, k.shown(name), a.text(), "a text"))
 }
 
 // ints is a list of whole numbers, or one; nil if it is None.
@@ -740,13 +726,13 @@ func (k *invocation) ints(name string) []int64 {
 // wholeNumbers reads an argument that is a whole number of up to 53 bits, a list of such, a torch.Size, or a vector whose
 // elements were recorded.
 func wholeNumbers(name string, a *argument) []int64 {
-	bad := func(what string) error { return refuse(BadArgument, name, what, "whole numbers") }
+	bad := func(what string) { panic(refusal(BadArgument, name, what, "whole numbers")) }
 	if a.v != nil {
 		if a.v.Kind == msprobe.Size {
 			var out []int64
 			for _, n := range a.v.Items {
 				if n.Kind != msprobe.Int {
-					panic(bad(n.String()))
+					bad(n.String())
 				}
 				out = append(out, n.I)
 			}
@@ -757,18 +743,18 @@ func wholeNumbers(name string, a *argument) []int64 {
 		}
 		x, ok := a.number()
 		if !ok || x != math.Trunc(x) || abs(x) >= 1<<53 {
-			panic(bad(a.text()))
+			bad(a.text())
 		}
 		return []int64{int64(x)}
 	}
 	if a.keys {
-		panic(bad("a dict"))
+		bad("a dict")
 	}
 	out := []int64{}
 	for _, x := range a.list {
 		n, ok := x.number()
 		if !ok || n != math.Trunc(n) || abs(n) >= 1<<53 {
-			panic(bad(x.text()))
+			bad(x.text())
 		}
 		out = append(out, int64(n))
 	}
@@ -784,7 +770,7 @@ func (k *invocation) each(name string, n int, missing int64) []int64 {
 	case len(list) == 1:
 		return repeated(n, list[0])
 	case len(list) != n:
-		panic(refuse(BadArgument, k.shown(name), shapeText(list), itoa(n)+" numbers"))
+		panic(refusal(BadArgument, k.shown(name), shapeText(list), itoa(n)+" numbers"))
 	}
 	return list
 }
@@ -814,8 +800,8 @@ func (k *invocation) axisOf(shape []int64, name string, missing int64) int {
 
 // required refuses where one of some arguments was not given.
 func (k *invocation) required(names ...string) {
-	if i := slices.IndexFunc(names, func(n string) bool { return !k.has(n) }); i >= 0 {
-		panic(refuse(NoArgument, k.shown(names[i])))
+	for _, n := range names {
+		refuseIf(!k.has(n), NoArgument, k.shown(n))
 	}
 }
 
@@ -824,7 +810,7 @@ func (k *invocation) shape() []int64 {
 	if s, ok := k.out(0); ok {
 		return s
 	}
-	panic(refuse(NoOutput))
+	panic(refusal(NoOutput))
 }
 
 // unsupported refuses arguments that were given and are not computed with.

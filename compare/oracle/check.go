@@ -12,6 +12,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/graph"
+	"precision/internal/must"
 	"precision/internal/nd"
 	catalogue "precision/op"
 )
@@ -112,7 +113,7 @@ func (r Reading) out(i int) Values {
 
 // readings are the ways to understand the operator; there is at least one.
 func (c *Call) readings() ([]Reading, error) {
-	return attempt(func() []Reading {
+	return must.Of(func() []Reading {
 		if c.build != nil {
 			return c.build(c)
 		}
@@ -126,9 +127,9 @@ func (c *Call) readings() ([]Reading, error) {
 		case row.As != nil || row.Formula != nil:
 			return c.twin(row)
 		case row.Traits&catalogue.Random != 0:
-			panic(refuse(Random, c.Type))
+			panic(refusal(Random, c.Type))
 		}
-		panic(refuse(NoOperator, c.Type))
+		panic(refusal(NoOperator, c.Type))
 	})
 }
 

@@ -48,9 +48,8 @@ func (c *Call) newConv(x, w, bias Values, groups int64, g geometry, out []int64)
 	d := len(sx) - 2
 	refuseIf(d < 1 || len(sw) != len(sx) || len(out) != d || groups < 1 || sw[0]%groups != 0 || sx[1] != sw[1]*groups, ShapesDiffer, sx, sw)
 	for i := range d {
-		if !within(g.stride[i], 1, 1<<20) || !within(g.dilation[i], 1, 1<<20) || !within(g.spread[i], 1, 1<<20) || !within(g.before[i], -1<<20, 1<<20) {
-			panic(refuse(BadAttribute, "strides, pads, dilations", shapeText(g.stride, g.before, g.dilation), "small whole numbers"))
-		}
+		refuseIf(!within(g.stride[i], 1, 1<<20) || !within(g.dilation[i], 1, 1<<20) || !within(g.spread[i], 1, 1<<20) || !within(g.before[i], -1<<20, 1<<20),
+			BadAttribute, "strides, pads, dilations", shapeText(g.stride, g.before, g.dilation), "small whole numbers")
 	}
 	m := &moving{call: c, groups: groups, geometry: g, cg: sw[1], in: sx[2:], kernel: sw[2:], out: out,
 		plane: count(out), places: count(sw[2:]), inPlane: count(sx[2:]), at: -1, place: [2][]int64{make([]int64, d), make([]int64, d)}}
@@ -216,9 +215,8 @@ func channelsFirst(v Values, axes, want string) (Values, []int) {
 	refuseIf(len(axes) != len(want), Unsupported, "a layout of "+axes)
 	perm := make([]int, len(want))
 	for i := range want {
-		if perm[i] = strings.IndexByte(axes, want[i]); perm[i] < 0 {
-			panic(refuse(Unsupported, "a layout of "+axes))
-		}
+		perm[i] = strings.IndexByte(axes, want[i])
+		refuseIf(perm[i] < 0, Unsupported, "a layout of "+axes)
 	}
 	return transpose(v, perm), perm
 }
@@ -328,7 +326,7 @@ func depthwise(w *operand, channels int64) (Values, int64) {
 		moved := transpose(w, []int{1, 0, 2, 3})
 		return reshape(moved, []int64{channels * s[0], 1, s[2], s[3]}), channels
 	}
-	panic(refuse(ShapesDiffer, shapeText(s)))
+	panic(refusal(ShapesDiffer, shapeText(s)))
 }
 
 // choice is one way a kernel may move.
@@ -372,15 +370,12 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometr
 	refuseIf(g.stride == nil, BadAttribute, "strides", strides, "one for each axis of "+axes)
 	dilations := c.attrInts("dilations")
 	if dilations != nil {
-		if g.dilation = spatial(axes, dilations); g.dilation == nil {
-			panic(refuse(BadAttribute, "dilations", shapeText(dilations), "one for each axis of "+axes))
-		}
+		g.dilation = spatial(axes, dilations)
+		refuseIf(g.dilation == nil, BadAttribute, "dilations", shapeText(dilations), "one for each axis of "+axes)
 	}
 	pads := c.attrInts("pads")
 	for i := range in {
-		if g.stride[i] < 1 || g.dilation[i] < 1 || g.stride[i] > 1<<20 || g.dilation[i] > 1<<20 {
-			panic(refuse(BadAttribute, "strides, dilations", shapeText(g.stride, g.dilation), "small positive numbers"))
-		}
+		refuseIf(g.stride[i] < 1 || g.dilation[i] < 1 || g.stride[i] > 1<<20 || g.dilation[i] > 1<<20, BadAttribute, "strides, dilations", shapeText(g.stride, g.dilation), "small positive numbers")
 	}
 	mode := strings.ToUpper(c.attrs.Get("padding").Text() + c.attrs.Get("auto_pad").Text() + c.attrs.Get("pad_mode").Text())
 	switch {
@@ -389,9 +384,7 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometr
 			g.before[i] = pads[2*i]
 			refuseIf(!within(pads[2*i], 0, 1<<20) || !within(pads[2*i+1], 0, 1<<20), BadAttribute, "pads", pads, "small positive numbers")
 			span := in[i] + pads[2*i] + pads[2*i+1] - (kernel[i]-1)*g.dilation[i] - 1
-			if span < 0 || span/g.stride[i]+1 != out[i] {
-				panic(refuse(ShapeComputed, itoa(int(span/g.stride[i]+1)), shapeText(out)))
-			}
+			refuseIf(span < 0 || span/g.stride[i]+1 != out[i], ShapeComputed, itoa(int(span/g.stride[i]+1)), shapeText(out))
 		}
 	case strings.Contains(mode, "VALID"):
 	case strings.Contains(mode, "SAME") || slices.Contains(pads, -1):
@@ -402,7 +395,7 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometr
 			}
 		}
 	default:
-		panic(refuse(BadAttribute, "pads", shapeText(pads), "two for each spatial axis"))
+		panic(refusal(BadAttribute, "pads", shapeText(pads), "two for each spatial axis"))
 	}
 	return g
 }
@@ -540,9 +533,8 @@ func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs) {
 	a.groups = k.int("groups", 1)
 	a.spread, a.after = ones(d), make([]int64, d)
 	for i := range kernel {
-		if !within(a.stride[i], 1, 1<<20) || !within(a.dilation[i], 1, 1<<20) || !within(kernel[i], 1, 1<<20) {
-			panic(refuse(BadArgument, "stride, dilation", shapeText(a.stride, a.dilation), "small positive numbers"))
-		}
+		refuseIf(!within(a.stride[i], 1, 1<<20) || !within(a.dilation[i], 1, 1<<20) || !within(kernel[i], 1, 1<<20),
+			BadArgument, "stride, dilation", shapeText(a.stride, a.dilation), "small positive numbers")
 	}
 	name := "padding"
 	if k.string("pad_mode", "pad") != "pad" { // MindSpore says it apart

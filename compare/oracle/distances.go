@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -295,7 +296,7 @@ func boxForms() {
 		define(form, function{forward: formulaFor(func(k *invocation) Values {
 			a, b := k.tensor("input"), k.tensor(second)
 			refuseIf(len(a.shape) != 3 || a.shape[1] != 5 || !slices.Equal(a.shape, b.shape), ShapesDiffer, a.shape, b.shape)
-			refuseIf(slices.ContainsFunc(must(numbers(k.tensor("weight"))), func(w float64) bool { return w != 1 }), Unsupported, "weight")
+			refuseIf(slices.ContainsFunc(must.Get(numbers(k.tensor("weight"))), func(w float64) bool { return w != 1 }), Unsupported, "weight")
 			at := func(o *operand, i int64) Values { return slab1(o, 1, i, 1) }
 			texts := []string{"a,c,g,h)=((g+h)/2-(a+c)/2)/(c-a)", "a,c,g,h)=log((h-g)/(c-a))", "a,g)=tan(g*0.017453292519943295)-tan(a*0.017453292519943295)"}
 			if form == "npu_rotated_box_decode" {
@@ -328,7 +329,7 @@ func boxForms() {
 		refuseIf(len(boxes.shape) != 2 || boxes.shape[1] != 4 || !within(size[0], 1, 1<<16) || !within(size[1], 1, 1<<16) || stride[0] == 0 || stride[1] == 0, ShapesDiffer, boxes.shape, size, stride)
 		shape := []int64{size[0] * size[1] * n}
 		refuseIf(shape[0] > maxDense || !slices.Equal(k.shape(), shape), ShapeComputed, shape, k.shape())
-		x, u := must(held(boxes)).y, precisionFor(boxes.numeric()).v
+		x, u := must.Get(held(boxes)).y, precisionFor(boxes.numeric()).v
 		flags, doubt := make([]bool, size[0]*size[1]), make([]bool, size[0]*size[1])
 		for i := 0; i < len(x); i += 4 {
 			var lo, hi [2]int64 // the first and last cell that the centre may be in, by column and row
@@ -382,7 +383,7 @@ func window(k *invocation) Values {
 	}
 	terms := map[string][]float64{"hann": {0.5, 0.5}, "hamming": {k.float("alpha", 0.54), k.float("beta", 0.46)}, "blackman": {0.42, 0.5, 0.08}}[kind]
 	f, err := catalogue.Read("x)=i0(x)")
-	check(err)
+	must.Do(err)
 	bessel := catalogue.Compile[num](f, a)
 	return &formula{shape: []int64{n}, f: func(i int64, _ []int64) (float64, float64) {
 		x := float64(i) / parts
@@ -414,7 +415,7 @@ func affineGrid(k *invocation) Values {
 	theta, size := k.tensor("theta"), k.ints("size")
 	d := len(size) - 2
 	refuseIf(d < 2 || len(theta.shape) != 3 || theta.shape[0] != size[0] || theta.shape[1] != int64(d) || theta.shape[2] != int64(d+1), ShapesDiffer, theta.shape, size)
-	m, corners := must(held(theta)).y, k.bool("align_corners", false)
+	m, corners := must.Get(held(theta)).y, k.bool("align_corners", false)
 	shape := append(append([]int64{size[0]}, size[2:]...), int64(d))
 	return &formula{shape: shape, f: func(_ int64, at []int64) (float64, float64) {
 		row := m[(at[0]*int64(d)+at[d+1])*int64(d+1):]
@@ -439,7 +440,7 @@ func embeddingBag(k *invocation) Values {
 	k.unsupported("max_norm")
 	idx, w := k.tensor("input"), k.tensor("weight")
 	refuseIf(len(w.shape) != 2 || len(idx.shape) == 0 || len(idx.shape) > 2, ShapesDiffer, idx.shape, w.shape)
-	list, n, d := ints(idx), w.shape[1], must(held(w)).y
+	list, n, d := ints(idx), w.shape[1], must.Get(held(w)).y
 	var starts []int64
 	if len(idx.shape) == 2 {
 		for b := range idx.shape[0] {
@@ -456,7 +457,7 @@ func embeddingBag(k *invocation) Values {
 	weights := slices.Repeat([]float64{1}, len(list))
 	if k.has("per_sample_weights") {
 		refuseIf(how != "sum", Unsupported, "per_sample_weights")
-		weights = must(numbers(k.tensor("per_sample_weights")))
+		weights = must.Get(numbers(k.tensor("per_sample_weights")))
 	}
 	refuseIf(len(weights) != len(list) || !slices.IsSorted(starts) || len(starts) > 0 && (starts[0] != 0 || starts[len(starts)-1] > int64(len(list))), BadArgument, "offsets", starts, "places in order")
 	for _, p := range list {
@@ -691,12 +692,12 @@ func orderForms() {
 		s := v.Shape()
 		n := len(edges.shape)
 		refuseIf(n == 0 || n > 1 && (len(s) != n || !slices.Equal(s[:n-1], edges.shape[:n-1])), ShapesDiffer, s, edges.shape)
-		list, width := must(numbers(edges)), edges.shape[n-1]
+		list, width := must.Get(numbers(edges)), edges.shape[n-1]
 		per := int64(1)
 		if len(s) > 0 {
 			per = s[len(s)-1]
 		}
-		in := must(held(v))
+		in := must.Get(held(v))
 		return &formula{shape: s, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 			row := list[:width]
 			if n > 1 {
@@ -706,13 +707,13 @@ func orderForms() {
 		}}
 	})})
 	define("bucketize", function{forward: formulaFor(func(k *invocation) Values {
-		v, edges := must(held(k.value("input"))), must(numbers(k.tensor("boundaries")))
+		v, edges := must.Get(held(k.value("input"))), must.Get(numbers(k.tensor("boundaries")))
 		right := k.bool("right", false)
 		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return search(k, edges, v.y[i], right), 0 }}
 	})})
 	define("isin", function{forward: formulaFor(func(k *invocation) Values {
-		v, in, invert := must(held(k.value("elements"))), map[float64]bool{}, k.bool("invert", false)
-		for _, x := range must(held(k.value("test_elements"))).y {
+		v, in, invert := must.Get(held(k.value("elements"))), map[float64]bool{}, k.bool("invert", false)
+		for _, x := range must.Get(held(k.value("test_elements"))).y {
 			in[x] = true
 		}
 		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return toNumber(in[v.y[i]] != invert), 0 }}
@@ -720,7 +721,7 @@ func orderForms() {
 	define("unique", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		k.unsupported("dim")
-		list := must(numbers(x))
+		list := must.Get(numbers(x))
 		order := inOrder(len(list))
 		if !strings.HasSuffix(k.name, "consecutive") {
 			sortBy(order, list, 1)
@@ -917,9 +918,9 @@ func (k *invocation) classes(soft bool) *classes {
 	c := &classes{k: k, shape: x.shape, axis: min(1, len(x.shape)-1), how: how}
 	switch n := count(x.shape); {
 	case len(x.shape) == 0 || n == 0:
-		panic(refuse(ShapesDiffer, shapeText(x.shape, t.shape)))
+		panic(refusal(ShapesDiffer, shapeText(x.shape, t.shape)))
 	case n > maxDense/4: // several numbers are kept of each
-		panic(refuse(TooLarge, n, maxDense/4))
+		panic(refusal(TooLarge, n, maxDense/4))
 	}
 	c.n = x.shape[c.axis]
 	c.rows = without(x.shape, c.axis)
@@ -933,7 +934,7 @@ func (k *invocation) classes(soft bool) *classes {
 			logs = &rounded{logs, p}
 		}
 	}
-	c.logs = must(held(logs))
+	c.logs = must.Get(held(logs))
 	c.targets(t, soft)
 	return c
 }
@@ -948,14 +949,14 @@ func (c *classes) targets(t *operand, soft bool) {
 	w := k.optional("weight")
 	if w != nil {
 		refuseIf(count(w.shape) != c.n, ShapesDiffer, c.shape, w.shape)
-		weight = must(numbers(w))
+		weight = must.Get(numbers(w))
 	}
 	smoothing := 0.0
 	if soft {
 		smoothing = k.float("label_smoothing", 0)
 	}
 	ignored := k.int("ignore_index", -100)
-	list := must(numbers(t))
+	list := must.Get(numbers(t))
 	rows := count(c.rows)
 	c.q = make([]num, rows*c.n)
 	sum, terms := 0.0, 0.0
@@ -965,9 +966,9 @@ func (c *classes) targets(t *operand, soft bool) {
 	probabilities := slices.Equal(t.shape, c.shape) && !discrete(t.typ)
 	if probabilities {
 		moved, _, _ := lastAxes(t, []int{c.axis})
-		list = must(numbers(moved))
+		list = must.Get(numbers(moved))
 	} else if int64(len(list)) != rows || !discrete(t.typ) {
-		panic(refuse(ShapesDiffer, shapeText(c.shape, t.shape)))
+		panic(refusal(ShapesDiffer, shapeText(c.shape, t.shape)))
 	}
 	for r := range rows {
 		at := int64(-1)
@@ -976,7 +977,7 @@ func (c *classes) targets(t *operand, soft bool) {
 				continue
 			}
 			if at < 0 || at >= c.n {
-				panic(refuse(BadArgument, "target", at, "below "+itoa(int(c.n))))
+				panic(refusal(BadArgument, "target", at, "below "+itoa(int(c.n))))
 			}
 			sum += weight[at]
 			terms++
@@ -1048,11 +1049,10 @@ func (c *classes) loss() Values {
 // gradient is that of the input, (p·Σq - q)·g/over, or, of log p itself, -q·g/over.
 func (c *classes) gradient(g Values, soft bool) Values {
 	a := c.k.arith()
-	d := must(held(g))
+	d := must.Get(held(g))
 	rows := count(c.rows)
-	if n := int64(len(d.y)); n != 1 && n != rows {
-		panic(refuse(ShapesDiffer, shapeText(c.shape, g.Shape())))
-	}
+	n := int64(len(d.y))
+	refuseIf(n != 1 && n != rows, ShapesDiffer, shapeText(c.shape, g.Shape()))
 	v := &dense{shape: append(slices.Clone(c.rows), c.n), y: make([]float64, rows*c.n), b: make([]float64, rows*c.n)}
 	for r := range rows {
 		at := exactNum(d.y[min(r, int64(len(d.y))-1)])

@@ -14,6 +14,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/graph/fusion"
+	"precision/internal/must"
 )
 
 // This file recomputes the golden side: an output that follows from the device's own
@@ -1209,7 +1210,7 @@ func fitted(o *operand, named string, like *operand) Values {
 		return reshape(o, like.shape)
 	}
 	if f, ok := layout.Parse(named); ok && like.axes != "" && len(f.Letters()) == len(o.shape) {
-		if v, err := attempt(func() Values { v, _ := channelsFirst(o, f.Letters(), like.axes); return v }); err == nil && sameShape(v.Shape(), like.shape) {
+		if v, err := must.Of(func() Values { v, _ := channelsFirst(o, f.Letters(), like.axes); return v }); err == nil && sameShape(v.Shape(), like.shape) {
 			return reshape(v, like.shape)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	"precision/internal/order"
 	catalogue "precision/op"
 )
@@ -402,7 +403,7 @@ func (k *invocation) applied(row *catalogue.Row, x Values) Values {
 // computed is a formula of tensors, by the rules of [arith].
 func (k *invocation) computed(text string, in ...Values) Values {
 	f, err := catalogue.Read(text)
-	check(err)
+	must.Do(err)
 	return formulaOf(catalogue.Compile[num](f, k.arith()), in...)
 }
 
@@ -588,9 +589,8 @@ func newPointwise(f kernel, in ...Values) *pointwise {
 	p := &pointwise{shape: shape, f: f, in: make([]Values, len(in)), x: make([][]float64, len(in)), e: make([][]float64, len(in)),
 		x32: make([][]float32, len(in))}
 	for i, v := range in {
-		if p.in[i], ok = broadcast(v, shape); !ok {
-			panic(refuse(ShapesDiffer, shapeText(shapes...)))
-		}
+		p.in[i], ok = broadcast(v, shape)
+		refuseIf(!ok, ShapesDiffer, shapeText(shapes...))
 	}
 	return p
 }

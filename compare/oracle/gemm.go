@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/binary"
 	"math"
+	"precision/internal/must"
 	"sync"
 	"unsafe"
 )
@@ -381,10 +382,8 @@ func (c *Call) newProduct(k int64, left, right, bias Values, outputs int64) *pro
 	if bias == nil {
 		return p
 	}
-	if n := count(bias.Shape()); n != outputs {
-		panic(refuse(ShapesDiffer, "bias "+shapeText(bias.Shape())))
-	}
-	d := must(held(bias))
+	refuseIf(count(bias.Shape()) != outputs, ShapesDiffer, "bias "+shapeText(bias.Shape()))
+	d := must.Get(held(bias))
 	p.bias = d.y
 	return p
 }

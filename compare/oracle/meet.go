@@ -11,6 +11,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/internal/must"
 	"precision/internal/order"
 )
 
@@ -104,7 +105,7 @@ func meetingOf(ctx context.Context, members []Member) (*meeting, error) {
 		m.ends = append(m.ends, &end{Member: members[i]})
 	}
 	defer m.close()
-	_, err := attempt(func() bool { m.check(); return true })
+	err := must.Try(m.check)
 	if err != nil && ctx.Err() != nil {
 		return m, context.Cause(ctx)
 	}
@@ -143,7 +144,7 @@ type end struct {
 func (m *meeting) open(i int) *end {
 	e := m.ends[i]
 	m.rank = e.Rank
-	check(m.ctx.Err())
+	must.Do(m.ctx.Err())
 	if e.file == nil {
 		e.read(e.Entry)
 	}
@@ -152,7 +153,7 @@ func (m *meeting) open(i int) *end {
 
 // read opens the tensors of a recording. The file is the end's, whatever becomes of them.
 func (e *end) read(entry *dump.Entry) {
-	file := must(entry.Open())
+	file := must.Get(entry.Open())
 	e.file, e.ins, e.outs = file, nil, nil
 	var slots []int
 	if e.Op != nil {
@@ -163,14 +164,14 @@ func (e *end) read(entry *dump.Entry) {
 		if i < len(slots) {
 			desc = descAt(e.Op.InputDesc, slots[i])
 		}
-		e.ins = append(e.ins, must(openOperand(file, &file.Inputs[i], desc)))
+		e.ins = append(e.ins, must.Get(openOperand(file, &file.Inputs[i], desc)))
 	}
 	for i := range file.Outputs {
 		var desc *graph.TensorDesc
 		if e.Op != nil {
 			desc = descAt(e.Op.OutputDesc, i)
 		}
-		e.outs = append(e.outs, must(openOperand(file, &file.Outputs[i], desc)))
+		e.outs = append(e.outs, must.Get(openOperand(file, &file.Outputs[i], desc)))
 	}
 }
 
@@ -200,7 +201,7 @@ func (m *meeting) with(i int, output bool, tensor int, many bool, use func(*oper
 	defer m.done(e)
 	o := e.tensor(output, tensor)
 	if many && o.f32 == nil && o.f64 == nil {
-		must(o.hold())
+		must.Get(o.hold())
 		defer func() { o.f32, o.f64 = nil, nil }()
 	}
 	use(o)
@@ -208,7 +209,7 @@ func (m *meeting) with(i int, output bool, tensor int, many bool, use func(*oper
 
 // read reads elements of an input or output of an end.
 func (m *meeting) read(i int, output bool, tensor int, lo int64, into []float64) {
-	m.with(i, output, tensor, false, func(o *operand) { check(o.Range(lo, into, nil)) })
+	m.with(i, output, tensor, false, func(o *operand) { must.Do(o.Range(lo, into, nil)) })
 }
 
 func (e *end) tensor(output bool, i int) *operand {
@@ -629,7 +630,7 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 				if s.from != everyone {
 					x = y
 				}
-				check(o.Range(s.inLo, x, nil))
+				must.Do(o.Range(s.inLo, x, nil))
 				if s.from != everyone {
 					continue
 				}
@@ -656,7 +657,7 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 			for _, i := range to[k] {
 				s := &batch[i]
 				x := x[:s.n]
-				check(found.Range(s.outLo, x, nil))
+				must.Do(found.Range(s.outLo, x, nil))
 				for i, v := range x {
 					o.element(s.outLo+int64(i), v, y[s.at+i], b[s.at+i])
 				}

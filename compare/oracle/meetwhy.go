@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"precision/internal/must"
 	"precision/internal/order"
 )
 
@@ -155,7 +156,7 @@ func (m *meeting) earlier(place int, output bool, t int, idx []int64) []float64 
 			e.file.Close()
 		}
 	}()
-	y, _ := attempt(func() []float64 {
+	y, _ := must.Of(func() []float64 {
 		e.read(e.Before)
 		return e.elements(output, t, idx)
 	})
@@ -166,7 +167,7 @@ func (e *end) elements(output bool, t int, idx []int64) []float64 {
 	o := e.tensor(output, t)
 	refuseIf(idx[len(idx)-1] >= o.view.Len(), BadTensor, o.name, "shape")
 	y := make([]float64, len(idx))
-	check(o.At(idx, y, nil))
+	must.Do(o.At(idx, y, nil))
 	return y
 }
 
@@ -485,7 +486,7 @@ func CheckTransfers(ctx context.Context, members []Member) (Meeting, error) {
 		if e.Type != "HcomReceive" {
 			continue
 		}
-		known, err := attempt(func() bool { return m.receive(i) })
+		known, err := must.Of(func() bool { return m.receive(i) })
 		if err != nil {
 			if ctx.Err() != nil {
 				return m.Meeting, context.Cause(ctx)

@@ -10,6 +10,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/msprobe"
 	"precision/graph"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -114,9 +115,8 @@ func (k *invocation) window() {
 func gatherRows(k *invocation) Values {
 	w, x := k.pair("weight", "input")
 	at := k.axis("dim", 0, len(w.shape))
-	if n, ok := k.args["batch_dims"].number(); ok && n != 0 {
-		panic(refuse(Unsupported, "batch_dims"))
-	}
+	n, ok := k.args["batch_dims"].number()
+	refuseIf(ok && n != 0, Unsupported, "batch_dims")
 	return gatheredBy(w, at, x)
 }
 
@@ -158,7 +158,7 @@ func primitiveProduct(k *invocation) []Reading {
 			if s, t := x.Shape(), y.Shape(); len(s) < 2 || len(t) < 2 || s[len(s)-1] != t[len(t)-2] {
 				continue
 			}
-			v, err := attempt(func() Values { return k.matmul(x, y) })
+			v, err := must.Of(func() Values { return k.matmul(x, y) })
 			if err != nil {
 				failed = err
 				continue
@@ -170,7 +170,7 @@ func primitiveProduct(k *invocation) []Reading {
 		}
 	}
 	if len(readings) == 0 {
-		panic(failed)
+		must.Do(failed)
 	}
 	return readings
 }
@@ -426,7 +426,7 @@ func channelMoments(k *invocation) (out []Values) {
 
 // scattered adds what goes to places of a vector.
 func scattered(k *invocation) Values {
-	at, d, shape := must(numbers(k.tensor("indices"))), must(held(k.tensor("updates"))), k.shape()
+	at, d, shape := must.Get(numbers(k.tensor("indices"))), must.Get(held(k.tensor("updates"))), k.shape()
 	refuseIf(len(shape) != 1 || len(at) != len(d.y), Unsupported, "more than one axis")
 	sum := newSpreader(shape[0])
 	for i, x := range at {
@@ -465,7 +465,7 @@ func (k *invocation) unsliced() *invocation {
 		}
 		m, c := k.with(map[string]*argument{"input": {v: k.args["input"].v, place: k.args["input"].place, op: o}}), *k.Call
 		m.Call = &c
-		if _, err := attempt(func() []Reading { return m.operator("StridedSlice", k.params) }); err != nil {
+		if _, err := must.Of(func() []Reading { return m.operator("StridedSlice", k.params) }); err != nil {
 			return nil
 		}
 		return m
@@ -506,11 +506,10 @@ func (k *invocation) everyEpsilon(of func(k *invocation) []Reading) (out []Readi
 func (k *invocation) alongAny(rank int, of func(k *invocation, axis int64) []Reading) (out []Reading) {
 	var failed error = refuse(NotRecorded, "axis")
 	for axis := range int64(rank) {
-		list, err := attempt(func() []Reading {
+		list, err := must.Of(func() []Reading {
 			list := of(k, axis)
-			if v := list[0].Out[0]; !slices.Equal(v.Shape(), k.shape()) {
-				panic(refuse(ShapeComputed, shapeText(v.Shape()), shapeText(k.shape())))
-			}
+			v := list[0].Out[0]
+			refuseIf(!slices.Equal(v.Shape(), k.shape()), ShapeComputed, shapeText(v.Shape()), shapeText(k.shape()))
 			return list
 		})
 		if err != nil {
@@ -523,7 +522,7 @@ func (k *invocation) alongAny(rank int, of func(k *invocation, axis int64) []Rea
 		}
 	}
 	if len(out) == 0 {
-		panic(failed)
+		must.Do(failed)
 	}
 	return out
 }
@@ -567,7 +566,7 @@ func (k *invocation) anyOrder() (out []Reading) {
 		}
 	}
 	if try(nil); len(out) == 0 {
-		panic(refuse(ShapeComputed, shapeText(x.shape), shapeText(shape)))
+		panic(refusal(ShapeComputed, shapeText(x.shape), shapeText(shape)))
 	}
 	return out
 }
@@ -585,14 +584,13 @@ func (k *invocation) sumOfAll(list []*operand) Values {
 
 // slicedBack puts a gradient where a slice of a tensor was taken from, among zeros.
 func slicedBack(k *invocation) Values {
-	d, shape := must(held(k.tensor("grad"))), k.shape()
+	d, shape := must.Get(held(k.tensor("grad"))), k.shape()
 	begin, end, stride := k.ints("begin"), k.ints("end"), k.ints("strides")
 	n := count(shape)
 	refuseIf(n > maxDense || len(begin) != len(end) || len(begin) != len(stride) || len(begin) > len(shape), ShapesDiffer, shape, begin, end, stride)
 	for _, name := range []string{"ellipsis_mask", "new_axis_mask"} {
-		if x, ok := k.args[name].number(); ok && x != 0 {
-			panic(refuse(Unsupported, name))
-		}
+		x, ok := k.args[name].number()
+		refuseIf(ok && x != 0, Unsupported, name)
 	}
 	mask := func(name string, i int) bool {
 		x, _ := k.args[name].number()
@@ -612,7 +610,7 @@ func slicedBack(k *invocation) Values {
 	for i := range places {
 		places[i] = float64(i)
 	}
-	for i, p := range must(held(cut(&dense{shape: shape, y: places, exact: true}, from, size, step))).y {
+	for i, p := range must.Get(held(cut(&dense{shape: shape, y: places, exact: true}, from, size, step))).y {
 		out[int(p)] = d.y[i]
 	}
 	return &dense{shape: shape, y: out, exact: true}
@@ -625,9 +623,7 @@ func slicedBack(k *invocation) Values {
 func firstAdam(k *invocation) []Reading {
 	power, ok := k.args["beta1_power"].number()
 	beta, too := k.args["beta1"].number()
-	if !ok || !too || power != beta {
-		panic(refuse(NotRecorded, "m, v")) // a later step
-	}
+	refuseIf(!ok || !too || power != beta, NotRecorded, "m, v")
 	return k.firstStep(func(old Values) []Values {
 		zero := broadcastZero(k.shape())
 		in := []Values{old, zero, zero}
@@ -662,7 +658,7 @@ func (k *invocation) scalarOrAll(name string) Values {
 	case count(k.shape()):
 		return reshape(o, k.shape())
 	}
-	panic(refuse(ShapesDiffer, shapeText(o.shape, k.shape())))
+	panic(refusal(ShapesDiffer, shapeText(o.shape, k.shape())))
 }
 
 // firstStep are the readings of an update by all that may have been the weight before.
@@ -847,7 +843,7 @@ func (b *bound) reshapeArguments(of func(o *operand) *operand) (changed bool) {
 
 // kernelReadings are readings of a kernel with results in the shape that was recorded.
 func (b *bound) kernelReadings(c *Call, k *invocation) (list []Reading) {
-	list, err := attempt(func() []Reading { return b.f.forward(k) })
+	list, err := must.Of(func() []Reading { return b.f.forward(k) })
 	fits := func(list []Reading) []Reading {
 		return slices.DeleteFunc(list, func(r Reading) bool {
 			return slices.ContainsFunc(r.Out, func(v Values) bool { return v != nil }) && r.Out[0] != nil && len(c.outs) > 0 && c.outs[0] != nil && count(r.Out[0].Shape()) != count(c.outs[0].shape)
@@ -866,15 +862,12 @@ func (b *bound) kernelReadings(c *Call, k *invocation) (list []Reading) {
 				}
 			}
 		}
-		if flat, failed := attempt(func() []Reading { return b.f.forward(&x) }); failed == nil {
+		if flat, failed := must.Of(func() []Reading { return b.f.forward(&x) }); failed == nil {
 			list = fits(flat)
 		}
 	}
-	switch {
-	case len(list) == 0 && err != nil:
-		panic(err)
-	case len(list) == 0:
-		return given
+	if len(list) == 0 {
+		return must.Get(given, err)
 	}
 	for _, r := range list {
 		for i, v := range r.Out {

@@ -7,6 +7,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -224,7 +225,7 @@ func changed(a *argument, f func(x float64) float64) *argument {
 func (b *bound) guessedReadings(c *Call, i int) (out []Reading) {
 	for _, g := range b.guesses {
 		k := invocation{Call: c, name: g.name, args: g.args, params: g.f.params, results: b.k.results, gradients: b.k.gradients}
-		list, err := attempt(func() []Reading {
+		list, err := must.Of(func() []Reading {
 			if b.Parsed.Direction != msprobe.Backward {
 				return g.f.forward(&k)
 			}
@@ -254,7 +255,7 @@ func (b *bound) guessedReadings(c *Call, i int) (out []Reading) {
 		}
 	}
 	if len(out) == 0 {
-		panic(b.unguessed)
+		must.Do(b.unguessed)
 	}
 	return out
 }

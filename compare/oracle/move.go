@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // Functions of PyTorch that move numbers, cast or make them: bit-exact. The type of
@@ -240,12 +241,10 @@ func defineJoins() {
 				parts = append(parts, v)
 			}
 			if len(parts) == 0 || len(parts[0].Shape()) == 0 {
-				panic(refuse(ShapesDiffer, shapeText(list[0].shape)))
+				panic(refusal(ShapesDiffer, shapeText(list[0].shape)))
 			}
 			for _, p := range parts {
-				if len(p.Shape()) != len(parts[0].Shape()) {
-					panic(refuse(ShapesDiffer, shapeText(parts[0].Shape(), p.Shape())))
-				}
+				refuseIf(len(p.Shape()) != len(parts[0].Shape()), ShapesDiffer, shapeText(parts[0].Shape(), p.Shape()))
 			}
 			return joined(axis, parts...)
 		}), nodes: [][]string{{"#"}}, backward: func(k *invocation, g []Values) gradients {
@@ -403,9 +402,8 @@ func defineMade() {
 				at[0], at[1] = 0, n
 			}
 		}
-		if n := math.Ceil((at[1] - at[0]) / at[2]); n != float64(shape[0]) {
-			panic(refuse(ShapeComputed, n, shapeText(shape)))
-		}
+		n := math.Ceil((at[1] - at[0]) / at[2])
+		refuseIf(n != float64(shape[0]), ShapeComputed, n, shapeText(shape))
 		whole := discrete(k.outType())
 		refuseIf(whole && slices.ContainsFunc(at, func(x float64) bool { return x != math.Trunc(x) }), Unsupported, "whole numbers between others")
 		return &formula{shape: shape, exact: whole, f: func(i int64, _ []int64) (float64, float64) {
@@ -463,7 +461,7 @@ func oneHot(k *invocation, x *operand) Values {
 	shape := k.shape()
 	axis := k.axis("axis", -1, len(shape))
 	refuseIf(len(shape) == 0 || !slices.Equal(without(shape, axis), x.shape), ShapesDiffer, x.shape, shape)
-	idx, on, off := must(numbers(x)), k.float("on_value", 1), k.float("off_value", 0)
+	idx, on, off := must.Get(numbers(x)), k.float("on_value", 1), k.float("off_value", 0)
 	n, inner := shape[axis], count(shape[axis+1:])
 	return &formula{shape: shape, exact: true, f: func(i int64, at []int64) (float64, float64) {
 		if idx[i/(n*inner)*inner+i%inner] == float64(at[axis]) {
@@ -503,7 +501,7 @@ func padded(k *invocation, x *operand) Values {
 // bordered is x with a border to give it a shape, before elements of it in front on each axis: of a number (mode constant),
 // of x mirrored at its first and last elements (reflect), of these elements (replicate), or of x begun again (circular).
 func bordered(x *operand, before, shape []int64, mode string, n num) Values {
-	d, steps := must(held(x)), rowMajor(x.shape)
+	d, steps := must.Get(held(x)), rowMajor(x.shape)
 	return &formula{shape: shape, exact: n.b == 0, f: func(_ int64, at []int64) (float64, float64) {
 		j := int64(0)
 		for i, p := range at {
@@ -656,7 +654,7 @@ func (c *Call) steppedBox(x *operand, begin, end, strides []int64, mask [5]int64
 		case maskBit(mask[3], i):
 			continue
 		case axis >= rank:
-			panic(refuse(BadAttribute, "begin", shapeText(begin), "at most one for each axis of "+shapeText(x.shape)))
+			panic(refusal(BadAttribute, "begin", shapeText(begin), "at most one for each axis of "+shapeText(x.shape)))
 		}
 		b[axis], shape[axis] = sliceOf(begin[i], end[i], strides[i], x.shape[axis], maskBit(mask[0], i), maskBit(mask[1], i),
 			maskBit(mask[4], i))

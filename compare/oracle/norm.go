@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"precision/internal/must"
 	"slices"
 )
 
@@ -166,7 +167,7 @@ func (m *normal) affine(k *invocation, n int64, weight, bias string) {
 			continue
 		}
 		refuseIf(count(o.shape) != n, ShapesDiffer, []int64{n}, o.shape)
-		*p.to = must(numbers(o))
+		*p.to = must.Get(numbers(o))
 	}
 }
 
@@ -205,7 +206,7 @@ func (m *normal) saved(k *invocation, x *operand) {
 	rows := func(name string) []float64 {
 		v := k.tensor(name)
 		refuseIf(count(v.shape) != count(x.shape)/m.n, ShapesDiffer, x.shape, v.shape)
-		return must(numbers(v))
+		return must.Get(numbers(v))
 	}
 	root, mean := rows("rstd"), []float64(nil)
 	if !m.rms {
@@ -368,9 +369,7 @@ func (k *invocation) grouped() (*operand, *normal) {
 // byInstance is the normalisation of every channel of every image by itself.
 func (k *invocation) byInstance() (*operand, *normal) {
 	x := k.tensor("input")
-	if own := k.bool("use_input_stats", true); !own {
-		panic(refuse(Unsupported, "statistics that are not those of the input"))
-	}
+	refuseIf(!k.bool("use_input_stats", true), Unsupported, "statistics that are not those of the input")
 	refuseIf(len(x.shape) < 3, ShapesDiffer, x.shape)
 	channels := x.shape[1]
 	m := &normal{n: count(x.shape[2:]), of: func(row, _ int64) int64 { return row % channels }}
@@ -408,7 +407,7 @@ func (k *invocation) alongChannels(x *operand, names []string, missing ...float6
 		case o != nil:
 			in = append(in, perChannel(x, o))
 		case math.IsNaN(missing[i]):
-			panic(refuse(NoInput, k.shown(name)))
+			panic(refusal(NoInput, k.shown(name)))
 		default:
 			in = append(in, scalar(missing[i]))
 		}
@@ -525,11 +524,10 @@ func buildLayerNormGrad(c *Call) []Values {
 		in[i] = c.need(name, i)
 	}
 	dy, x, n, total := in[0], in[1], count(in[4].shape), count(in[1].shape)
-	if n == 0 || n > maxDense || total%n != 0 || count(dy.shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n {
-		panic(refuse(ShapesDiffer, dy.shape, x.shape, in[2].shape, in[3].shape, in[4].shape))
-	}
-	variance, mean := must(numbers(in[2])), must(numbers(in[3]))
-	m := &normal{n: n, eps: c.attrFloat("epsilon", 1e-7), weight: must(numbers(in[4])), of: func(_, i int64) int64 { return i },
+	refuseIf(n == 0 || n > maxDense || total%n != 0 || count(dy.shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n,
+		ShapesDiffer, dy.shape, x.shape, in[2].shape, in[3].shape, in[4].shape)
+	variance, mean := must.Get(numbers(in[2])), must.Get(numbers(in[3]))
+	m := &normal{n: n, eps: c.attrFloat("epsilon", 1e-7), weight: must.Get(numbers(in[4])), of: func(_, i int64) int64 { return i },
 		given: func(row int64) (num, num) { return exactNum(mean[row]), exactNum(variance[row]) }}
 	k := &invocation{Call: c}
 	dx, terms := m.gradients(k, x, dy)
@@ -580,7 +578,7 @@ func buildBNInfer(c *Call) Values {
 	a := c.arith()
 	factor := exactNum(1)
 	if m := c.input("momentum", 3); m != nil {
-		l := must(numbers(m))
+		l := must.Get(numbers(m))
 		refuseIf(len(l) != 1 || l[0] == 0, Unsupported, "momentum")
 		factor = exactNum(l[0])
 	}
@@ -589,7 +587,7 @@ func buildBNInfer(c *Call) Values {
 	if scale != nil && offset != nil {
 		slots = append(slots, scale, offset)
 	} else if scale != nil || offset != nil {
-		panic(refuse(NoInput, "scale, offset"))
+		panic(refusal(NoInput, "scale, offset"))
 	}
 	in := c.channels(x, slots...)
 	return formulaOf(func(v []num) num {
@@ -798,9 +796,7 @@ func npuNormForms() {
 	// softmax over the last axis of x·scale, where the mask is not 0 of -10000.
 	define("npu_scaled_masked_softmax", function{forward: formulaFor(func(k *invocation) Values {
 		x, mask := k.pair("x", "mask")
-		if fixed := k.bool("fixed_triu_mask", false); fixed {
-			panic(refuse(Unsupported, "fixed_triu_mask"))
-		}
+		refuseIf(k.bool("fixed_triu_mask", false), Unsupported, "fixed_triu_mask")
 		a, scale := k.arith(), k.factor("scale")
 		v := formulaOf(func(v []num) num {
 			if v[1].y != 0 {
@@ -843,9 +839,8 @@ func npuNormForms() {
 		k.required("perm", "shape", "transpose_first")
 		first := k.bool("transpose_first", true)
 		shape := k.ints("shape")
-		if len(shape) > maxRank || slices.ContainsFunc(shape, func(d int64) bool { return !within(d, 1, 1<<40) }) || count(shape) != count(x.shape) {
-			panic(refuse(BadArgument, "shape", shapeText(shape), "as many elements as "+shapeText(x.shape)))
-		}
+		refuseIf(len(shape) > maxRank || slices.ContainsFunc(shape, func(d int64) bool { return !within(d, 1, 1<<40) }) || count(shape) != count(x.shape),
+			BadArgument, "shape", shapeText(shape), "as many elements as "+shapeText(x.shape))
 		var v Values = x
 		if !first {
 			v = reshape(v, shape)
@@ -987,7 +982,7 @@ func defineHyperConnections() {
 			h[i] = k.computed(text, slab1(mix, 1, at, width), root, slab1(alpha, 0, int64(i), 1), slab1(bias, 0, at, width), scalar(k.float("hc_eps", 1e-6)))
 			at += width
 		}
-		in := k.product(reshape(must(held(h[0])), []int64{rows[0], 1, n}), reshape(x, []int64{rows[0], n, x.shape[r-1]}))
+		in := k.product(reshape(must.Get(held(h[0])), []int64{rows[0], 1, n}), reshape(x, []int64{rows[0], n, x.shape[r-1]}))
 		out := []Values{in, h[1], h[2], root, mix, h[0]}
 		for i, v := range out {
 			if _, ok := k.out(i); !ok || v == nil {

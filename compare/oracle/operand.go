@@ -11,6 +11,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/graph"
+	"precision/internal/must"
 )
 
 // operand is a recorded tensor, read in the axis order of the framework. This
@@ -89,7 +90,7 @@ func openOperand(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) (*opera
 
 // inMemory is a tensor whose elements are to be filled in, in float32 if its type fits that.
 func inMemory(name string, typ dtype.Type, shape []int64) *operand {
-	o := &operand{name: name, typ: typ, shape: shape, view: must(layout.Contiguous(shape)), packed: true}
+	o := &operand{name: name, typ: typ, shape: shape, view: must.Get(layout.Contiguous(shape)), packed: true}
 	if typ.FitsFloat32() {
 		o.f32 = make([]float32, count(shape))
 	} else {

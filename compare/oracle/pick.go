@@ -7,6 +7,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	"precision/internal/nd"
 	catalogue "precision/op"
 )
@@ -103,7 +104,7 @@ func defineParts() {
 		kept := slices.Clone(sizes)
 		kept[axis] = 1
 		refuseIf(count(kept) != count(g.shape), ShapesDiffer, g.shape, sizes)
-		d, at := must(held(g)), ints(idx)
+		d, at := must.Get(held(g)), ints(idx)
 		y, steps, place := make([]float64, count(sizes)), rowMajor(sizes), make([]int64, len(sizes))
 		for i, p := range at {
 			refuseIf(p < 0 || p >= sizes[axis], OutsideCache, "indices", p, sizes[axis])
@@ -124,11 +125,11 @@ func defineParts() {
 		for i := range idx.shape {
 			refuseIf(i != axis && idx.shape[i] > x.shape[i], ShapesDiffer, x.shape, idx.shape)
 		}
-		at := must(numbers(idx))
+		at := must.Get(numbers(idx))
 		for _, j := range at {
 			refuseIf(j < 0 || j >= float64(x.shape[axis]), OutsideCache, "index", j, x.shape[axis])
 		}
-		d := must(held(x))
+		d := must.Get(held(x))
 		steps := rowMajor(x.shape)
 		return &formula{shape: idx.shape, exact: true, f: func(i int64, p []int64) (float64, float64) {
 			k := int64(at[i]) * steps[axis]
@@ -188,7 +189,7 @@ func gatheredBy(x Values, axis int, idx *operand) Values { return gatheredIn(x, 
 // beyond the axis is refused.
 func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values {
 	refuseIf(!discrete(idx.typ) || count(idx.shape) > maxDense, BadType, idx.name, idx.typ.String())
-	list, s := must(numbers(idx)), x.Shape()
+	list, s := must.Get(numbers(idx)), x.Shape()
 	g := &gather{x: x, lead: count(s[:axis]), n: s[axis], inner: count(s[axis+1:]), batches: count(s[:shared]), perBatch: count(idx.shape[shared:]), indices: make([]int64, len(list))}
 	for i, f := range list {
 		if g.indices[i] = int64(f); negative && f < 0 {
@@ -219,9 +220,7 @@ func items(k *invocation, v Values) Values {
 		refuseIf(i == nil, NoArgument, "index")
 		refuseIf(i.v == nil, Unsupported, "an index that is a list")
 		switch {
-		case i.tensor() && i.err != nil:
-			panic(i.err)
-		case i.tensor() && i.op.typ.IsBool():
+		case i.tensor() && must.Get(i.op, i.err).typ.IsBool():
 			takes, tensors = takes+max(len(i.op.shape), 1), true
 		case i.v.Kind != msprobe.Ellipsis && i.v.Kind != msprobe.None:
 			takes++
@@ -252,12 +251,12 @@ func items(k *invocation, v Values) Values {
 			refuseIf(n == 0 || n > rest || !slices.Equal(i.op.shape, v.Shape()[axis:axis+n]), ShapesDiffer, i.op.shape, v.Shape())
 			takes -= n - 1
 			for a, o := range k.places(i.op, true)[0].Out {
-				by = append(by, lookup{axis + a, must(held(o))})
+				by = append(by, lookup{axis + a, must.Get(held(o))})
 			}
 			axis += n
 		case i.tensor() && len(i.op.shape) > 0:
 			refuseIf(!discrete(i.op.typ) || count(i.op.shape) > maxDense, Unsupported, "an index of "+i.op.typ.String())
-			by = append(by, lookup{axis, must(held(i.op))})
+			by = append(by, lookup{axis, must.Get(held(i.op))})
 			axis++
 		default:
 			n, ok := i.number()
@@ -295,7 +294,7 @@ func lookedUp(v Values, by []lookup) Values {
 	at := make([]float64, count(shape))
 	for _, l := range by {
 		w, _ := broadcast(l.at, shape)
-		for i, p := range must(numbers(w)) {
+		for i, p := range must.Get(numbers(w)) {
 			if p < 0 {
 				p += float64(s[l.axis])
 			}
@@ -372,9 +371,8 @@ func pickForms() {
 		x, axis := k.differences()
 		d := gradient(g, 0)
 		want := slices.Clone(x.shape)
-		if want[axis]--; !slices.Equal(want, d.Shape()) {
-			panic(refuse(ShapesDiffer, shapeText(want, d.Shape())))
-		}
+		want[axis]--
+		refuseIf(!slices.Equal(want, d.Shape()), ShapesDiffer, shapeText(want, d.Shape()))
 		less := func() Values {
 			return elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{d})
 		}
@@ -416,7 +414,7 @@ func pickForms() {
 			return wholes(counts, shape)
 		}
 		sum := newSpreader(shape[0])
-		for i, w := range must(numbers(weights)) {
+		for i, w := range must.Get(numbers(weights)) {
 			sum.add(list[i], w, 1, 0)
 		}
 		return sum.values(shape, true, k.sumUnit())
@@ -441,10 +439,10 @@ func pickForms() {
 		if len(x.shape) > 1 {
 			batches = x.shape[0]
 		}
-		lo, hi, value := must(numbers(from)), must(numbers(k.tensor("end"))), must(numbers(k.tensor("value")))
+		lo, hi, value := must.Get(numbers(from)), must.Get(numbers(k.tensor("end"))), must.Get(numbers(k.tensor("value")))
 		refuseIf(axis != len(x.shape)-1 || len(x.shape) > 3, Unsupported, "another axis than the last of three")
 		refuseIf(len(from.shape) != 2 || from.shape[1] != batches || len(lo) != len(hi) || int64(len(value)) != from.shape[0], ShapesDiffer, x.shape, from.shape)
-		d, per, n := must(held(x)), count(x.shape)/max(batches, 1), x.shape[axis]
+		d, per, n := must.Get(held(x)), count(x.shape)/max(batches, 1), x.shape[axis]
 		return &formula{shape: x.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 			y, at := d.y[i], float64(i%n)
 			for g := i / per; g < int64(len(lo)); g += batches {
@@ -457,7 +455,7 @@ func pickForms() {
 	})})
 	// Bits that are set for what is not below 0, the lowest first, and back.
 	define("npu_sign_bits_pack", function{forward: moved(func(k *invocation, x *operand) Values {
-		d := must(held(x))
+		d := must.Get(held(x))
 		return sized(&formula{shape: []int64{(count(x.shape) + 7) / 8}, exact: true, f: func(i int64, _ []int64) (y, b float64) {
 			for j, v := range d.y[8*i : min(8*i+8, int64(len(d.y)))] {
 				if v >= 0 {
@@ -470,7 +468,7 @@ func pickForms() {
 		}}, k.shape())
 	})})
 	define("npu_sign_bits_unpack", function{forward: moved(func(k *invocation, x *operand) Values {
-		d := must(held(x))
+		d := must.Get(held(x))
 		return sized(&formula{shape: []int64{8 * count(x.shape)}, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 			return float64(int(d.y[i/8])>>(i%8)&1)*2 - 1, 0
 		}}, k.shape())
@@ -498,7 +496,7 @@ func pickForms() {
 				n = s[1]
 			}
 		}
-		return k.addedRows(k.tensor("grad"), must(numbers(k.tensor("sorted_indices"))), nil, n)
+		return k.addedRows(k.tensor("grad"), must.Get(numbers(k.tensor("sorted_indices"))), nil, n)
 	})})
 	define("npu_moe_token_unpermute", function{forward: formulaFor(func(k *invocation) Values {
 		k.unpadded()
@@ -509,7 +507,7 @@ func pickForms() {
 		k.unsupported("finished")
 		x := k.tensor("x")
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
-		probs := must(held(k.softmax(x, []int{len(x.shape) - 1}, false)))
+		probs := must.Get(held(k.softmax(x, []int{len(x.shape) - 1}, false)))
 		y, idx := k.gated(probs, nil, nil)
 		rows := count(idx.shape[:len(idx.shape)-1])
 		n := idx.shape[len(idx.shape)-1]
@@ -523,12 +521,12 @@ func pickForms() {
 		x, renorm := k.tensor("x"), k.int("renorm", 0)
 		refuseIf(len(x.shape) == 0 || renorm != 0 && renorm != 1, ShapesDiffer, x.shape)
 		last := []int{len(x.shape) - 1}
-		probs := must(held(k.softmax(x, last, false)))
+		probs := must.Get(held(k.softmax(x, last, false)))
 		if renorm == 0 {
 			y, idx := k.gated(probs, nil, nil)
 			return []Reading{{Out: []Values{y, idx, probs}}}
 		}
-		scores := must(numbers(x))
+		scores := must.Get(numbers(x))
 		y, idx := k.gated(&dense{shape: x.shape, y: scores, b: make([]float64, len(scores))}, nil, nil)
 		return []Reading{{Out: []Values{k.softmax(y, last, false), idx, nil}}}
 	}})
@@ -538,7 +536,7 @@ func pickForms() {
 func (k *invocation) places(x *operand, apart bool) []Reading {
 	rank, n := int64(len(x.shape)), count(x.shape)
 	refuseIf(n*rank > maxDense, TooLarge, n*rank, maxDense)
-	d := must(held(x))
+	d := must.Get(held(x))
 	var rows []float64
 	at := make([]int64, rank)
 	found := int64(0)
@@ -574,12 +572,11 @@ func indexAdd(k *invocation) Values {
 	idx := k.tensor("index")
 	to := ints(idx)
 	want := slices.Clone(x.shape)
-	if want[axis] = int64(len(to)); !slices.Equal(want, source.shape) {
-		panic(refuse(ShapesDiffer, shapeText(x.shape, source.shape)))
-	}
+	want[axis] = int64(len(to))
+	refuseIf(!slices.Equal(want, source.shape), ShapesDiffer, shapeText(x.shape, source.shape))
 	refuseIf(x.typ.IsBool(), BadType, x.name, x.typ.String())
-	d := must(held(x))
-	s := must(held(source))
+	d := must.Get(held(x))
+	s := must.Get(held(source))
 	alpha := k.factor("alpha")
 	sum, steps, at := newSpreader(int64(len(d.y))), rowMajor(x.shape), make([]int64, len(x.shape))
 	for i, v := range d.y {
@@ -588,7 +585,7 @@ func indexAdd(k *invocation) Values {
 	for i, v := range s.y {
 		nd.PlaceIn(int64(i), source.shape, at)
 		if at[axis] = to[at[axis]]; at[axis] < 0 || at[axis] >= x.shape[axis] {
-			panic(refuse(BadArgument, "index", at[axis], "below "+itoa(int(x.shape[axis]))))
+			panic(refusal(BadArgument, "index", at[axis], "below "+itoa(int(x.shape[axis]))))
 		}
 		p := int64(0)
 		for a := range at {
@@ -624,9 +621,8 @@ func indexAddGradients(k *invocation, g []Values) gradients {
 // differences are the tensor and the axis of a call of diff.
 func (k *invocation) differences() (*operand, int) {
 	x := k.tensor("input")
-	if n := k.int("n", 1); n != 1 || k.has("prepend") || k.has("append") || x.typ.IsBool() {
-		panic(refuse(Unsupported, "diff of other than neighbours"))
-	}
+	n := k.int("n", 1)
+	refuseIf(n != 1 || k.has("prepend") || k.has("append") || x.typ.IsBool(), Unsupported, "diff of other than neighbours")
 	axis := k.axis("dim", -1, len(x.shape))
 	refuseIf(len(x.shape) == 0 || x.shape[axis] < 1, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 	return x, axis
@@ -640,7 +636,7 @@ func histogram(k *invocation) Values {
 	refuseIf(!within(bins, 1, 1<<20) || count(x.shape) > maxDense, BadArgument, "bins", bins, "a small positive number")
 	lo := k.float("min", 0)
 	hi := k.float("max", 0)
-	d := must(held(x))
+	d := must.Get(held(x))
 	if lo == hi && len(d.y) > 0 {
 		lo, hi = slices.Min(d.y), slices.Max(d.y)
 	}
@@ -727,9 +723,7 @@ func buildGather(c *Call) Values {
 	if dims < 0 {
 		dims += int64(len(idx.shape))
 	}
-	if dims < 0 || dims > int64(len(idx.shape)) || dims > int64(axis) || !slices.Equal(x.shape[:dims], idx.shape[:dims]) {
-		panic(refuse(BadAttribute, "batch_dims", dims, "axes that x and indices share"))
-	}
+	refuseIf(dims < 0 || dims > int64(len(idx.shape)) || dims > int64(axis) || !slices.Equal(x.shape[:dims], idx.shape[:dims]), BadAttribute, "batch_dims", dims, "axes that x and indices share")
 	return c.asRecorded(gatheredIn(x, axis, int(dims), idx, c.attrBool("negative_index_support", false)), 0)
 }
 
@@ -774,9 +768,8 @@ func (v *formula) At(idx []int64, y, b []float64) error {
 // axis, before and behind, as an attribute or an input.
 func buildPad(c *Call) Values {
 	x := c.need("x", 0)
-	if mode := c.attrs.Get("mode").Text(); mode != "" && mode != "constant" && mode != "CONSTANT" {
-		panic(refuse(Unsupported, "mode "+mode))
-	}
+	mode := c.attrs.Get("mode").Text()
+	refuseIf(mode != "" && mode != "constant" && mode != "CONSTANT", Unsupported, "mode "+mode)
 	var list []int64
 	if v := c.attrs.Get("paddings"); v != nil {
 		for _, l := range v.IntLists() {
@@ -792,7 +785,7 @@ func buildPad(c *Call) Values {
 	value := 0.0
 	for name, k := range c.names {
 		if (name == "constant_values" || name == "constant_value") && k < len(c.slots) && c.slots[k] != nil {
-			v := must(numbers(c.slots[k]))
+			v := must.Get(numbers(c.slots[k]))
 			refuseIf(len(v) != 1, Unsupported, name)
 			value = v[0]
 		}
@@ -853,7 +846,7 @@ func (s *spreader) values(shape []int64, weighed bool, unit float64) Values {
 // whole is a gradient with all its elements.
 func whole(g Values, n int64) []float64 {
 	refuseIf(count(g.Shape()) != n, ShapesDiffer, g.Shape(), []int64{n})
-	return must(numbers(g))
+	return must.Get(numbers(g))
 }
 
 // defineMove adds a form that only moves elements of its input. It is its own gradient, too:
@@ -888,16 +881,14 @@ func (k *invocation) traceBack(f *function, g []Values) Values {
 			continue
 		}
 		v := readings[0].out(i)
-		if v == nil {
-			panic(refuse(OutputCount, len(g), len(readings[0].Out)))
-		}
-		from := must(held(v))
+		refuseIf(v == nil, OutputCount, len(g), len(readings[0].Out))
+		from := must.Get(held(v))
 		grads := whole(d, count(v.Shape()))
 		for j, p := range from.y {
 			switch at := int64(p) - 1; {
 			case p == 0:
 			case p != math.Trunc(p) || at < 0 || at >= n:
-				panic(refuse(NoGradient, k.name))
+				panic(refusal(NoGradient, k.name))
 			default:
 				sum.add(at, grads[j], 1, 0)
 			}
@@ -924,12 +915,12 @@ func pickedAlong(k *invocation, g []Values, keep bool) gradients {
 		refuseIf(len(x.shape) == 0 || len(shape) != len(x.shape), ShapesDiffer, x.shape, idx.shape)
 		n, m := count(x.shape), count(shape)
 		refuseIf(n > maxDense || m > maxDense, TooLarge, max(n, m), maxDense)
-		at := must(numbers(idx))
+		at := must.Get(numbers(idx))
 		grads := whole(d, m)
 		sum, steps, place := newSpreader(n), rowMajor(x.shape), make([]int64, len(x.shape))
 		for i, to := range at {
 			if to < 0 || to >= float64(x.shape[axis]) {
-				panic(refuse(BadArgument, idx.name, to, "an index of "+shapeText(x.shape)))
+				panic(refusal(BadArgument, idx.name, to, "an index of "+shapeText(x.shape)))
 			}
 			nd.PlaceIn(int64(i), shape, place)
 			place[axis] = int64(to)
@@ -938,7 +929,7 @@ func pickedAlong(k *invocation, g []Values, keep bool) gradients {
 				p += place[a] * steps[a]
 			}
 			if p >= n {
-				panic(refuse(ShapesDiffer, shapeText(x.shape, idx.shape)))
+				panic(refusal(ShapesDiffer, shapeText(x.shape, idx.shape)))
 			}
 			sum.add(p, grads[i], 1, 0)
 		}
@@ -972,7 +963,7 @@ func (k *invocation) unpadded() {
 
 // byExpert is the order of tokens by their expert, and where each comes to stand in it.
 func (k *invocation) byExpert(idx *operand) (order, back []int64) {
-	list := must(numbers(idx))
+	list := must.Get(numbers(idx))
 	order, back = inOrder(int64(len(list))), make([]int64, len(list))
 	slices.SortStableFunc(order, func(a, b int64) int { return int(list[a]) - int(list[b]) })
 	for at, i := range order {
@@ -1011,14 +1002,14 @@ func wholes(list, shape []int64) Values {
 // unpermuted sums the rows of each token, weighed, in the order of its experts; one rounding (ops-transformer
 // moe_token_unpermute). Rows that were dropped count nothing.
 func (k *invocation) unpermuted(x, idx, probs *operand) Values {
-	places, per := must(numbers(idx)), int64(1)
+	places, per := must.Get(numbers(idx)), int64(1)
 	if probs != nil {
 		refuseIf(len(probs.shape) != 2, ShapesDiffer, probs.shape)
 		per = probs.shape[1]
 	}
 	var weights []float64
 	if probs != nil {
-		weights = must(numbers(probs))
+		weights = must.Get(numbers(probs))
 	}
 	return k.addedRows(x, places, weights, per)
 }
@@ -1027,7 +1018,7 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 func (k *invocation) addedRows(x Values, places, weights []float64, per int64) Values {
 	s := x.Shape()
 	refuseIf(len(s) != 2 || per < 1 || int64(len(places))%per != 0 || weights != nil && len(weights) != len(places), ShapesDiffer, s, []int64{int64(len(places)), per})
-	rows := must(held(x))
+	rows := must.Get(held(x))
 	g, width := gamma(float64(per)+2, k.sumUnit()), s[1]
 	return &formula{shape: []int64{int64(len(places)) / per, width}, f: func(i int64, _ []int64) (y, b float64) {
 		size := 0.0
@@ -1055,7 +1046,7 @@ func (k *invocation) addedRows(x Values, places, weights []float64, per int64) V
 func unpermutedGradients(k *invocation, g []Values) gradients {
 	k.unpadded()
 	idx, probs, d := k.tensor("sorted_indices"), k.optional("probs"), gradient(g, 0)
-	places, s := must(numbers(idx)), d.Shape()
+	places, s := must.Get(numbers(idx)), d.Shape()
 	rows := int64(len(places))
 	if k.has("permuted_tokens") {
 		rows = k.tensor("permuted_tokens").shape[0]
@@ -1198,14 +1189,13 @@ func gatingTopK(k *invocation) []Reading {
 	case 1:
 		v = k.applied(catalogue.Of("sigmoid"), x)
 	default:
-		panic(refuse(BadArgument, "norm_type", kind, "0 or 1"))
+		panic(refusal(BadArgument, "norm_type", kind, "0 or 1"))
 	}
-	probs := must(held(v))
+	probs := must.Get(held(v))
 	var added []float64
 	if bias := k.optional("bias"); bias != nil {
-		if added = must(numbers(bias)); int64(len(added)) != x.shape[1] {
-			panic(refuse(ShapesDiffer, shapeText(x.shape, bias.shape)))
-		}
+		added = must.Get(numbers(bias))
+		refuseIf(int64(len(added)) != x.shape[1], ShapesDiffer, shapeText(x.shape, bias.shape))
 	}
 	closed, doubt := k.groupsOf(probs, added)
 	y, idx := k.gated(probs, added, closed)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -89,7 +90,7 @@ func (w *windows) best(x []float64, element int64) (best int64, equal []int64) {
 
 // places are where in its plane each largest number is; of equal ones any.
 func (w *windows) places(v Values) Values {
-	x, plane := must(held(v)).y, count(w.in)
+	x, plane := must.Get(held(v)).y, count(w.in)
 	shape := append(slices.Clone(v.Shape()[:len(v.Shape())-len(w.in)]), w.out...)
 	return &formula{shape: shape, exact: true, cost: w.cost, f: func(i int64, _ []int64) (float64, float64) {
 		at, equal := w.best(x, i)
@@ -107,9 +108,9 @@ func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 			p, w := k.pooled(d, true)
 			gs, _ := batched(gradient(g, 0), d)
 			refuseIf(!slices.Equal(gs.Shape(), append(slices.Clone(p.v.Shape()[:2]), p.out...)), ShapesDiffer, gs.Shape(), p.out)
-			x := must(held(p.v))
+			x := must.Get(held(p.v))
 			sum := newSpreader(int64(len(x.y)))
-			for o, t := range must(held(gs)).y {
+			for o, t := range must.Get(held(gs)).y {
 				best, equal := w.best(x.y, int64(o))
 				if best < 0 {
 					continue
@@ -214,7 +215,7 @@ func newWindows(x Values, out, window []int64, g geometry, after []int64, outsid
 	for i := range in {
 		if !within(window[i], 1, 1<<16) || !within(g.stride[i], 1, 1<<16) || !within(g.before[i], 0, 1<<16) || !within(g.dilation[i], 1, 1<<16) ||
 			count(window) > 1<<20 || g.before[i] >= window[i]*g.dilation[i] || (out[i]-1)*g.stride[i]-g.before[i] >= in[i] {
-			panic(refuse(BadAttribute, "window, stride, pad", shapeText(window, g.stride, g.before), "what fits "+shapeText(in, out)))
+			panic(refusal(BadAttribute, "window, stride, pad", shapeText(window, g.stride, g.before), "what fits "+shapeText(in, out)))
 		}
 	}
 	w := windowsOf(x.Shape(), append(slices.Clone(x.Shape()[:2]), out...), len(in), func(a int, in, _ int64) func(p int64) taps {
@@ -278,7 +279,7 @@ func (w *windows) each(i int64, f func(place int64, weight float64)) (over, off 
 // values are the sums of what x has at the places, or the largest of it, which is exact. With weights off by δ,
 // B = Σ|x|·δ + g(n+4)·Σ|w·x| of n numbers; a mean divides, which is one rounding more.
 func (w *windows) values(c *Call, in Values, largest bool) Values {
-	x, unit := must(held(in)), c.sumUnit()
+	x, unit := must.Get(held(in)), c.sumUnit()
 	var best, sum, size, reach, own, n float64
 	v := &formula{shape: w.shape, exact: largest && isExact(in), cost: w.cost}
 	if largest {
@@ -383,7 +384,7 @@ func buildPooling(c *Call) Values {
 			span += stride[i] - 1
 		}
 		if span/stride[i]+1 != out[i] && !(up == 0 && span/stride[i] == out[i]) { // a window that would begin outside may be left out
-			panic(refuse(ShapeComputed, itoa(int(span/stride[i]+1)), shapeText(out)))
+			panic(refusal(ShapeComputed, itoa(int(span/stride[i]+1)), shapeText(out)))
 		}
 	}
 	w := newWindows(v, out, window, geometry{stride: stride, before: []int64{pad[0], pad[2]}, dilation: ones(2)}, []int64{pad[1], pad[3]}, false)
@@ -419,7 +420,7 @@ func buildPool(c *Call, largest bool) Values {
 			before[i], after[i] = total/2, total-total/2
 		}
 	} else if !strings.Contains(mode, "VALID") {
-		panic(refuse(BadAttribute, "padding", mode, "SAME or VALID"))
+		panic(refusal(BadAttribute, "padding", mode, "SAME or VALID"))
 	}
 	exclusive := c.attrBool("exclusive", true)
 	include := c.attrBool("count_include_pad", false)
@@ -455,9 +456,7 @@ func resized(k *invocation) Values {
 func (k *invocation) resizing(x, shape []int64) *windows {
 	mode := k.string("mode", "nearest")
 	corners := k.bool("align_corners", false)
-	if smooth := k.bool("antialias", false); smooth {
-		panic(refuse(Unsupported, "antialias"))
-	}
+	refuseIf(k.bool("antialias", false), Unsupported, "antialias")
 	d := len(x) - 2
 	refuseIf(d < 1 || d > 3, ShapesDiffer, x, shape)
 	scale := k.scales(d)
@@ -472,7 +471,7 @@ func (k *invocation) resizing(x, shape []int64) *windows {
 		case scale != nil:
 			want = int64(math.Floor(float64(in) * scale[i]))
 		default:
-			panic(refuse(NoArgument, "size"))
+			panic(refusal(NoArgument, "size"))
 		}
 		refuseIf(want != out || out > maxDense || in < 1, ShapeComputed, want, shape)
 		ratio := float64(in) / float64(out)
@@ -551,7 +550,7 @@ func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 				list[i].at, list[i].weight = append(list[i].at, clip(lo+int64(j)-1)), append(list[i].weight, w)
 			}
 		default:
-			panic(refuse(BadArgument, "mode", mode, "nearest, linear, bicubic or area"))
+			panic(refusal(BadArgument, "mode", mode, "nearest, linear, bicubic or area"))
 		}
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -275,7 +276,7 @@ func productForms() {
 			act := map[string]string{"gelu_erf": "none", "gelu_tanh": "tanh"}[how]
 			return k.with(map[string]*argument{"approximate": textArgument(act)}).applied(catalogue.Of("gelu"), k.between(v))
 		default:
-			panic(refuse(Unsupported, "fused_op_type "+how))
+			panic(refusal(Unsupported, "fused_op_type "+how))
 		}
 	})})
 	define("npu_transpose_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
@@ -450,9 +451,8 @@ func einsum(k *invocation) Values {
 	}
 	in := make([]Values, len(list))
 	for i, o := range list {
-		if in[i] = o; o.typ == dtype.Bool {
-			panic(refuse(BadType, o.name, o.typ.String()))
-		}
+		in[i] = o
+		refuseIf(o.typ == dtype.Bool, BadType, o.name, o.typ.String())
 	}
 	return k.newContraction(labels, result, in...)
 }
@@ -538,9 +538,8 @@ func buildFullyConnection(c *Call) Values {
 	}
 	refuseIf(axis < 1 || axis > int64(len(x.shape)) || len(w.shape) < 1 || c.input("offset_w", 3) != nil, BadAttribute, "axis", axis, "an axis of x")
 	if x.typ == dtype.Int8 {
-		if off := c.attrInt("offset_x", 0); off != 0 {
-			panic(refuse(Unsupported, "offset_x"))
-		}
+		off := c.attrInt("offset_x", 0)
+		refuseIf(off != 0, Unsupported, "offset_x")
 	}
 	m, k := count(x.shape[:axis]), count(x.shape[axis:])
 	n := count(w.shape) / max(k, 1)
@@ -594,10 +593,10 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) Valu
 			if have, ok := size[l]; !ok || have == 1 {
 				size[l] = s[a]
 			} else if s[a] != have && s[a] != 1 {
-				panic(refuse(ShapesDiffer, shapeText(s)))
+				panic(refusal(ShapesDiffer, shapeText(s)))
 			}
 		}
-		d := must(held(x))
+		d := must.Get(held(x))
 		o := leaf(x)
 		v.exact = v.exact && o != nil && discrete(o.typ)
 		v.in = append(v.in, d)
@@ -719,7 +718,7 @@ func (k *invocation) cast(o *operand) *operand {
 	buf := make([]float64, min(n, batch))
 	for lo := int64(0); lo < n; lo += batch {
 		part := buf[:min(batch, n-lo)]
-		check(o.Range(lo, part, nil))
+		must.Do(o.Range(lo, part, nil))
 		for i, x := range part {
 			w.f32[lo+int64(i)] = float32(p.Round(x))
 		}
@@ -784,7 +783,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 		case len(from) == 1 && len(weights) > 1 && e == 0:
 			return from[0]
 		}
-		panic(refuse(InputCount, len(from), e+1))
+		panic(refusal(InputCount, len(from), e+1))
 	}
 	unpacked := map[*operand]Values{} // once for all experts
 	matrix := func(e int) Values {
@@ -815,7 +814,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 			if o, is := scale.(*operand); is {
 				scale = k.factorsOf(o)
 			} else if scales[0].typ.Bits() == 64 {
-				panic(refuse(BadType, k.shown("scale"), scales[0].typ.String()))
+				panic(refusal(BadType, k.shown("scale"), scales[0].typ.String()))
 			}
 			return finish(k.wholeProduct(x, w), scale, token, bias, early, nil)
 		case narrowFloat(typ):
@@ -825,7 +824,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 			// For few rows x is split into planes of int8, which is off by 2^-15 of the row's largest number.
 			return k.planes(x, k.weightOf(w, part(anti, e), part(shift, e), typ), bias)
 		case scale != nil || token != nil:
-			panic(refuse(Unsupported, "scale of numbers that are not quantised"))
+			panic(refusal(Unsupported, "scale of numbers that are not quantised"))
 		}
 		v := k.product(x, w)
 		if bias != nil {
@@ -851,7 +850,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 			ends[i] += ends[i-1]
 		}
 	default:
-		panic(refuse(Unsupported, "group_list_type"))
+		panic(refusal(Unsupported, "group_list_type"))
 	}
 	x, from := xs[0], int64(0)
 	var parts []Values
@@ -878,7 +877,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 // planes is a product whose first factor may be split into planes: it is off by 2^-15 of the largest number of a row times the sum
 // of a column (ops-transformer gmm/grouped_matmul, grouped_matmul_antiquant_a16w8_msd.h).
 func (k *invocation) planes(x, w, bias Values) Values {
-	d, m := must(held(x)), must(held(w))
+	d, m := must.Get(held(x)), must.Get(held(w))
 	rows, inner, n := d.shape[0], d.shape[1], m.shape[1]
 	largest, size := make([]float64, rows), make([]float64, n)
 	for i, v := range d.y {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -427,7 +428,7 @@ func (t *tape) together(how string, list []float64) float64 {
 		t.mute(true)
 		return fold("*")
 	}
-	panic(refuse(BadArgument, "reduce", how, "a reduction"))
+	panic(refusal(BadArgument, "reduce", how, "a reduction"))
 }
 
 // extreme is the largest or smallest number, all of which have the same share in it; of those that may be it, by their errors,
@@ -642,7 +643,7 @@ func defineTaken() {
 		mask := t.tensor("mask")
 		shape, ok := broadcastShape(x.shape, mask.shape)
 		refuseIf(!ok, ShapesDiffer, x.shape, mask.shape)
-		from, on := t.spreadTo(x, shape), t.spreadTo(must(held(mask)), shape)
+		from, on := t.spreadTo(x, shape), t.spreadTo(must.Get(held(mask)), shape)
 		out := &dense{exact: true}
 		for i, p := range from {
 			if on[i] != 0 {
@@ -658,7 +659,7 @@ func defineTaken() {
 		refuseIf(!ok, ShapesDiffer, x.shape, mask.shape)
 		out := &dense{shape: shape, y: slices.Clone(t.spreadTo(x, shape)), exact: true}
 		next := 0
-		for i, on := range t.spreadTo(must(held(mask)), shape) {
+		for i, on := range t.spreadTo(must.Get(held(mask)), shape) {
 			if on != 0 {
 				refuseIf(next >= len(src.y), ShapesDiffer, src.shape, mask.shape)
 				out.y[i] = src.y[next]
@@ -713,7 +714,7 @@ func takenAlong(x, idx Values, axis int) Values {
 	to[axis] = w[axis]
 	from, _ := broadcast(x, s)
 	by, _ := broadcast(idx, to)
-	d, list, steps := move(from), must(numbers(by)), rowMajor(s)
+	d, list, steps := move(from), must.Get(numbers(by)), rowMajor(s)
 	out, at := &dense{shape: to, y: make([]float64, len(list)), exact: true}, make([]int64, len(to))
 	for i, p := range list {
 		nd.PlaceIn(int64(i), to, at)
@@ -1047,7 +1048,7 @@ func defineSpreads() {
 		mask, out, wide, width := []float64(nil), t.blank(x.shape), x.shape[1]*x.shape[2], x.shape[2]
 		if o := t.optional("mask"); o != nil {
 			refuseIf(len(o.shape) != 2 || o.shape[0] != x.shape[1] || o.shape[1] != x.shape[0], ShapesDiffer, x.shape, o.shape)
-			mask = must(numbers(o))
+			mask = must.Get(numbers(o))
 		}
 		for i := range out.y {
 			at, b := int64(i)/wide, int64(i)%wide/width
@@ -1284,7 +1285,7 @@ func (t *tape) quantileOf(list []float64, place float64, how string) float64 {
 		high, _ := t.tied(list, list[hi])
 		return t.do("a,b,w)=a+w*(b-a)", low, high, p)
 	default:
-		panic(refuse(BadArgument, "interpolation", how, "linear"))
+		panic(refusal(BadArgument, "interpolation", how, "linear"))
 	}
 	one, _ := t.tied(list, list[hi])
 	return one

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -147,7 +148,7 @@ func quantKernels() {
 		x := k.tensor("x")
 		refuseIf(k.string("round_mode", "rint") != "rint", Unsupported, "round_mode")
 		most := 0.0
-		for _, v := range must(numbers(x)) {
+		for _, v := range must.Get(numbers(x)) {
 			most = max(most, abs(v))
 		}
 		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), x, k.tensor("scale")), sized(scalar(most), []int64{1})}}}
@@ -164,7 +165,7 @@ func quantKernels() {
 		k.unsupported("offset")
 		k.only(0, "round_mode")
 		s := k.tensor("scale")
-		d := must(held(s))
+		d := must.Get(held(s))
 		return sized(&formula{shape: s.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 			return float64(math.Float32bits(float32(d.y[i]))&^0x1fff) + 0x1p46, 0
 		}}, k.shape())
@@ -259,7 +260,7 @@ func fours(o *operand) Values {
 	shape := slices.Clone(o.shape)
 	shape[len(shape)-1] *= 8
 	refuseIf(count(shape) > maxDense, TooLarge, count(shape), maxDense)
-	words := must(numbers(o))
+	words := must.Get(numbers(o))
 	d := &dense{shape: shape, y: make([]float64, count(shape)), exact: true}
 	for i := range d.y {
 		d.y[i] = float64(int32(uint32(int32(words[i/8]))<<(28-4*(i%8))) >> 28)
@@ -295,7 +296,7 @@ func (k *invocation) weightOf(w Values, scale, offset Values, t dtype.Type) Valu
 			rows = n[0]
 			refuseIf(s[rank-2]%rows != 0, ShapesDiffer, s, n)
 			wide := newStrided(v, []int64{rows, s[rank-2] / rows, n[1]}, []int64{n[1], 0, 1}, 0)
-			return reshape(must(held(wide)), []int64{s[rank-2], n[1]})
+			return reshape(must.Get(held(wide)), []int64{s[rank-2], n[1]})
 		}
 		return reshape(v, lastOf(v, rank))
 	}
@@ -323,7 +324,7 @@ func unblocked(x, scale *operand, axis int) Values {
 	n, inner := x.shape[axis], count(x.shape[axis+1:])
 	pairs := (n + 63) / 64
 	refuseIf(count(scale.shape) != count(x.shape[:axis])*pairs*inner*2, ShapesDiffer, x.shape, scale.shape)
-	d, s := must(held(x)), must(held(scale))
+	d, s := must.Get(held(x)), must.Get(held(scale))
 	y := make([]float64, len(d.y))
 	for i, v := range d.y {
 		i := int64(i)
@@ -481,7 +482,7 @@ func (k *invocation) inBlocks(v Values, output int, n int64, of func(i int64) in
 	top, alg := map[dtype.Type]int{dtype.Float8E4M3FN: 8, dtype.Float8E5M2: 15}[t], k.int("scale_alg", 0)
 	refuseIf(alg != 0 && alg != 1, Unsupported, "scale_alg")
 	refuseIf(!within(n, 1, maxDense), TooLarge, n, maxDense)
-	d := must(held(v))
+	d := must.Get(held(v))
 	bound := func(i int64) float64 {
 		if d.b == nil {
 			return 0
@@ -714,7 +715,7 @@ func buildQuant(c *Call) Values {
 	case "Trunc":
 		round = math.Trunc
 	default:
-		panic(refuse(BadAttribute, "round_mode", mode, "Round, Floor, Ceil or Trunc"))
+		panic(refusal(BadAttribute, "round_mode", mode, "Round, Floor, Ceil or Trunc"))
 	}
 	u := precisionFor(x.typ).v // the product may be formed in float16 where x is
 	return c.clippedTo(dtype.Int8, round, formulaOf(func(v []num) num {
@@ -754,12 +755,12 @@ func buildDequant(c *Call) Values {
 	refuseIf(n > 1<<20, TooLarge, n, 1<<20)
 	scale := &dense{shape: s.shape, y: make([]float64, n), exact: true}
 	if s.typ == dtype.Uint64 || s.typ == dtype.Int64 {
-		words := must(s.words())
+		words := must.Get(s.words())
 		for i, w := range words {
 			scale.y[i] = float64(math.Float32frombits(uint32(w)))
 		}
 	} else {
-		check(s.Range(0, scale.y, nil))
+		must.Do(s.Range(0, scale.y, nil))
 	}
 	var along Values = reshape(scale, []int64{n})
 	if n > 1 {
@@ -824,7 +825,7 @@ func stepsOf(t dtype.Type) float64 {
 	case narrowFloat(t) && t != dtype.Float8E8M0 && t != dtype.HiFloat8:
 		return t.Max()
 	}
-	panic(refuse(Unsupported, "quantised to "+t.String()))
+	panic(refusal(Unsupported, "quantised to "+t.String()))
 }
 
 // roundedTo rounds to a type; what its error brings over a tie is off by as much.
@@ -917,8 +918,9 @@ func (k *invocation) alongAxis(x, v *operand, name string, missing int64) Values
 // wholeProduct is a product of int8 matrices, whose sums are exact.
 func (k *invocation) wholeProduct(x, w Values) Values {
 	for _, v := range []Values{x, w} {
-		if o, is := v.(*operand); is && o.typ != dtype.Int8 {
-			panic(refuse(BadType, o.name, o.typ.String()))
+		o, is := v.(*operand)
+		if is && o.typ != dtype.Int8 {
+			panic(refusal(BadType, o.name, o.typ.String()))
 		}
 	}
 	p := newPointwise(func(x, _ [][]float64, y, b []float64) { copy(y, x[0]); clear(b) }, k.product(x, w))
@@ -932,7 +934,7 @@ func (k *invocation) factorsOf(s *operand) Values {
 	if s.typ != dtype.Int64 && s.typ != dtype.Uint64 {
 		return s
 	}
-	words := must(s.words())
+	words := must.Get(s.words())
 	d := &dense{shape: s.shape, y: make([]float64, len(words)), b: make([]float64, len(words))}
 	for i, w := range words {
 		cut := float64(math.Float32frombits(uint32(w) &^ 0x1fff))

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
 
 	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/graph"
+	"precision/internal/must"
 )
 
 // Why an output is not known, or what there is to say of one that is. The
@@ -301,41 +301,16 @@ type Split struct {
 }
 
 // A refusal ends the making of readings wherever it is met, as an error of syntax ends the work of a parser: forms
-// are written as formulas, and [attempt] is the one place where a refusal becomes an error again. Only what makes
+// are written as formulas, and [must.Of] is where a refusal becomes an error again. Only what makes
 // readings refuses so; Values, which compute later, return errors. Meetings of ranks end so, too.
 
-// attempt calls what may refuse.
-func attempt[T any](f func() T) (v T, err error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case runtime.Error:
-			panic(p)
-		case error:
-			err = p
-		default:
-			panic(p)
-		}
-	}()
-	return f(), nil
-}
+// refusal is what ends it, where a refusal is the only way on.
+func refusal(kind result.Kind, args ...any) any { return must.Failure(refuse(kind, args...)) }
 
 // refuseIf refuses where something is bad: what a form asks of its arguments, a line each. Arguments that are shapes
 // become text when they are needed.
 func refuseIf(bad bool, kind result.Kind, args ...any) {
 	if bad {
-		panic(refuse(kind, args...))
-	}
-}
-
-// must refuses where a computation failed.
-func must[T any](v T, err error) T {
-	check(err)
-	return v
-}
-
-func check(err error) {
-	if err != nil {
-		panic(err)
+		panic(refusal(kind, args...))
 	}
 }

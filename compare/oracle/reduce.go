@@ -11,6 +11,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -65,7 +66,7 @@ func shared(k *invocation, g []Values) gradients {
 		grads := whole(d, m)
 		var all [3][]float64 // elements, extremes and where these are
 		for i, v := range []Values{x, y, of} {
-			all[i] = must(numbers(v))
+			all[i] = must.Get(numbers(v))
 		}
 		ties := make([]float64, m)
 		for i, v := range all[0] {
@@ -225,7 +226,7 @@ func defineOrdered() {
 	define("cumsum", function{forward: moved(func(k *invocation, x *operand) Values { return k.running(k.converted(x)) }),
 		backward: unmoved(func(k *invocation, _ *operand, g Values) Values {
 			back := []int{k.axis("dim", 0, len(g.Shape()))}[:min(len(g.Shape()), 1)]
-			return flipped(must(held(k.running(flipped(g, back)))), back)
+			return flipped(must.Get(held(k.running(flipped(g, back)))), back)
 		})})
 	define("topk", function{forward: ordered, backward: picked})
 	define("sort", function{forward: ordered, backward: picked})
@@ -378,12 +379,9 @@ func ordered(k *invocation) []Reading {
 	n := x.shape[axis]
 	if k.name == "topk" {
 		down = k.bool("largest", true)
-		if sorted := k.bool("sorted", true); !sorted {
-			panic(refuse(Unsupported, "sorted false"))
-		}
-		if n = k.int("k", -1); !within(n, 0, x.shape[axis]) {
-			panic(refuse(BadArgument, "k", n, "at most "+itoa(int(x.shape[axis]))))
-		}
+		refuseIf(!k.bool("sorted", true), Unsupported, "sorted false")
+		n = k.int("k", -1)
+		refuseIf(!within(n, 0, x.shape[axis]), BadArgument, "k", n, "at most "+itoa(int(x.shape[axis])))
 	}
 	nan := &atomic.Bool{}
 	doubt := func(x []float64) float64 { // where NaN goes is each device's own affair, and it moves the others
@@ -488,7 +486,7 @@ func toNumber(b bool) float64 {
 func (c *Call) rowsBack(v Values, rank int, kept, axes []int) Values {
 	back := backAxes(v, rank, kept, axes)
 	if s, ok := back.(*strided); ok && !s.plain {
-		d := must(held(v))
+		d := must.Get(held(v))
 		return backAxes(d, rank, kept, axes)
 	}
 	return back

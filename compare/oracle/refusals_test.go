@@ -10,6 +10,7 @@ import (
 	"precision/dump"
 	"precision/dump/msprobe"
 	"precision/graph"
+	"precision/internal/must"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -107,7 +108,7 @@ func TestReshapeBeyond(t *testing.T) {
 		shape   []int64
 		refused bool
 	}{{[]int64{2, 2}, false}, {[]int64{6}, true}, {[]int64{3}, true}, {[]int64{4, 4}, true}} {
-		_, err := attempt(func() Values { return reshape(slab1(whole, 0, 1, 4), c.shape) })
+		_, err := must.Of(func() Values { return reshape(slab1(whole, 0, 1, 4), c.shape) })
 		if (err != nil) != c.refused {
 			t.Errorf("4 elements as %v: %v", c.shape, err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"precision/dump/msprobe"
 	"precision/graph"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -486,9 +487,9 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 			continue
 		}
 		if o := c.input(a.From[0], a.Slot); o != nil && c.attrs.Get(key) == nil {
-			if at := strings.IndexByte(o.axes, 'C'); row.Traits&catalogue.Channels != 0 && len(o.axes) == len(o.shape) && at > 0 && at != 1 {
-				panic(refuse(BadLayout, key, o.axes+" where the channels come second"))
-			}
+			at := strings.IndexByte(o.axes, 'C')
+			refuseIf(row.Traits&catalogue.Channels != 0 && len(o.axes) == len(o.shape) && at > 0 && at != 1,
+				BadLayout, key, o.axes+" where the channels come second")
 			k.args[a.Param] = &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: key, op: o}
 			continue
 		}
@@ -554,9 +555,9 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 	}
 	switch {
 	case v == nil && a.Default == "?" && a.Slot >= 0:
-		panic(refuse(NoInput, key))
+		panic(refusal(NoInput, key))
 	case v == nil && a.Default == "?":
-		panic(refuse(NoAttribute, key))
+		panic(refusal(NoAttribute, key))
 	case v == nil && a.Default == "" && a.Words == nil:
 		return nil
 	case v == nil && a.Words != nil:
@@ -595,7 +596,7 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 		}
 		return out
 	}
-	panic(refuse(BadAttribute, key, v.String(), "a number, a text or a list of whole numbers"))
+	panic(refusal(BadAttribute, key, v.String(), "a number, a text or a list of whole numbers"))
 }
 
 // defaultNumber is the default of an argument; NaN if that is a text.
@@ -758,7 +759,7 @@ func (c *Call) fusedMatmul(x1, x2, bias *operand) []Reading {
 	var out []Reading
 	var first error
 	for _, t := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
-		v, err := attempt(func() Values { return c.newMatmul(turned(x1, t[0]), turned(x2, t[1]), valuesOf(bias)) })
+		v, err := must.Of(func() Values { return c.newMatmul(turned(x1, t[0]), turned(x2, t[1]), valuesOf(bias)) })
 		if err == nil && !sameShape(v.Shape(), want) {
 			err = refuse(ShapeComputed, shapeText(v.Shape()), shapeText(want))
 		}
@@ -771,7 +772,7 @@ func (c *Call) fusedMatmul(x1, x2, bias *operand) []Reading {
 		out = append(out, Reading{Name: "transposed", Args: []string{sides(t)}, Out: []Values{v}})
 	}
 	if len(out) == 0 {
-		panic(first)
+		must.Do(first)
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -18,7 +19,7 @@ func routeForms() {
 	define("npu_moe_compute_expert_tokens", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("sorted_expert_for_source_row")
 		ends := make([]int64, k.count("num_expert"))
-		for _, e := range must(numbers(x)) {
+		for _, e := range must.Get(numbers(x)) {
 			if i := max(math.Ceil(e), 0); i < float64(len(ends)) {
 				ends[int(i)]++
 			}
@@ -57,7 +58,7 @@ func routeForms() {
 // mappedSums are the rows of each token added up, weighed by its probabilities where the map has them, and these.
 func mappedSums(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
-	x, places := k.tensor("permuted_tokens"), must(numbers(k.tensor("sorted_indices")))
+	x, places := k.tensor("permuted_tokens"), must.Get(numbers(k.tensor("sorted_indices")))
 	tokens := k.ints("restore_shape")
 	refuseIf(len(tokens) != 2 || tokens[0] < 1 || int64(len(places))%tokens[0] != 0, ShapesDiffer, tokens, []int64{int64(len(places))})
 	weights, _ := k.mapped()
@@ -73,7 +74,7 @@ func (k *invocation) mapped() (weights []float64, at []int) {
 	if !k.has("probs") {
 		return nil, nil
 	}
-	probs, routes := must(numbers(k.tensor("probs"))), must(numbers(k.tensor("routing_map")))
+	probs, routes := must.Get(numbers(k.tensor("probs"))), must.Get(numbers(k.tensor("routing_map")))
 	refuseIf(len(probs) != len(routes), ShapesDiffer, []int64{int64(len(probs))}, []int64{int64(len(routes))})
 	for i, has := range routes {
 		if has != 0 {
@@ -98,7 +99,7 @@ func mappedSumsGradients(k *invocation) []Reading {
 	all := unpermutedGradients(k.with(args), []Values{d})
 	out := []Values{all["permuted_tokens"](), nil}
 	if weights != nil && k.has("permuted_tokens") {
-		mine, shape := must(held(all["probs"]())), k.tensor("probs").shape
+		mine, shape := must.Get(held(all["probs"]())), k.tensor("probs").shape
 		v := &dense{shape: shape, y: make([]float64, count(shape)), b: make([]float64, count(shape))}
 		for i, p := range at {
 			v.y[p], v.b[p] = mine.y[i], mine.b[i]
@@ -111,11 +112,11 @@ func mappedSumsGradients(k *invocation) []Reading {
 // mappedGradients are those of what mappedRouting took: of each token its rows added up, of the probabilities those of their rows.
 func mappedGradients(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
-	tokens, places, routes := k.int("tokens_num", 0), must(numbers(k.tensor("sorted_indices"))), k.tensor("routing_map")
+	tokens, places, routes := k.int("tokens_num", 0), must.Get(numbers(k.tensor("sorted_indices"))), k.tensor("routing_map")
 	refuseIf(tokens < 1 || int64(len(places))%tokens != 0 || len(routes.shape) != 2, ShapesDiffer, routes.shape, []int64{int64(len(places))})
 	out := []Values{k.addedRows(k.tensor("grad"), places, nil, int64(len(places))/tokens), nil}
 	if k.has("probs_grad") {
-		has, g, at := must(numbers(routes)), must(numbers(k.tensor("probs_grad"))), 0
+		has, g, at := must.Get(numbers(routes)), must.Get(numbers(k.tensor("probs_grad"))), 0
 		d := &dense{shape: routes.shape, y: make([]float64, len(has)), exact: true}
 		experts := int(routes.shape[1])
 		for e := range experts {
@@ -137,7 +138,7 @@ func mappedGradients(k *invocation) []Reading {
 func mappedRouting(k *invocation) []Reading {
 	x, routes := k.pair("tokens", "routing_map")
 	refuseIf(len(x.shape) != 2 || len(routes.shape) != 2 || routes.shape[0] != x.shape[0], ShapesDiffer, x.shape, routes.shape)
-	has, experts := must(numbers(routes)), routes.shape[1]
+	has, experts := must.Get(numbers(routes)), routes.shape[1]
 	var tokens, at []int64 // and where the probability of each is
 	padded := k.bool("drop_and_pad", false)
 	for e := range experts {
@@ -204,12 +205,12 @@ func addedProducts(k *invocation) Values {
 func combinedProducts(k *invocation) Values {
 	k.unsupported("bias", "offset")
 	refuseIf(k.tensor("x").typ != dtype.Int8, Unsupported, "another type than int8")
-	v := must(held(k.expertProducts(nil, k.scaledProduct)))
+	v := must.Get(held(k.expertProducts(nil, k.scaledProduct)))
 	n, to, shape, u := v.shape[1], ints(k.tensor("row_index")), k.shape(), k.unit()
 	refuseIf(len(shape) != 2 || shape[1] != n || int64(len(to)) != v.shape[0], ShapesDiffer, v.shape, shape)
 	weights := slices.Repeat([]float64{1}, len(to))
 	if k.has("logit") {
-		weights = must(numbers(k.tensor("logit")))
+		weights = must.Get(numbers(k.tensor("logit")))
 	}
 	refuseIf(len(weights) != len(to), ShapesDiffer, v.shape, []int64{int64(len(weights))})
 	sum := newSpreader(count(shape))
@@ -230,7 +231,7 @@ func combinedProducts(k *invocation) Values {
 	if k.has("shared_input") {
 		shared, first, weight := k.tensor("shared_input"), k.int("shared_input_offset", 0), k.float("shared_input_weight", 1)
 		refuseIf(len(shared.shape) != 2 || shared.shape[1] != n || first < 0 || first+shared.shape[0] > shape[0], ShapesDiffer, shared.shape, shape)
-		d := must(held(shared))
+		d := must.Get(held(shared))
 		for i := range shared.shape[0] {
 			add(first+i, d, i, weight)
 		}
@@ -427,7 +428,7 @@ func initRouting(k *invocation) []Reading {
 	x, idx := k.pair("x", "expert_idx")
 	refuseIf(len(x.shape) != 2 || len(idx.shape) != 2 || idx.shape[0] != x.shape[0] || idx.shape[1] == 0, ShapesDiffer, x.shape, idx.shape)
 	k.only(0, "drop_pad_mode")
-	experts, per := must(numbers(idx)), idx.shape[1]
+	experts, per := must.Get(numbers(idx)), idx.shape[1]
 	all := k.ints("active_expert_range")
 	lo, hi := 0.0, math.Inf(1)
 	if len(all) == 2 {
@@ -489,7 +490,7 @@ func initRouting(k *invocation) []Reading {
 		}
 		out[0], out[3] = k.byRowQuantised(v, 0, 3)
 	default:
-		panic(refuse(Unsupported, "quant_mode "+itoa(int(mode))))
+		panic(refusal(Unsupported, "quant_mode "+itoa(int(mode))))
 	}
 	if shape, ok := k.out(1); ok && count(shape) == int64(len(experts)) {
 		to := repeated(len(experts), -1)
@@ -534,7 +535,7 @@ func initRouting(k *invocation) []Reading {
 // In modes 0 and 1 the places of all tokens for each k stand together, in 2 and 3 those of each token.
 func finalizeRouting(k *invocation) Values {
 	rows, to := k.tensor("expanded_permuted_rows"), k.tensor("expanded_src_to_dst_row")
-	places := must(numbers(to))
+	places := must.Get(numbers(to))
 	per := int64(1)
 	scales := k.optional("scales")
 	if scales != nil {
@@ -545,14 +546,14 @@ func finalizeRouting(k *invocation) Values {
 	refuseIf(n < 2 || per == 0 || int64(len(places))%per != 0, ShapesDiffer, rows.shape, to.shape)
 	width := rows.shape[n-1]
 	tokens := int64(len(places)) / per
-	d := must(held(rows))
+	d := must.Get(held(rows))
 	list := func(name string, most int64) []float64 {
 		o := k.optional(name)
 		if o == nil {
 			return nil
 		}
 		refuseIf(count(o.shape) != most, ShapesDiffer, o.shape, []int64{most})
-		return must(numbers(o))
+		return must.Get(numbers(o))
 	}
 	skips := [][]float64{list("skip1", tokens*width), list("skip2", tokens*width)}
 	weights := list("scales", tokens*per)
@@ -560,7 +561,7 @@ func finalizeRouting(k *invocation) Values {
 	if k.has("bias") {
 		o := k.tensor("bias")
 		refuseIf(len(o.shape) != 2 || o.shape[1] != width, ShapesDiffer, o.shape)
-		bias, expert = must(numbers(o)), list("export_for_source_row", tokens*per)
+		bias, expert = must.Get(numbers(o)), list("export_for_source_row", tokens*per)
 		k.required("export_for_source_row")
 	}
 	byToken := k.int("drop_pad_mode", 0) >= 2
@@ -614,7 +615,7 @@ func reRouting(k *invocation) []Reading {
 	x, counts := k.pair("tokens", "expert_token_num_per_rank")
 	k.only(0, "idx_type")
 	refuseIf(len(x.shape) != 2 || len(counts.shape) != 2, ShapesDiffer, x.shape, counts.shape)
-	n := must(numbers(counts))
+	n := must.Get(numbers(counts))
 	ranks, experts := counts.shape[0], counts.shape[1]
 	starts := make([]int64, len(n))
 	at := int64(0)
@@ -675,10 +676,10 @@ func topKTopP(k *invocation) Values {
 		}
 		o := k.tensor(name)
 		refuseIf(count(o.shape) != rows, ShapesDiffer, x.shape, o.shape)
-		return must(numbers(o))
+		return must.Get(numbers(o))
 	}
 	ks, ps := list("k"), list("p")
-	d := must(held(x))
+	d := must.Get(held(x))
 	y := &dense{shape: x.shape, y: slices.Clone(d.y), b: make([]float64, len(d.y)), exact: true}
 	for r := range rows {
 		row, out, off := d.y[r*n:][:n], y.y[r*n:][:n], y.b[r*n:][:n]
@@ -756,11 +757,11 @@ func lightningIndexer(k *invocation) []Reading {
 	for b := 1; b < len(s.starts); b++ {
 		s.starts[b], from[b] = s.starts[b-1]+s.lengths[b-1], from[b-1]+keys[b-1]
 	}
-	dq, dk := must(held(q.v)), must(held(key.v))
+	dq, dk := must.Get(held(q.v)), must.Get(held(key.v))
 	e := dq.shape[len(dq.shape)-1]
 	refuseIf(dk.shape[len(dk.shape)-1] != e || e == 0, ShapesDiffer, dq.shape, dk.shape)
 	refuseIf(count(weights.shape) != count(query.shape)/e, ShapesDiffer, weights.shape, query.shape)
-	w := must(numbers(weights))
+	w := must.Get(numbers(weights))
 	for b, n := range keys {
 		refuseIf(n < 0 || key.packed && from[b]+n > key.length || !key.packed && n > key.length && k.optional("block_table") == nil, BadArgument, "actual_seq_lengths_key", n, "keys")
 		refuseIf(!q.packed && s.lengths[b] > q.length || q.packed && s.starts[b]+s.lengths[b] > q.length, BadArgument, "actual_seq_lengths_query", s.lengths[b], "queries")
@@ -769,7 +770,7 @@ func lightningIndexer(k *invocation) []Reading {
 	rows := count(query.shape) / e / max(q.heads, 1)
 	refuseIf(rows == 0 || count(shape)%rows != 0 || len(k.outs) == 0 || k.outs[0] == nil, ShapesDiffer, shape, query.shape)
 	most := count(shape) / rows
-	found := must(numbers(k.outs[0]))
+	found := must.Get(numbers(k.outs[0]))
 	g := gamma(float64(e+q.heads)+6, k.sumUnit())
 	want := &dense{shape: shape, y: slices.Clone(found), b: make([]float64, len(found)), exact: true}
 	refuseIf(float64(rows)*float64(slices.Max(append(slices.Clone(keys), 0)))*float64(e*q.heads) > mostMultiplied, TooLarge, rows, int64(mostMultiplied))
@@ -877,7 +878,7 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 	var s *dense
 	if state != nil {
 		refuseIf(len(state.shape) != 4 || state.shape[1] != heads || state.shape[2] != dv || state.shape[3] != dk, ShapesDiffer, state.shape, value.shape)
-		s = must(held(state))
+		s = must.Get(held(state))
 	} else {
 		shape := []int64{int64(len(lengths)), heads, dv, dk}
 		n := float64(len(lengths)) * float64(heads) * float64(dv) * float64(dk)
@@ -890,14 +891,14 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 			return nil
 		}
 		refuseIf(count(o.shape) != tokens*heads, ShapesDiffer, o.shape, value.shape)
-		return must(numbers(o))
+		return must.Get(numbers(o))
 	}
 	g, beta := gate("g"), gate("beta")
 	refuseIf(float64(tokens)*float64(heads*dv*dk)*4 > mostMultiplied, TooLarge, tokens, int64(mostMultiplied))
 	index, accepted := k.ints("ssm_state_indices"), k.ints("num_accepted_tokens")
 	refuseIf(!chunked && int64(len(index)) < tokens, NoArgument, "ssm_state_indices")
 	scale := k.float("scale", 1/math.Sqrt(float64(dk)))
-	q, kk, v := must(held(query)), must(held(key)), must(held(value))
+	q, kk, v := must.Get(held(query)), must.Get(held(key)), must.Get(held(value))
 	slots := s.shape[0]
 	out := &dense{shape: value.shape, y: make([]float64, len(v.y)), b: make([]float64, len(v.y))}
 	for i := range out.b {

@@ -10,6 +10,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -427,7 +428,7 @@ func (c *recordedCall) allowedRange(k *invocation, base string) (interval, bool)
 	}
 	out := anything
 	if row.Formula != nil && len(row.Formula.Operands) == 1 {
-		list, err := attempt(func() interval { return formulaRange(row, k, x) })
+		list, err := must.Of(func() interval { return formulaRange(row, k, x) })
 		if out = list; err != nil {
 			return anything, false
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -86,7 +87,7 @@ func (t *tape) at(p float64) num {
 
 // give puts numbers on the tape.
 func (t *tape) give(v Values) *dense {
-	d := must(held(v))
+	d := must.Get(held(v))
 	refuseIf(len(t.y)+len(d.y) > maxDense, TooLarge, len(t.y)+len(d.y), maxDense)
 	places := &dense{shape: d.shape, y: make([]float64, len(d.y)), exact: true}
 	for i := range places.y {
@@ -214,7 +215,7 @@ func (t *tape) do(text string, x ...float64) float64 { return t.formulaOf(text)(
 func (t *tape) formulaOf(text string) func(x []float64) float64 {
 	if t.read[text] == nil {
 		f, err := catalogue.Read(text)
-		check(err)
+		must.Do(err)
 		t.read[text] = catalogue.Compile[float64](f, t)
 	}
 	return t.read[text]
@@ -249,7 +250,7 @@ func (t *tape) each(text string, in ...*dense) *dense {
 	all := make([][]float64, len(in))
 	for i, v := range in {
 		w, _ := broadcast(v, shape)
-		all[i] = must(held(w)).y
+		all[i] = must.Get(held(w)).y
 	}
 	out, x := t.blank(shape), make([]float64, len(in))
 	for i := range out.y {
@@ -278,7 +279,7 @@ func (t *tape) filled(shape []int64, x float64) *dense {
 }
 
 // move is what a function that moves elements makes of places.
-func move(v Values) *dense { return must(held(v)) }
+func move(v Values) *dense { return must.Get(held(v)) }
 
 // along applies a function to the rows of some axes, all if there are none; it gives some numbers for each row, as many as a
 // row has to stay in place.
@@ -371,7 +372,7 @@ func (t *tape) back(out []*dense, g []Values) []adjoint {
 			continue
 		}
 		refuseIf(i >= len(out) || out[i] == nil || count(v.Shape()) != int64(len(out[i].y)), ShapesDiffer, v.Shape())
-		d := must(held(v))
+		d := must.Get(held(v))
 		for j, p := range out[i].y {
 			at(int(p)).add(exactNum(d.y[j]), false)
 		}

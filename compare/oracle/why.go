@@ -14,6 +14,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/graph"
+	"precision/internal/must"
 )
 
 const (
@@ -312,7 +313,7 @@ type otherReadings struct {
 
 // with are the readings of a changed call.
 func (o *otherReadings) with(change func(k *invocation)) []Reading {
-	readings, _ := attempt(func() []Reading {
+	readings, _ := must.Of(func() []Reading {
 		k := o.k.with(nil)
 		k.Call = o.call
 		change(k)
@@ -351,7 +352,7 @@ func (o *otherReadings) attribute(kind pattern.Kind, name, value string, a *argu
 
 // renumbered is a tensor with other numbers.
 func renumbered(o *operand, of func(list []float64, j int64) float64) *argument {
-	v, list := inMemory(o.name, o.typ, o.shape), must(numbers(o))
+	v, list := inMemory(o.name, o.typ, o.shape), must.Get(numbers(o))
 	for j := range list {
 		if x := of(list, int64(j)); v.f32 != nil {
 			v.f32[j] = float32(x)
@@ -448,7 +449,7 @@ func (o *otherReadings) inOrder(name string, a *argument, axis int, n int64) {
 // entries tries one entry of a table of pages taken for another: that of the page behind or before, of its neighbours in the table,
 // or any of the first pages.
 func (o *otherReadings) entries(name string, a *argument) {
-	list, width := must(numbers(a.op)), a.op.shape[len(a.op.shape)-1]
+	list, width := must.Get(numbers(a.op)), a.op.shape[len(a.op.shape)-1]
 	for e := range min(int64(len(list)), mostEntries) {
 		values := map[float64]bool{list[e]: true}
 		try := func(x float64) {

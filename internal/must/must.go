@@ -34,6 +34,16 @@ func Catch(to *error) {
 	}
 }
 
+// Failure is what to panic with instead where nothing stands behind: a statement that ends a function, as [Do] does not for
+// the compiler.
+func Failure(err error) any { return failure{err} }
+
+// Of gives what a piece of work gives, or the error that ended it.
+func Of[T any](work func() T) (v T, err error) {
+	defer Catch(&err)
+	return work(), nil
+}
+
 // Try does a piece of work and gives the error that ended it.
 func Try(work func()) (err error) {
 	defer Catch(&err)

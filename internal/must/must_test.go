@@ -15,6 +15,12 @@ func TestBorder(t *testing.T) {
 	if err := Try(func() {}); err != nil {
 		t.Errorf("found %v without an error", err)
 	}
+	if v, err := Of(func() int { return 5 }); v != 5 || err != nil {
+		t.Errorf("found %d and %v, expected 5", v, err)
+	}
+	if v, err := Of(func() int { panic(Failure(want)) }); v != 0 || err != want {
+		t.Errorf("found %d and %v, expected %v", v, err, want)
+	}
 	defer func() {
 		if p := recover(); p != "other" {
 			t.Errorf("found %v, expected the panic of somebody else", p)
