@@ -2,10 +2,8 @@ package compare
 
 import (
 	"context"
-	"iter"
 	"math"
 	"slices"
-	"sync"
 
 	"precision/compare/result"
 	"precision/dump"
@@ -134,37 +132,6 @@ func readings(s stored, golden []int64) (list []reading) {
 	return list
 }
 
-// otherOrder tells whether dims are those of an array in another order of axes, and not in
-// their own.
-func otherOrder(dims, golden []int64) bool {
-	dims = nd.WithoutOnes(dims)
-	if fitsAxes(dims, golden) {
-		return false
-	}
-	for axes := range permutations(dims) {
-		if fitsAxes(permuted(dims, axes...), golden) {
-			return true
-		}
-	}
-	return false
-}
-
-// turned are the views whose axes are in an order that gives the dims of a golden array.
-func turned(v layout.View, golden []int64) (list []layout.View) {
-	for axes := range permutations(v.Dims) {
-		if !slices.Equal(nd.WithoutOnes(permuted(v.Dims, axes...)), nd.WithoutOnes(golden)) {
-			continue
-		}
-		if w, err := v.Transpose(axes); err == nil && len(list) < mostOrders {
-			list = append(list, w)
-		}
-	}
-	return list
-}
-
-// mostOrders bounds the orders that are tried of a tensor: all of four axes.
-const mostOrders = 24
-
 // inOrder takes the order of axes in which the elements of a tensor are those of its golden array:
 // in any other they are about as far apart as numbers of two tensors are, so that one that is half as far is it, and
 // of a few numbers one that is a hundredth. Where none stands out, as of what is wrong or constant, it is that of storage:
@@ -202,75 +169,6 @@ func (e *engine) inOrder(ctx context.Context, row *result.Row, left *dumpFile, t
 	p.view = p.orders[at]
 	p.shape = p.view.Dims
 	return p, nil
-}
-
-// mostAxes bounds the axes of more than one element that all orders are tried of: 720
-// orders of 6.
-const mostAxes = 6
-
-// permutations are the orders of the axes of a shape; axes of one stay where they are.
-func permutations(dims []int64) iter.Seq[[]int] {
-	return func(yield func([]int) bool) {
-		axes := make([]int, len(dims))
-		var moved []int // the axes of more than one element
-		for i, d := range dims {
-			axes[i] = i
-			if d != 1 {
-				moved = append(moved, i)
-			}
-		}
-		var next func(k int) bool
-		next = func(k int) bool {
-			if k == len(moved) {
-				return yield(slices.Clone(axes))
-			}
-			for i := k; i < len(moved); i++ {
-				a, b := moved[k], moved[i]
-				axes[a], axes[b] = axes[b], axes[a]
-				ok := next(k + 1)
-				if axes[a], axes[b] = axes[b], axes[a]; !ok {
-					return false
-				}
-			}
-			return true
-		}
-		if len(moved) <= mostAxes {
-			next(0)
-		}
-	}
-}
-
-// fitsAxes tells whether two shapes are the same axes in the same order, but for
-// neighbours that one of them has merged, and axes of one. The same dims in another order
-// are never that, though (2, 4, 8) could be cut into (8, 2, 4).
-func fitsAxes(a, b []int64) bool {
-	a, b = nd.WithoutOnes(a), nd.WithoutOnes(b)
-	if !slices.Equal(a, b) && slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))) {
-		return false
-	}
-	for len(a) > 0 && len(b) > 0 {
-		i, j, x, y := 1, 1, a[0], b[0]
-		for x != y {
-			switch {
-			case x < y && j == 1 && i < len(a):
-				x *= a[i]
-				i++
-			case y < x && i == 1 && j < len(b):
-				y *= b[j]
-				j++
-			default:
-				return false
-			}
-		}
-		a, b = a[i:], b[j:]
-	}
-	return len(a) == 0 && len(b) == 0
-}
-
-// framework is the order of axes of the golden side, as far as its tensors tell.
-type framework struct {
-	once     sync.Once
-	last, ok bool
 }
 
 const (

@@ -31,11 +31,6 @@ const lookedAt = 16 << 20
 // as others.
 const stirred = 1.0 / 64
 
-// chooser is a source that knows what feeds what.
-type chooser interface {
-	choices(ctx context.Context, p *Pool, t *result.Table) error
-}
-
 func (s *Session) choices(ctx context.Context, p *Pool, t *result.Table) error {
 	if s.arrays != nil {
 		return nil

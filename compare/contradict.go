@@ -212,3 +212,23 @@ func (e *engine) perOutput(base result.Row, op *fusion.Op, why *PairError) []res
 	}
 	return rows
 }
+
+// producer is the output that made what arrives at an input, over the borders of
+// called graphs; the zero Port where the graph does not tell. Of several branches
+// it is the one that ran, as far as recordings tell.
+func (e *engine) producer(op *fusion.Op, slot int) result.Port {
+	sources, err := e.opt.Rules.Sources(op, slot)
+	if err != nil || len(sources) == 0 {
+		return result.Port{}
+	}
+	from := sources[0]
+	for _, s := range sources[1:] {
+		if e.leftFiles(from.Op.Name) != nil {
+			break
+		}
+		if e.leftFiles(s.Op.Name) != nil {
+			from = s
+		}
+	}
+	return result.Port{Op: from.Op.Name, Index: from.Output}
+}

@@ -40,33 +40,3 @@ func (e *engine) hasPartner(op *fusion.Op) bool {
 	}
 	return false
 }
-
-// choosePairing decides between the graph and names: the way that covers more
-// operators wins. Names are what two runs on devices have in common, as the graph
-// leads to the framework's operators; against arrays a graph that was named must
-// be beaten clearly, as some operators share the name of another one's tensor.
-func (s *Session) choosePairing(given bool) {
-	o := &s.Folders
-	if o.Rules == nil {
-		return
-	}
-	n := o.covered()
-	s.Covered = n
-	graph, names := n[result.ByGraph], n[result.ByName]
-	switch {
-	case !o.Left.Device():
-		return // operators of a quantised framework model are not named as arrays are
-	case given && o.dialect().obeys:
-		return // the old tool does as it is told
-	case !given || o.Right.Device() && !s.unfused:
-		o.ByName = names > graph
-	default:
-		o.ByName = names > 2*graph
-	}
-	switch {
-	case o.ByName && given:
-		s.Notes = append(s.Notes, result.Because(result.PairedByName, count(names), count(graph)))
-	case !o.ByName && names > 2*graph:
-		s.Notes = append(s.Notes, result.Because(result.PairedByGraph, count(graph), count(names)))
-	}
-}

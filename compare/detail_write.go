@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/npy"
 	"precision/internal/must"
@@ -231,4 +232,30 @@ func appendNumbers(b []byte, t dtype.Type, v []float32) []byte {
 		b = append(b, byte(int(f)))
 	}
 	return b
+}
+
+// Detail compares one tensor of one operator element by element and writes the
+// result to files in out. Errors are *[Error] or from package dump.
+func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (_ *DetailResult, err error) {
+	defer must.Catch(&err)
+	must.Do(opt.Validate())
+	e := newEngine(&opt)
+	prepare := e.detailDirect
+	if opt.Rules != nil {
+		prepare = e.detailRule
+	}
+	p := must.Get(prepare(&d))
+	defer p.close()
+	written := must.Get(newDetailWriter(p, d, out).write(ctx))
+	if opt.Overflow && opt.Rules != nil && !(opt.Left.Device() && opt.Right.Device()) {
+		for _, t := range p.left.tensors(true, true) {
+			if t.Type != dtype.Float16 || t.Err != nil {
+				continue
+			}
+			if yes, err := p.left.overflows(ctx, t, e.opt.dialect(), new(Worker)); err == nil && yes {
+				written.Overflow = append(written.Overflow, result.TensorName(d.Op, role(t.Input), t.Index))
+			}
+		}
+	}
+	return written, nil
 }

@@ -3,44 +3,16 @@ package compare
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/layout"
-	"precision/internal/nd"
 )
 
 // Direct mode matches the operators of two NPU dumps by name. An operator of
 // only one side has a row that says so.
-
-// pairOp is an operator of either side or both.
-type pairOp struct {
-	index       int
-	left, right *dump.Op
-}
-
-// pairOps numbers the operators: those of the left side in the time order of
-// their newest files, then those only the right side has, in its order.
-func pairOps(left, right *dump.Folder) []pairOp {
-	var out []pairOp
-	partner := map[string]*dump.Op{}
-	for _, op := range byTime(right) {
-		partner[op.Key] = op
-	}
-	for _, op := range byTime(left) {
-		out = append(out, pairOp{len(out), op, partner[op.Key]})
-		delete(partner, op.Key)
-	}
-	for _, op := range byTime(right) {
-		if partner[op.Key] == op {
-			out = append(out, pairOp{len(out), nil, op})
-		}
-	}
-	return out
-}
 
 // direct compares an operator of two NPU dumps.
 func (e *engine) direct(p pairOp) Group {
@@ -246,45 +218,4 @@ func (e *engine) directTensor(ctx context.Context, row *result.Row, leftFile *du
 	}, s)
 	row.Shape = shapeOf(t)
 	return err
-}
-
-// originViews are the views of two tensors of the same stored shape. In the same
-// layout their elements lie alike, so both are read in one way, also when the
-// framework shapes they name have other axis orders or one side names none.
-func originViews(a, b stored) (left, right layout.View, err error) {
-	if left, _, err = originView(a); err != nil {
-		return left, right, err
-	}
-	if right, _, err = originView(b); err != nil {
-		return left, right, err
-	}
-	switch alike := a.format == b.format && a.group == b.group && slices.Equal(a.shape, b.shape); {
-	case !alike:
-	case len(a.origin) == 0:
-		left = right
-	case len(b.origin) == 0 || left.Len() == right.Len():
-		right = left
-	}
-	return left, right, nil
-}
-
-// originView leaves out the block padding of a device tensor: its elements in
-// the order of the framework layout that its original shape belongs to, which
-// is returned too. Where that cannot be told the stored order is kept, padding
-// included.
-func originView(s stored) (layout.View, layout.Format, error) {
-	count, ok := nd.Count(s.shape...)
-	if !ok || s.elements < count {
-		return layout.View{}, 0, fmt.Errorf("the dump holds %d elements, its shape is %s", s.elements, shapeText(s.shape))
-	}
-	format := layout.AsStored(s.format, len(s.shape))
-	if !plain(format) && len(s.origin) > 0 {
-		for _, to := range guesses(format, len(s.origin)) {
-			if v, err := layout.Restore(format, to, s.shape, s.origin, s.group); err == nil {
-				return v, to, nil
-			}
-		}
-	}
-	v, err := layout.Contiguous(s.shape)
-	return v, s.format, err
 }

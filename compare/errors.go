@@ -184,3 +184,11 @@ func texts(warnings []error) []string {
 	}
 	return list
 }
+
+// sideName is what errors call a side.
+func sideName(left bool) string {
+	if left {
+		return "left side"
+	}
+	return "right side"
+}

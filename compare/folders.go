@@ -1,9 +1,9 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"precision/compare/result"
@@ -72,75 +72,50 @@ type engine struct {
 	framework framework
 }
 
-func newEngine(f *Folders) *engine {
-	e := &engine{opt: f}
-	e.asBuilt, e.handedOn = sync.OnceValue(e.headersHold), sync.OnceValue(e.inputsHold)
-	if f.Rules == nil || f.byGraph() {
-		return e
-	}
-	e.byKey = make(map[string]*fusion.Op, len(f.Rules.Ops))
-	for _, op := range f.Rules.Ops {
-		if key := dump.Normalise(op.Name); e.byKey[key] == nil {
-			e.byKey[key] = op
-		}
-	}
-	return e
+// pairOp is an operator of either side or both.
+type pairOp struct {
+	index       int
+	left, right *dump.Op
 }
 
-// Table says what is compared with what, and which operators there are.
-func (f *Folders) Table() *result.Table {
-	t := &result.Table{Meta: f.Options.Meta(), Ops: newEngine(f).operators()}
-	m := &t.Meta
-	m.Left = result.Side{Dir: f.Left.Dir, Kind: f.Left.Described()}
-	m.Right = result.Side{Dir: f.Right.Dir, Kind: f.Right.Described()}
-	m.Pairing.How = f.How()
-	m.Partial = m.Partial || f.Only != nil
-	return t
+// pairOps numbers the operators: those of the left side in the time order of
+// their newest files, then those only the right side has, in its order.
+func pairOps(left, right *dump.Folder) []pairOp {
+	var out []pairOp
+	partner := map[string]*dump.Op{}
+	for _, op := range byTime(right) {
+		partner[op.Key] = op
+	}
+	for _, op := range byTime(left) {
+		out = append(out, pairOp{len(out), op, partner[op.Key]})
+		delete(partner, op.Key)
+	}
+	for _, op := range byTime(right) {
+		if partner[op.Key] == op {
+			out = append(out, pairOp{len(out), nil, op})
+		}
+	}
+	return out
 }
 
-// Groups are those of the graph, or the operators in the order of their dumps.
-func (f *Folders) Groups() []Group {
-	e := newEngine(f)
-	switch {
-	case f.byGraph():
-		wanted := f.Rules.Groups
-		if f.Only != nil || f.Glance != nil {
-			wanted = slices.DeleteFunc(slices.Clone(wanted), func(g *fusion.Group) bool {
-				return f.Only != nil && !f.Only(g) ||
-					f.Glance != nil && !slices.ContainsFunc(g.Ops, func(op *fusion.Op) bool { return f.Glance.wants(op.Name) })
-			})
-		}
-		return foreseen(wanted, e.group, e.groupFiles)
-	case f.Right.Device():
-		var list []Group
-		for _, p := range pairOps(f.Left, f.Right) {
-			if p.left == nil || f.Glance.wants(p.left.Key) {
-				list = append(list, e.direct(p))
-			}
-		}
-		return list
-	default:
-		e.rightOps = arrayNames(f.Right)
-		var wanted []pairOp
-		for i, op := range byTime(f.Left) {
-			if f.Glance.wants(op.Key) {
-				wanted = append(wanted, pairOp{index: i, left: op})
-			}
-		}
-		return foreseen(wanted, e.named, e.namedFiles)
-	}
+// framework is the order of axes of the golden side, as far as its tensors tell.
+type framework struct {
+	once     sync.Once
+	last, ok bool
 }
 
-// arrayNames are the operators of which a folder has golden arrays.
-func arrayNames(f *dump.Folder) map[string]bool {
-	names := map[string]bool{}
-	if f.Device() {
-		return names
+// newestTime is when the newest file was written, in microseconds; 0 when its
+// name does not tell.
+func newestTime(op *dump.Op) uint64 {
+	if n := &op.Newest().Name; n.HasTime {
+		return n.Time
 	}
-	for _, op := range f.Ops {
-		if i := strings.LastIndexByte(op.Key, '.'); i >= 0 {
-			names[op.Key[:i]] = true
-		}
-	}
-	return names
+	return 0
+}
+
+// byTime lists operators in the order of their newest files.
+func byTime(f *dump.Folder) []*dump.Op {
+	ops := slices.Clone(f.Ops)
+	slices.SortStableFunc(ops, func(a, b *dump.Op) int { return cmp.Compare(newestTime(a), newestTime(b)) })
+	return ops
 }

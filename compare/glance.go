@@ -2,60 +2,11 @@ package compare
 
 import (
 	"context"
-	"math"
 
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/internal/integer"
 )
-
-// Glance takes the elements of some pairs instead of comparing all of them.
-type Glance struct {
-	// Ops, if not nil, tells of an operator whether one of its rows may be wanted: the
-	// files of others need not be opened.
-	Ops func(name string) bool
-	// Wanted tells of a row whether its elements are wanted; others are not
-	// read.
-	Wanted func(row *result.Row) bool
-	// Tiles, if not nil, names the tiles to read of a tensor with so many elements: their numbers,
-	// ascending, in units of metric.TileLen. Of one without any all is read.
-	Tiles func(row *result.Row, elements int64) []int64
-	// Most is the largest number of elements of a tensor that is read whole; larger ones are left
-	// out.
-	Most int64
-	// Take gets a row with its elements, as its own to keep. It is called from several
-	// goroutines.
-	Take func(row *result.Row, s Seen)
-}
-
-// Seen are elements of a pair.
-type Seen struct {
-	// At are their places, nil where they are all there are.
-	At []int64
-	// Left and Right are both sides, widened, in logical order.
-	Left, Right []float64
-	// LeftRest and RightRest are what integers of more than 53 bits have beyond Left and
-	// Right; nil where nothing has.
-	LeftRest, RightRest []float64
-}
-
-// Error is how far element i of the left side is from that of the right.
-func (s *Seen) Error(i int) float64 {
-	d := s.Left[i] - s.Right[i]
-	if s.LeftRest != nil {
-		d += s.LeftRest[i] - s.RightRest[i]
-	}
-	return math.Abs(d)
-}
-
-// Element is element i of both sides.
-func (s *Seen) Element(i int) metric.Element {
-	e := metric.Element{Index: int64(i), X: s.Left[i], Y: s.Right[i]}
-	if s.LeftRest != nil {
-		e.XRest, e.YRest = s.LeftRest[i], s.RightRest[i]
-	}
-	return e
-}
 
 // wants tells whether rows of an operator may be wanted.
 func (g *Glance) wants(name string) bool { return g == nil || g.Ops == nil || g.Ops(name) }

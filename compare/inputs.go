@@ -3,6 +3,9 @@ package compare
 import (
 	"context"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
 
 	"precision/dump"
 	"precision/graph"
@@ -87,4 +90,27 @@ func GraphBeside(dumps *dump.Folder, in Inputs) (found graph.DumpMatch, ok bool)
 		dir = above
 	}
 	return found, false
+}
+
+// GraphsOf returns the graphs that dumps can belong to, the best first: judged
+// by the folders the dumps are in, <time>/<device>/<model>/<model id>/<step>,
+// and by their operators.
+func GraphsOf(left *dump.Folder, candidates []graph.Candidate) []graph.DumpMatch {
+	if len(candidates) == 0 {
+		return nil
+	}
+	d := graph.DumpFolder{Device: -1, Ops: make([]graph.DumpOp, 0, len(left.Ops))}
+	if parts := strings.Split(filepath.ToSlash(filepath.Clean(left.Dir)), "/"); len(parts) >= 5 {
+		d.Model = parts[len(parts)-3]
+		if n, err := strconv.Atoi(parts[len(parts)-4]); err == nil {
+			d.Device = n
+		}
+		if t, err := time.ParseInLocation("20060102150405", parts[len(parts)-5], time.Local); err == nil {
+			d.Time = t
+		}
+	}
+	for _, op := range left.Ops {
+		d.Ops = append(d.Ops, graph.DumpOp{Type: op.Newest().Name.OpType, Name: op.Key})
+	}
+	return graph.MatchDump(d, candidates)
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
-	"time"
 
 	"precision/compare/result"
 	"precision/dump"
@@ -140,9 +139,11 @@ func (j Job) open(ctx context.Context) (*Session, error) {
 // takeRecordings settles for each side which recording is compared.
 func (j Job) takeRecordings(s *Session) (err error) {
 	o := &s.Folders
-	if o.Left, err = s.takeRecording(o.Left, j.LeftTime, "left", &s.Left); err == nil {
-		o.Right, err = s.takeRecording(o.Right, j.RightTime, "right", &s.Right)
+	var left, right []result.Reason
+	if o.Left, s.Before, left, err = takeRecording(o.Left, j.LeftTime, "left", &s.Left); err == nil {
+		o.Right, _, right, err = takeRecording(o.Right, j.RightTime, "right", &s.Right)
 	}
+	s.Notes = slices.Concat(s.Notes, left, right)
 	return err
 }
 
@@ -202,13 +203,6 @@ func (j Job) openFolder(s *Session, path string, left, rules bool) (*dump.Folder
 	}
 	s.warn(left, folder)
 	return folder, nil
-}
-
-func sideName(left bool) string {
-	if left {
-		return "left side"
-	}
-	return "right side"
 }
 
 // warn takes over the warnings about a folder.
@@ -301,29 +295,6 @@ func (j Job) findGraph(s *Session) (string, error) {
 	return s.Found, nil
 }
 
-// GraphsOf returns the graphs that dumps can belong to, the best first: judged
-// by the folders the dumps are in, <time>/<device>/<model>/<model id>/<step>,
-// and by their operators.
-func GraphsOf(left *dump.Folder, candidates []graph.Candidate) []graph.DumpMatch {
-	if len(candidates) == 0 {
-		return nil
-	}
-	d := graph.DumpFolder{Device: -1, Ops: make([]graph.DumpOp, 0, len(left.Ops))}
-	if parts := strings.Split(filepath.ToSlash(filepath.Clean(left.Dir)), "/"); len(parts) >= 5 {
-		d.Model = parts[len(parts)-3]
-		if n, err := strconv.Atoi(parts[len(parts)-4]); err == nil {
-			d.Device = n
-		}
-		if t, err := time.ParseInLocation("20060102150405", parts[len(parts)-5], time.Local); err == nil {
-			d.Time = t
-		}
-	}
-	for _, op := range left.Ops {
-		d.Ops = append(d.Ops, graph.DumpOp{Type: op.Newest().Name.OpType, Name: op.Key})
-	}
-	return graph.MatchDump(d, candidates)
-}
-
 // checkGraph tells a graph of another network or build by its names.
 func (s *Session) checkGraph(path string) error {
 	left := s.Folders.Left
@@ -403,4 +374,97 @@ func Belongs(path string, dumps *dump.Folder, names iter.Seq2[string, string]) (
 		}
 	}
 	return strangers, nil
+}
+
+// mostMissing bounds how many operators are told of that a graph lacks.
+const mostMissing = 100
+
+// Table is that of the folders, with how their pairs were found.
+func (s *Session) Table() *result.Table {
+	t := s.Folders.Table()
+	if s.arrays != nil {
+		t.Ops = s.arrays.Table().Ops
+	}
+	s.lines(t.Ops)
+	m := &t.Meta
+	m.Left.Recording, m.Left.Others = s.Left.Recording, s.Left.Others
+	m.Right.Recording, m.Right.Others = s.Right.Recording, s.Right.Others
+	m.Graph, m.GraphHow = s.Graph, s.GraphHow
+	m.Pairing.Why, m.Pairing.Covered = s.Notes, s.Covered
+	m.Warnings = texts(s.Warnings)
+	for _, w := range s.Warnings {
+		if strange := (*StrangersWarning)(nil); errors.As(w, &strange) {
+			m.Strangers, m.Dumped, m.Strange = strange.Strangers, strange.Of, strange.Some
+		}
+	}
+	for _, side := range []*dump.Folder{s.Folders.Left, s.Folders.Right} {
+		for _, d := range side.Damaged {
+			m.Damaged = append(m.Damaged, result.Damage{Name: filepath.Base(d.File), File: d.File, Offset: d.Offset, Reason: result.Because(result.Text, d.What)})
+		}
+	}
+	if rules := s.Folders.Rules; rules != nil {
+		for _, e := range rules.Missing(mostMissing) {
+			text := fmt.Sprintf("%s: found the input %s of %s, expected an operator %s", rules.Path, e.Input, e.Of, e.Name)
+			m.Damaged = append(m.Damaged, result.Damage{Name: e.Name, File: rules.Path, Offset: -1, Reason: result.Because(result.Text, text)})
+		}
+	}
+	return t
+}
+
+// lines gives operators the lines of the program that made them, where a side knows these.
+func (s *Session) lines(ops []result.Operator) {
+	for _, side := range []*dump.Folder{s.Folders.Right, s.Folders.Left} {
+		for i := range ops {
+			of := func(name string) { ops[i].Lines = cmp.Or(ops[i].Lines, strings.Join(side.Lines(name), "\n")) }
+			for _, name := range ops[i].Framework {
+				of(name)
+			}
+			of(ops[i].Name)
+		}
+	}
+}
+
+// Groups are those of the folders.
+func (s *Session) Groups() []Group {
+	if s.arrays != nil {
+		return s.arrays.Groups()
+	}
+	return s.Folders.Groups()
+}
+
+func (s *Session) Revision() func([]result.Row) { return s.Folders.Revision() }
+
+// Run compares the sides; see [Run].
+func (s *Session) Run(ctx context.Context, emit ...func(*result.Row) error) (*Outcome, error) {
+	return Run(ctx, s, s.Folders.Options, emit...)
+}
+
+// choosePairing decides between the graph and names: the way that covers more
+// operators wins. Names are what two runs on devices have in common, as the graph
+// leads to the framework's operators; against arrays a graph that was named must
+// be beaten clearly, as some operators share the name of another one's tensor.
+func (s *Session) choosePairing(given bool) {
+	o := &s.Folders
+	if o.Rules == nil {
+		return
+	}
+	n := o.covered()
+	s.Covered = n
+	graph, names := n[result.ByGraph], n[result.ByName]
+	switch {
+	case !o.Left.Device():
+		return // operators of a quantised framework model are not named as arrays are
+	case given && o.dialect().obeys:
+		return // the old tool does as it is told
+	case !given || o.Right.Device() && !s.unfused:
+		o.ByName = names > graph
+	default:
+		o.ByName = names > 2*graph
+	}
+	switch {
+	case o.ByName && given:
+		s.Notes = append(s.Notes, result.Because(result.PairedByName, count(names), count(graph)))
+	case !o.ByName && names > 2*graph:
+		s.Notes = append(s.Notes, result.Because(result.PairedByGraph, count(graph), count(names)))
+	}
 }

@@ -14,28 +14,6 @@ import (
 // one operator are read as one dump: outputs are joined along the axis they
 // were cut on, inputs are those of the first slice.
 
-// openDump opens the newest dump of an operator, or all its slices as one.
-func (e *engine) openDump(op *dump.Op) (*dumpFile, error) {
-	if op.Slicing == dump.Whole || len(op.Files) == 1 {
-		r, err := op.Newest().Open()
-		if err == nil && !e.opt.dialect().terse {
-			err = r.Misnamed()
-		}
-		if err != nil {
-			if r != nil {
-				r.Close()
-			}
-			return nil, err
-		}
-		f := &dumpFile{Reader: r, op: op.Key}
-		if r.Slices != nil && len(op.Files) == 1 && r.OpName != "" {
-			f.op = r.OpName
-		}
-		return f, nil
-	}
-	return mergeSlices(op)
-}
-
 func mergeSlices(op *dump.Op) (*dumpFile, error) {
 	var parts []*dump.Reader
 	closeAll := func() error {
@@ -238,4 +216,21 @@ func (j *joined) readAt(dst []byte, off int64) (int, error) {
 		dst, off = dst[n:], off+n
 	}
 	return done, nil
+}
+
+// dumpFile is an open dump.
+type dumpFile struct {
+	*dump.Reader
+	op     string         // the operator's name to show
+	close  func() error   // replaces that of the reader
+	merged bool           // several slices read as one
+	remark *result.Reason // something to know about the file
+}
+
+// Close closes the file, or all slices.
+func (f *dumpFile) Close() error {
+	if f.close != nil {
+		return f.close()
+	}
+	return f.Reader.Close()
 }

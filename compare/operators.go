@@ -1,13 +1,9 @@
 package compare
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"precision/compare/result"
 	"precision/dump"
@@ -19,69 +15,6 @@ import (
 // Computes tells whether an operator of a graph leaves a dump: a kernel computes it.
 func Computes(op *graph.Op) bool {
 	return catalogue.Kernel(op.Type)
-}
-
-// mostMissing bounds how many operators are told of that a graph lacks.
-const mostMissing = 100
-
-// Table is that of the folders, with how their pairs were found.
-func (s *Session) Table() *result.Table {
-	t := s.Folders.Table()
-	if s.arrays != nil {
-		t.Ops = s.arrays.Table().Ops
-	}
-	s.lines(t.Ops)
-	m := &t.Meta
-	m.Left.Recording, m.Left.Others = s.Left.Recording, s.Left.Others
-	m.Right.Recording, m.Right.Others = s.Right.Recording, s.Right.Others
-	m.Graph, m.GraphHow = s.Graph, s.GraphHow
-	m.Pairing.Why, m.Pairing.Covered = s.Notes, s.Covered
-	m.Warnings = texts(s.Warnings)
-	for _, w := range s.Warnings {
-		if strange := (*StrangersWarning)(nil); errors.As(w, &strange) {
-			m.Strangers, m.Dumped, m.Strange = strange.Strangers, strange.Of, strange.Some
-		}
-	}
-	for _, side := range []*dump.Folder{s.Folders.Left, s.Folders.Right} {
-		for _, d := range side.Damaged {
-			m.Damaged = append(m.Damaged, result.Damage{Name: filepath.Base(d.File), File: d.File, Offset: d.Offset, Reason: result.Because(result.Text, d.What)})
-		}
-	}
-	if rules := s.Folders.Rules; rules != nil {
-		for _, e := range rules.Missing(mostMissing) {
-			text := fmt.Sprintf("%s: found the input %s of %s, expected an operator %s", rules.Path, e.Input, e.Of, e.Name)
-			m.Damaged = append(m.Damaged, result.Damage{Name: e.Name, File: rules.Path, Offset: -1, Reason: result.Because(result.Text, text)})
-		}
-	}
-	return t
-}
-
-// lines gives operators the lines of the program that made them, where a side knows these.
-func (s *Session) lines(ops []result.Operator) {
-	for _, side := range []*dump.Folder{s.Folders.Right, s.Folders.Left} {
-		for i := range ops {
-			of := func(name string) { ops[i].Lines = cmp.Or(ops[i].Lines, strings.Join(side.Lines(name), "\n")) }
-			for _, name := range ops[i].Framework {
-				of(name)
-			}
-			of(ops[i].Name)
-		}
-	}
-}
-
-// Groups are those of the folders.
-func (s *Session) Groups() []Group {
-	if s.arrays != nil {
-		return s.arrays.Groups()
-	}
-	return s.Folders.Groups()
-}
-
-func (s *Session) Revision() func([]result.Row) { return s.Folders.Revision() }
-
-// Run compares the sides; see [Run].
-func (s *Session) Run(ctx context.Context, emit ...func(*result.Row) error) (*Outcome, error) {
-	return Run(ctx, s, s.Folders.Options, emit...)
 }
 
 // operators are those of the table: of the graph with what feeds them, or
@@ -144,26 +77,6 @@ func withoutEmpty(names []string) []string {
 	return list
 }
 
-// producer is the output that made what arrives at an input, over the borders of
-// called graphs; the zero Port where the graph does not tell. Of several branches
-// it is the one that ran, as far as recordings tell.
-func (e *engine) producer(op *fusion.Op, slot int) result.Port {
-	sources, err := e.opt.Rules.Sources(op, slot)
-	if err != nil || len(sources) == 0 {
-		return result.Port{}
-	}
-	from := sources[0]
-	for _, s := range sources[1:] {
-		if e.leftFiles(from.Op.Name) != nil {
-			break
-		}
-		if e.leftFiles(s.Op.Name) != nil {
-			from = s
-		}
-	}
-	return result.Port{Op: from.Op.Name, Index: from.Output}
-}
-
 // finals are the operators whose outputs the network returns, with these outputs: what
 // feeds its NetOutput, or where there is none what nothing is computed from.
 func finals(rules *fusion.Rules) map[*fusion.Op][]int64 {
@@ -213,4 +126,77 @@ func finals(rules *fusion.Rules) map[*fusion.Op][]int64 {
 		}
 	}
 	return set
+}
+
+// Table says what is compared with what, and which operators there are.
+func (f *Folders) Table() *result.Table {
+	t := &result.Table{Meta: f.Options.Meta(), Ops: newEngine(f).operators()}
+	m := &t.Meta
+	m.Left = result.Side{Dir: f.Left.Dir, Kind: f.Left.Described()}
+	m.Right = result.Side{Dir: f.Right.Dir, Kind: f.Right.Described()}
+	m.Pairing.How = f.How()
+	m.Partial = m.Partial || f.Only != nil
+	return t
+}
+
+// Groups are those of the graph, or the operators in the order of their dumps.
+func (f *Folders) Groups() []Group {
+	e := newEngine(f)
+	switch {
+	case f.byGraph():
+		wanted := f.Rules.Groups
+		if f.Only != nil || f.Glance != nil {
+			wanted = slices.DeleteFunc(slices.Clone(wanted), func(g *fusion.Group) bool {
+				return f.Only != nil && !f.Only(g) ||
+					f.Glance != nil && !slices.ContainsFunc(g.Ops, func(op *fusion.Op) bool { return f.Glance.wants(op.Name) })
+			})
+		}
+		return foreseen(wanted, e.group, e.groupFiles)
+	case f.Right.Device():
+		var list []Group
+		for _, p := range pairOps(f.Left, f.Right) {
+			if p.left == nil || f.Glance.wants(p.left.Key) {
+				list = append(list, e.direct(p))
+			}
+		}
+		return list
+	default:
+		e.rightOps = arrayNames(f.Right)
+		var wanted []pairOp
+		for i, op := range byTime(f.Left) {
+			if f.Glance.wants(op.Key) {
+				wanted = append(wanted, pairOp{index: i, left: op})
+			}
+		}
+		return foreseen(wanted, e.named, e.namedFiles)
+	}
+}
+
+// arrayNames are the operators of which a folder has golden arrays.
+func arrayNames(f *dump.Folder) map[string]bool {
+	names := map[string]bool{}
+	if f.Device() {
+		return names
+	}
+	for _, op := range f.Ops {
+		if i := strings.LastIndexByte(op.Key, '.'); i >= 0 {
+			names[op.Key[:i]] = true
+		}
+	}
+	return names
+}
+
+func newEngine(f *Folders) *engine {
+	e := &engine{opt: f}
+	e.asBuilt, e.handedOn = sync.OnceValue(e.headersHold), sync.OnceValue(e.inputsHold)
+	if f.Rules == nil || f.byGraph() {
+		return e
+	}
+	e.byKey = make(map[string]*fusion.Op, len(f.Rules.Ops))
+	for _, op := range f.Rules.Ops {
+		if key := dump.Normalise(op.Name); e.byKey[key] == nil {
+			e.byKey[key] = op
+		}
+	}
+	return e
 }

@@ -2,10 +2,12 @@ package compare
 
 import (
 	"cmp"
+	"math"
 	"runtime"
 
 	"precision/compare/metric"
 	"precision/compare/result"
+	"precision/compare/script"
 	"precision/dump/dtype"
 )
 
@@ -104,4 +106,71 @@ func (o *Options) Meta() result.Meta {
 		m.Metrics = append(m.Metrics, c.Name())
 	}
 	return m
+}
+
+// Glance takes the elements of some pairs instead of comparing all of them.
+type Glance struct {
+	// Ops, if not nil, tells of an operator whether one of its rows may be wanted: the
+	// files of others need not be opened.
+	Ops func(name string) bool
+	// Wanted tells of a row whether its elements are wanted; others are not
+	// read.
+	Wanted func(row *result.Row) bool
+	// Tiles, if not nil, names the tiles to read of a tensor with so many elements: their numbers,
+	// ascending, in units of metric.TileLen. Of one without any all is read.
+	Tiles func(row *result.Row, elements int64) []int64
+	// Most is the largest number of elements of a tensor that is read whole; larger ones are left
+	// out.
+	Most int64
+	// Take gets a row with its elements, as its own to keep. It is called from several
+	// goroutines.
+	Take func(row *result.Row, s Seen)
+}
+
+// Unshard says that the right side was not sharded: where a tensor of the left side is one of
+// several equal slices along an axis, it is compared with that slice of the right one. Tensors that
+// every rank has whole are compared as they are.
+type Unshard struct {
+	// Axis and Slices are where and into how many slices tensors are cut; -1 and 0 take
+	// what shapes tell.
+	Axis, Slices int
+	// Rank of Ranks is which rank the left side is of, counted from 0. Ranks have slices in turn,
+	// 0 1 0 1, or neighbours have the same, 0 0 1 1: values tell.
+	Rank, Ranks int
+}
+
+// UserScripts are the scripts a comparison runs.
+type UserScripts struct {
+	*script.Scripts
+	// Params are the parameters of algorithms, by name.
+	Params map[string]map[string]string
+}
+
+// Seen are elements of a pair.
+type Seen struct {
+	// At are their places, nil where they are all there are.
+	At []int64
+	// Left and Right are both sides, widened, in logical order.
+	Left, Right []float64
+	// LeftRest and RightRest are what integers of more than 53 bits have beyond Left and
+	// Right; nil where nothing has.
+	LeftRest, RightRest []float64
+}
+
+// Error is how far element i of the left side is from that of the right.
+func (s *Seen) Error(i int) float64 {
+	d := s.Left[i] - s.Right[i]
+	if s.LeftRest != nil {
+		d += s.LeftRest[i] - s.RightRest[i]
+	}
+	return math.Abs(d)
+}
+
+// Element is element i of both sides.
+func (s *Seen) Element(i int) metric.Element {
+	e := metric.Element{Index: int64(i), X: s.Left[i], Y: s.Right[i]}
+	if s.LeftRest != nil {
+		e.XRest, e.YRest = s.LeftRest[i], s.RightRest[i]
+	}
+	return e
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"precision/compare/metric"
-	"precision/compare/script"
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/internal/integer"
@@ -81,21 +80,6 @@ func (p *pairing) whole(o *operand) bool {
 
 // numbers is how many numbers the metrics see.
 func (p *pairing) numbers() int64 { return p.count * p.parts }
-
-// Worker compares pairs, one at a time, and keeps the memory for it.
-type Worker struct {
-	crew     *crew
-	opt      *Options
-	raw      []byte
-	x32, y32 []float32
-	x64, y64 []float64
-	xs, ys   []uint64 // 64-bit integers as they are stored
-	complex  []float64
-	partial  metric.Partial
-	held     [2][]byte         // tensors of both sides as they are stored
-	readers  [2]*layout.Reader // the last of each side, for their buffers
-	helper   *script.Helper    // runs the user's scripts, if there are any
-}
 
 // open starts a reader of a side (0 is left, 1 right) that takes over the
 // buffers of the worker's last one.

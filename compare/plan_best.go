@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"fmt"
+	"iter"
 	"slices"
 
 	"precision/compare/result"
@@ -174,4 +176,139 @@ func guesses(format layout.Format, rank int) []layout.Format {
 	}
 	// A vector kept as channels: (C) is (1, C, 1, 1).
 	return []layout.Format{layout.NCHW, layout.ND}
+}
+
+// otherOrder tells whether dims are those of an array in another order of axes, and not in
+// their own.
+func otherOrder(dims, golden []int64) bool {
+	dims = nd.WithoutOnes(dims)
+	if fitsAxes(dims, golden) {
+		return false
+	}
+	for axes := range permutations(dims) {
+		if fitsAxes(permuted(dims, axes...), golden) {
+			return true
+		}
+	}
+	return false
+}
+
+// turned are the views whose axes are in an order that gives the dims of a golden array.
+func turned(v layout.View, golden []int64) (list []layout.View) {
+	for axes := range permutations(v.Dims) {
+		if !slices.Equal(nd.WithoutOnes(permuted(v.Dims, axes...)), nd.WithoutOnes(golden)) {
+			continue
+		}
+		if w, err := v.Transpose(axes); err == nil && len(list) < mostOrders {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// mostOrders bounds the orders that are tried of a tensor: all of four axes.
+const mostOrders = 24
+
+// permutations are the orders of the axes of a shape; axes of one stay where they are.
+func permutations(dims []int64) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		axes := make([]int, len(dims))
+		var moved []int // the axes of more than one element
+		for i, d := range dims {
+			axes[i] = i
+			if d != 1 {
+				moved = append(moved, i)
+			}
+		}
+		var next func(k int) bool
+		next = func(k int) bool {
+			if k == len(moved) {
+				return yield(slices.Clone(axes))
+			}
+			for i := k; i < len(moved); i++ {
+				a, b := moved[k], moved[i]
+				axes[a], axes[b] = axes[b], axes[a]
+				ok := next(k + 1)
+				if axes[a], axes[b] = axes[b], axes[a]; !ok {
+					return false
+				}
+			}
+			return true
+		}
+		if len(moved) <= mostAxes {
+			next(0)
+		}
+	}
+}
+
+// mostAxes bounds the axes of more than one element that all orders are tried of: 720
+// orders of 6.
+const mostAxes = 6
+
+// fitsAxes tells whether two shapes are the same axes in the same order, but for
+// neighbours that one of them has merged, and axes of one. The same dims in another order
+// are never that, though (2, 4, 8) could be cut into (8, 2, 4).
+func fitsAxes(a, b []int64) bool {
+	a, b = nd.WithoutOnes(a), nd.WithoutOnes(b)
+	if !slices.Equal(a, b) && slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))) {
+		return false
+	}
+	for len(a) > 0 && len(b) > 0 {
+		i, j, x, y := 1, 1, a[0], b[0]
+		for x != y {
+			switch {
+			case x < y && j == 1 && i < len(a):
+				x *= a[i]
+				i++
+			case y < x && i == 1 && j < len(b):
+				y *= b[j]
+				j++
+			default:
+				return false
+			}
+		}
+		a, b = a[i:], b[j:]
+	}
+	return len(a) == 0 && len(b) == 0
+}
+
+// originViews are the views of two tensors of the same stored shape. In the same
+// layout their elements lie alike, so both are read in one way, also when the
+// framework shapes they name have other axis orders or one side names none.
+func originViews(a, b stored) (left, right layout.View, err error) {
+	if left, _, err = originView(a); err != nil {
+		return left, right, err
+	}
+	if right, _, err = originView(b); err != nil {
+		return left, right, err
+	}
+	switch alike := a.format == b.format && a.group == b.group && slices.Equal(a.shape, b.shape); {
+	case !alike:
+	case len(a.origin) == 0:
+		left = right
+	case len(b.origin) == 0 || left.Len() == right.Len():
+		right = left
+	}
+	return left, right, nil
+}
+
+// originView leaves out the block padding of a device tensor: its elements in
+// the order of the framework layout that its original shape belongs to, which
+// is returned too. Where that cannot be told the stored order is kept, padding
+// included.
+func originView(s stored) (layout.View, layout.Format, error) {
+	count, ok := nd.Count(s.shape...)
+	if !ok || s.elements < count {
+		return layout.View{}, 0, fmt.Errorf("the dump holds %d elements, its shape is %s", s.elements, shapeText(s.shape))
+	}
+	format := layout.AsStored(s.format, len(s.shape))
+	if !plain(format) && len(s.origin) > 0 {
+		for _, to := range guesses(format, len(s.origin)) {
+			if v, err := layout.Restore(format, to, s.shape, s.origin, s.group); err == nil {
+				return v, to, nil
+			}
+		}
+	}
+	v, err := layout.Contiguous(s.shape)
+	return v, s.format, err
 }

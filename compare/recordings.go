@@ -11,8 +11,8 @@ import (
 
 // takeRecording settles which of several recordings in a folder is compared: the
 // one that holds the time the user asked for, else the newest complete one.
-// What was passed over goes into side.
-func (s *Session) takeRecording(f *dump.Folder, want, which string, side *result.Side) (*dump.Folder, error) {
+// What was passed over goes into side; before is the recording before the one that is taken, nil without one.
+func takeRecording(f *dump.Folder, want, which string, side *result.Side) (taken, before *dump.Folder, notes []result.Reason, err error) {
 	list := f.Recordings()
 	if len(list) == 0 {
 		several := 0
@@ -22,10 +22,9 @@ func (s *Session) takeRecording(f *dump.Folder, want, which string, side *result
 			}
 		}
 		if want != "" {
-			return nil, fmt.Errorf("%s: the files make no complete recordings, so none can be chosen by the time %s", f.Dir, want)
+			return nil, nil, nil, fmt.Errorf("%s: the files make no complete recordings, so none can be chosen by the time %s", f.Dir, want)
 		}
-		s.Notes = append(s.Notes, result.Because(result.SeveralOfOperator, which, f.Dir, count(several)))
-		return f, nil
+		return f, nil, []result.Reason{result.Because(result.SeveralOfOperator, which, f.Dir, count(several))}, nil
 	}
 	take := dump.Newest(list)
 	if want != "" {
@@ -36,11 +35,11 @@ func (s *Session) takeRecording(f *dump.Folder, want, which string, side *result
 			}
 		}
 		if take < 0 {
-			return nil, &NoRecordingError{Dir: f.Dir, Time: want, Recordings: list}
+			return nil, nil, nil, &NoRecordingError{Dir: f.Dir, Time: want, Recordings: list}
 		}
 	}
 	if len(list) == 1 {
-		return f, nil
+		return f, nil, nil, nil
 	}
 	side.Recording = list[take].Name()
 	for i, r := range list {
@@ -48,11 +47,11 @@ func (s *Session) takeRecording(f *dump.Folder, want, which string, side *result
 			side.Others = append(side.Others, r.Name())
 		}
 	}
-	s.Notes = append(s.Notes, result.Because(result.OtherRecordings, which, f.Dir, side.Recording, count(list[take].Ops), strings.Join(side.Others, ", ")))
-	if which == "left" && take > 0 {
-		s.Before = f.Take(list[take-1])
+	if take > 0 {
+		before = f.Take(list[take-1])
 	}
-	return f.Take(list[take]), nil
+	note := result.Because(result.OtherRecordings, which, f.Dir, side.Recording, count(list[take].Ops), strings.Join(side.Others, ", "))
+	return f.Take(list[take]), before, []result.Reason{note}, nil
 }
 
 // NoRecordingError: a folder has no recording of the time that was asked for.

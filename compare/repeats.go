@@ -3,11 +3,10 @@ package compare
 import (
 	"context"
 	"hash/maphash"
-	"io"
 	"sync"
 
 	"precision/compare/metric"
-	"precision/dump"
+	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/layout"
 )
@@ -104,34 +103,26 @@ func (r *repeats) add(p *repeat) {
 	*slot, r.of[p.key] = p, p
 }
 
-// hold reads a tensor as it is stored into memory of the worker; nil if it has no room, or cannot be read, which is told
-// where it is read in order.
-func (s *Worker) hold(side int, r io.ReaderAt, base int64, typ dtype.Type, big bool, v layout.View) *operand {
-	size := v.Extent() * int64(typ.Bits()) / 8
-	if typ.Bits()%8 != 0 || size < leastRepeated || size > mostHeld {
-		return nil
-	}
-	s.held[side] = grow(s.held[side], size)
-	if readFull(r, s.held[side], base) != nil {
-		return nil
-	}
-	reader, err := layout.NewBytesReader(s.held[side], int(typ.Bits()/8), v)
-	if err != nil {
-		return nil
-	}
-	return &operand{typ: typ, big: big, count: v.Len(), open: func() Elements { return reader.Clone() }}
+// outcome is what a pair comes to.
+type outcome struct {
+	values    metric.Result
+	lost      result.Kind // which parts were left out, if any
+	saturated *result.Saturated
 }
 
-// repeatOf begins to look for a pair: it is nil where none is to be looked for. left is held.
-func (s *Worker) repeatOf(t *dump.Tensor, right *rightTensor, p *pairing, left layout.View) *repeat {
-	if s.opt.repeats == nil || s.opt.Scripts != nil || right.file.merged {
-		return nil
+// put puts what came of a pair into a row. left and right are the names of the
+// tensors for notes about one of them.
+func (o *outcome) put(row *result.Row, left, right string) {
+	if row.Saturated = o.saturated; o.lost != "" {
+		row.Add(result.Because(o.lost, row.Op))
 	}
-	b := s.held[0]
-	return &repeat{left: left, right: right.view, key: repeatKey{
-		sum: [2]uint64{maphash.Bytes(repeatSeeds[0], b), maphash.Bytes(repeatSeeds[1], b)}, bytes: int64(len(b)),
-		golden: right.path(), at: right.tensor.Offset + right.tensor.Type.Bytes(right.skip),
-		left: t.Type, right: right.typ(), leftBig: t.BigEndian, rightBig: right.tensor.BigEndian,
-		count: p.count, scalar: p.cfg.Scalar, boolean: p.cfg.Boolean, tolerance: p.cfg.Tolerance,
-	}}
+	values := o.values
+	if n := values.AgreeNonFinite; n > 0 && n < values.N {
+		row.Add(result.Because(result.SameNonFinite, count(n), count(values.N)))
+	}
+	for _, n := range values.Notes {
+		row.Add(result.NoteReason(n, left, right))
+	}
+	values.Notes = nil // the row has them as reasons
+	row.Compared, row.Metrics = true, &values
 }

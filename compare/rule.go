@@ -134,11 +134,6 @@ func (e *engine) groupRow(g *fusion.Group, op *fusion.Op) result.Row {
 	}
 }
 
-// wholeRow is a row about operator number i of those that are paired by name.
-func wholeRow(i int) result.Row {
-	return result.Row{Index: i, Sequence: int64(i), Role: result.Whole, Slot: -1, Facts: result.Facts{Order: i}}
-}
-
 // place notes on a row of operators paired by name what a graph knows of the
 // operator: its name as the graph spells it, its place, and what feeds an input.
 func (e *engine) place(row *result.Row, key string) {

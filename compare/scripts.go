@@ -20,13 +20,6 @@ import (
 // see whole arrays, so unlike everything else here they need memory for both
 // sides of a pair.
 
-// UserScripts are the scripts a comparison runs.
-type UserScripts struct {
-	*script.Scripts
-	// Params are the parameters of algorithms, by name.
-	Params map[string]map[string]string
-}
-
 // helper is the worker's own Python process, started when first needed.
 func (e *engine) helper(ctx context.Context, s *Worker) (*script.Helper, error) {
 	if s.helper == nil {

@@ -1,12 +1,10 @@
 package compare
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"precision/compare/result"
@@ -14,24 +12,9 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/graph/fusion"
+	"precision/internal/nd"
+	catalogue "precision/op"
 )
-
-// dumpFile is an open dump.
-type dumpFile struct {
-	*dump.Reader
-	op     string         // the operator's name to show
-	close  func() error   // replaces that of the reader
-	merged bool           // several slices read as one
-	remark *result.Reason // something to know about the file
-}
-
-// Close closes the file, or all slices.
-func (f *dumpFile) Close() error {
-	if f.close != nil {
-		return f.close()
-	}
-	return f.Reader.Close()
-}
 
 // openLeft opens the newest dump of an operator of the graph.
 func (e *engine) openLeft(op string) (*dumpFile, error) {
@@ -55,22 +38,6 @@ func (e *engine) leftTime(op string) (uint64, bool) {
 		return 0, false
 	}
 	return newestTime(files), true
-}
-
-// newestTime is when the newest file was written, in microseconds; 0 when its
-// name does not tell.
-func newestTime(op *dump.Op) uint64 {
-	if n := &op.Newest().Name; n.HasTime {
-		return n.Time
-	}
-	return 0
-}
-
-// byTime lists operators in the order of their newest files.
-func byTime(f *dump.Folder) []*dump.Op {
-	ops := slices.Clone(f.Ops)
-	slices.SortStableFunc(ops, func(a, b *dump.Op) int { return cmp.Compare(newestTime(a), newestTime(b)) })
-	return ops
 }
 
 // missingLeft is why an operator has no dump. The old tool says the same of a file
@@ -242,4 +209,88 @@ func absolute(path string) string {
 		return full
 	}
 	return path
+}
+
+func noRight(op, tensor string) *PairError {
+	return planFailed(result.NoRightTensor, op, tensor)
+}
+
+// role is the role of a tensor of a dump.
+func role(input bool) result.Role {
+	if input {
+		return result.Input
+	}
+	return result.Output
+}
+
+// shapeOf is the shape a dump stores for a tensor; a scalar has an empty one.
+func shapeOf(t *dump.Tensor) []int64 {
+	if t.Shape == nil {
+		return []int64{}
+	}
+	return t.Shape
+}
+
+// storedOf describes a tensor for the planners.
+func storedOf(t *dump.Tensor) stored {
+	s := stored{format: t.Format, group: int(t.SubFormat), shape: shapeOf(t), origin: t.OriginShape}
+	s.elements = t.Type.Count(int64(t.Size))
+	if n, ok := nd.Count(s.shape...); ok {
+		s.elements = min(s.elements, n)
+	}
+	return s
+}
+
+// openDump opens the newest dump of an operator, or all its slices as one.
+func (e *engine) openDump(op *dump.Op) (*dumpFile, error) {
+	if op.Slicing == dump.Whole || len(op.Files) == 1 {
+		r, err := op.Newest().Open()
+		if err == nil && !e.opt.dialect().terse {
+			err = r.Misnamed()
+		}
+		if err != nil {
+			if r != nil {
+				r.Close()
+			}
+			return nil, err
+		}
+		f := &dumpFile{Reader: r, op: op.Key}
+		if r.Slices != nil && len(op.Files) == 1 && r.OpName != "" {
+			f.op = r.OpName
+		}
+		return f, nil
+	}
+	return mergeSlices(op)
+}
+
+// reference asks the graph which golden tensor belongs to t.
+func (e *engine) reference(op *fusion.Op, t *dump.Tensor) (fusion.GoldenRef, *PairError) {
+	find := e.opt.Rules.GoldenOutput
+	if t.Input {
+		find = e.opt.Rules.GoldenInput
+	}
+	ref, err := find(op, t.Index)
+	if err == nil {
+		return ref, nil
+	}
+	tensor := result.TensorName(op.Name, role(t.Input), t.Index)
+	var lookup *fusion.GoldenError
+	if !errors.As(err, &lookup) {
+		return ref, planFailed(result.GraphSilent, op.Name, err.Error())
+	}
+	switch lookup.Failure {
+	case fusion.GoldenNoInput:
+		return ref, planFailed(result.GraphInput, op.Name, err.Error())
+	case fusion.GoldenBadEntry:
+		return ref, planFailed(result.GraphEntry, err.Error())
+	case fusion.GoldenNoProducer:
+		return ref, planFailed(result.GraphProducer, lookup.Part)
+	case fusion.GoldenNoOrigin:
+		// The graph names the framework's tensor of what a kernel computes; a weight has
+		// its own name on both sides.
+		if catalogue.Is(lookup.Type, catalogue.Constant) && !e.opt.dialect().terse {
+			return fusion.GoldenRef{Op: lookup.Op, Index: int64(lookup.Index)}, nil
+		}
+	}
+	return ref, noRight(op.Name, tensor)
 }

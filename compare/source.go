@@ -2,10 +2,13 @@ package compare
 
 import (
 	"context"
-	"slices"
 	"sync"
+	"sync/atomic"
 
+	"precision/compare/metric"
 	"precision/compare/result"
+	"precision/compare/script"
+	"precision/dump/layout"
 )
 
 // Source is where pairs of tensors come from: two folders brought together by a
@@ -52,112 +55,91 @@ type Outcome struct {
 	Failed error
 }
 
-// Run compares what a source pairs. Every row goes to each of emit and into the
-// table of the outcome, in the order of the source's groups. The outcome is there
-// also when the run was stopped early: by the context, or by an error of emit.
-func Run(ctx context.Context, from Source, opt Options, emit ...func(*result.Row) error) (*Outcome, error) {
-	if err := opt.Validate(); err != nil {
-		return &Outcome{Table: &result.Table{}}, err
-	}
-	p := NewPool(opt.Workers)
-	defer p.Close()
-	return p.Run(ctx, from, opt, emit...)
+// wholeRow is a row about operator number i of those that are paired by name.
+func wholeRow(i int) result.Row {
+	return result.Row{Index: i, Sequence: int64(i), Role: result.Whole, Slot: -1, Facts: result.Facts{Order: i}}
 }
 
-// emitter brings what was found back into order.
-type emitter struct {
-	mu     sync.Mutex
-	emit   []func(*result.Row) error
-	opt    *Options
-	out    *Outcome
-	ready  map[int]Found
-	next   int
-	failed error
-	// revise, if not nil, has the rows held back until release.
-	revise func([]result.Row)
-	held   []result.Row
+// Worker compares pairs, one at a time, and keeps the memory for it.
+type Worker struct {
+	crew     *crew
+	opt      *Options
+	raw      []byte
+	x32, y32 []float32
+	x64, y64 []float64
+	xs, ys   []uint64 // 64-bit integers as they are stored
+	complex  []float64
+	partial  metric.Partial
+	held     [2][]byte         // tensors of both sides as they are stored
+	readers  [2]*layout.Reader // the last of each side, for their buffers
+	helper   *script.Helper    // runs the user's scripts, if there are any
 }
 
-// release emits the rows that were held back, when all are there.
-func (l *emitter) release() error {
-	if l.revise == nil || l.failed != nil || l.out.Done < l.out.Groups {
-		return l.failed
-	}
-	l.revise(l.held)
-	if l.failed = l.pass(l.held); l.failed != nil {
-		l.out.Done = 0
-	}
-	return l.failed
+// crew is the pool of workers of a run. Every worker holds one token while it
+// computes; a large tensor invites holders of spare tokens, so that one giant
+// tensor and a thousand small ones both use all cores.
+type crew struct {
+	size   int
+	tokens chan *Worker
 }
 
-// pass hands rows on.
-func (l *emitter) pass(rows []result.Row) error {
-	for i := range rows {
-		if l.opt.Row != nil {
-			l.opt.Row(&rows[i])
+// newCrew makes the workers of a run.
+func newCrew(opt *Options) *crew { return newCrewOf(opt.Workers, opt) }
+
+func newCrewOf(size int, opt *Options) *crew {
+	c := &crew{size: size, tokens: make(chan *Worker, size)}
+	for range size {
+		c.tokens <- &Worker{crew: c, opt: opt}
+	}
+	return c
+}
+
+// close ends what workers keep between tasks, when all are idle.
+func (c *crew) close() {
+	for range c.size {
+		if s := <-c.tokens; s.helper != nil {
+			s.helper.Close()
 		}
-		for _, emit := range l.emit {
-			if err := emit(&rows[i]); err != nil {
-				return err
+	}
+}
+
+// each calls work for every number below n, in parallel but started in order,
+// until stop is closed. What runs a number goes on with the next, on a stack that has grown.
+func (c *crew) each(n int, stop <-chan struct{}, work func(i int, s *Worker)) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	var next atomic.Int64
+	one := func() bool {
+		var s *Worker
+		select {
+		case <-stop:
+			return false
+		case s = <-c.tokens:
+		}
+		defer func() { c.tokens <- s }()
+		i := int(next.Add(1)) - 1
+		if i >= n {
+			return false
+		}
+		work(i, s)
+		return true
+	}
+	for range min(c.size, n) {
+		all.Go(func() {
+			for one() {
 			}
-		}
+		})
 	}
-	if l.out.Table.Rows == nil && l.revise != nil {
-		l.out.Table.Rows = rows // all there are
-	} else {
-		l.out.Table.Rows = append(l.room(l.out.Table.Rows, len(rows)), rows...)
-	}
-	return nil
 }
 
-// room makes room for n more rows. A long table grows to what it will come to if
-// groups go on as they did: to double it would hold the rows of a large network three
-// times at its end.
-func (l *emitter) room(rows []result.Row, n int) []result.Row {
-	need := len(rows) + n
-	if need <= cap(rows) || need < 1024 {
-		return rows
+// invite starts work on a spare worker, if there is one.
+func (c *crew) invite(wait *sync.WaitGroup, work func(*Worker)) {
+	select {
+	case s := <-c.tokens:
+		wait.Go(func() {
+			defer func() { c.tokens <- s }()
+			work(s)
+		})
+	default:
 	}
-	guess := need * l.out.Groups / (l.out.Done + 1)
-	return slices.Grow(rows, min(max(guess+guess/64, need+need/4), 4*need)-len(rows))
-}
-
-func (l *emitter) put(i int, found Found) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.failed != nil {
-		return l.failed
-	}
-	if i != l.next {
-		l.ready[i] = found
-		return nil
-	}
-	for ok := true; ok; {
-		l.next++
-		if found.Err != nil {
-			l.failed = found.Err
-			return found.Err
-		}
-		if l.revise != nil {
-			l.held = append(l.room(l.held, len(found.Rows)), found.Rows...)
-			found.Rows = nil
-		}
-		if l.failed = l.pass(found.Rows); l.failed != nil {
-			return l.failed
-		}
-		if l.out.Failed == nil {
-			l.out.Failed = found.Failed
-		}
-		l.out.Done++
-		if l.opt.Progress != nil {
-			l.opt.Progress(l.out.Done, l.out.Groups)
-		}
-		if len(l.ready) == 0 {
-			break
-		}
-		if found, ok = l.ready[l.next]; ok {
-			delete(l.ready, l.next)
-		}
-	}
-	return nil
 }

@@ -3,15 +3,15 @@ package compare
 import (
 	"bytes"
 	"context"
-	"errors"
+	"hash/maphash"
+	"io"
 
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
+	"precision/dump/layout"
 	"precision/graph/fusion"
-	"precision/internal/nd"
-	catalogue "precision/op"
 )
 
 // ruleTensor fills the row of one tensor of an operator. Only an ending run is
@@ -77,42 +77,6 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 		return ctx.Err()
 	}
 	return e.comparePair(ctx, row, left, t, made, right, func(s stored) (plan, *PairError) { return planner(op.Name, s, g) }, s)
-}
-
-// reference asks the graph which golden tensor belongs to t.
-func (e *engine) reference(op *fusion.Op, t *dump.Tensor) (fusion.GoldenRef, *PairError) {
-	find := e.opt.Rules.GoldenOutput
-	if t.Input {
-		find = e.opt.Rules.GoldenInput
-	}
-	ref, err := find(op, t.Index)
-	if err == nil {
-		return ref, nil
-	}
-	tensor := result.TensorName(op.Name, role(t.Input), t.Index)
-	var lookup *fusion.GoldenError
-	if !errors.As(err, &lookup) {
-		return ref, planFailed(result.GraphSilent, op.Name, err.Error())
-	}
-	switch lookup.Failure {
-	case fusion.GoldenNoInput:
-		return ref, planFailed(result.GraphInput, op.Name, err.Error())
-	case fusion.GoldenBadEntry:
-		return ref, planFailed(result.GraphEntry, err.Error())
-	case fusion.GoldenNoProducer:
-		return ref, planFailed(result.GraphProducer, lookup.Part)
-	case fusion.GoldenNoOrigin:
-		// The graph names the framework's tensor of what a kernel computes; a weight has
-		// its own name on both sides.
-		if catalogue.Is(lookup.Type, catalogue.Constant) && !e.opt.dialect().terse {
-			return fusion.GoldenRef{Op: lookup.Op, Index: int64(lookup.Index)}, nil
-		}
-	}
-	return ref, noRight(op.Name, tensor)
-}
-
-func noRight(op, tensor string) *PairError {
-	return planFailed(result.NoRightTensor, op, tensor)
 }
 
 // comparePair plans and computes a pair and puts the result into the row.
@@ -246,28 +210,34 @@ func setTypes(row *result.Row, left, right *dump.Tensor) {
 	row.Right.DType, row.Right.Shape = right.Type, shapeOf(right)
 }
 
-// role is the role of a tensor of a dump.
-func role(input bool) result.Role {
-	if input {
-		return result.Input
+// hold reads a tensor as it is stored into memory of the worker; nil if it has no room, or cannot be read, which is told
+// where it is read in order.
+func (s *Worker) hold(side int, r io.ReaderAt, base int64, typ dtype.Type, big bool, v layout.View) *operand {
+	size := v.Extent() * int64(typ.Bits()) / 8
+	if typ.Bits()%8 != 0 || size < leastRepeated || size > mostHeld {
+		return nil
 	}
-	return result.Output
+	s.held[side] = grow(s.held[side], size)
+	if readFull(r, s.held[side], base) != nil {
+		return nil
+	}
+	reader, err := layout.NewBytesReader(s.held[side], int(typ.Bits()/8), v)
+	if err != nil {
+		return nil
+	}
+	return &operand{typ: typ, big: big, count: v.Len(), open: func() Elements { return reader.Clone() }}
 }
 
-// shapeOf is the shape a dump stores for a tensor; a scalar has an empty one.
-func shapeOf(t *dump.Tensor) []int64 {
-	if t.Shape == nil {
-		return []int64{}
+// repeatOf begins to look for a pair: it is nil where none is to be looked for. left is held.
+func (s *Worker) repeatOf(t *dump.Tensor, right *rightTensor, p *pairing, left layout.View) *repeat {
+	if s.opt.repeats == nil || s.opt.Scripts != nil || right.file.merged {
+		return nil
 	}
-	return t.Shape
-}
-
-// storedOf describes a tensor for the planners.
-func storedOf(t *dump.Tensor) stored {
-	s := stored{format: t.Format, group: int(t.SubFormat), shape: shapeOf(t), origin: t.OriginShape}
-	s.elements = t.Type.Count(int64(t.Size))
-	if n, ok := nd.Count(s.shape...); ok {
-		s.elements = min(s.elements, n)
-	}
-	return s
+	b := s.held[0]
+	return &repeat{left: left, right: right.view, key: repeatKey{
+		sum: [2]uint64{maphash.Bytes(repeatSeeds[0], b), maphash.Bytes(repeatSeeds[1], b)}, bytes: int64(len(b)),
+		golden: right.path(), at: right.tensor.Offset + right.tensor.Type.Bytes(right.skip),
+		left: t.Type, right: right.typ(), leftBig: t.BigEndian, rightBig: right.tensor.BigEndian,
+		count: p.count, scalar: p.cfg.Scalar, boolean: p.cfg.Boolean, tolerance: p.cfg.Tolerance,
+	}}
 }

@@ -23,14 +23,6 @@ type Tensor struct {
 	Open func() Elements
 }
 
-// Elements yields the elements of a tensor as bytes.
-type Elements interface {
-	// ReadTile fills dst with n elements from element first on. Calls go
-	// forward, but for a new pass, which begins at a multiple of
-	// metric.TileLen.
-	ReadTile(dst []byte, first, n int64) error
-}
-
 // Compare computes a pair and puts the result into the row, or why it cannot be
 // computed: element types without numbers, numbers of elements that differ, a
 // side that cannot be read. left and right name the tensors in reasons. The error

@@ -11,18 +11,6 @@ import (
 	"precision/dump/layout"
 )
 
-// Unshard says that the right side was not sharded: where a tensor of the left side is one of
-// several equal slices along an axis, it is compared with that slice of the right one. Tensors that
-// every rank has whole are compared as they are.
-type Unshard struct {
-	// Axis and Slices are where and into how many slices tensors are cut; -1 and 0 take
-	// what shapes tell.
-	Axis, Slices int
-	// Rank of Ranks is which rank the left side is of, counted from 0. Ranks have slices in turn,
-	// 0 1 0 1, or neighbours have the same, 0 0 1 1: values tell.
-	Rank, Ranks int
-}
-
 // tried is how many elements of a slice are held against the right side to tell which it
 // is.
 const triedOfSlice = 4096
