@@ -22,6 +22,7 @@ type patched struct {
 func (p *patched) Shape() []int64 { return p.in.Shape() }
 func (p *patched) Exact() bool    { return p.exact }
 
+// Places that lie in lo … lo+len(y) are found by bisection; the rest stays as it was before the call.
 func (p *patched) Range(lo int64, y, b []float64) error {
 	if err := p.in.Range(lo, y, b); err != nil {
 		return err
@@ -49,6 +50,9 @@ func (p *patched) At(idx []int64, y, b []float64) error { return oneByOne(p, idx
 
 // patch puts the rows of src, of so many elements, in places of a tensor: place gives that of an element of a row. rows are where
 // they go: those below 0 go nowhere, and which of several for the same place is left there is not said.
+// most is how many rows the tensor has, width the elements of one. What is computed is rounded to the tensor's type.
+// A row of most or more is refused as the finding "points outside": the kernel has written, or tried to write, behind
+// its tensor.
 func (k *invocation) patch(in *operand, src Values, name string, rows []int64, most, width int64, place func(row, e int64) int64) Values {
 	refuseIf(count(src.Shape()) < int64(len(rows))*width || most*width > count(in.shape), ShapesDiffer, in.shape, src.Shape())
 	refuseIf(int64(len(rows))*width > maxDense, TooLarge, int64(len(rows))*width, maxDense)
@@ -80,6 +84,9 @@ func (k *invocation) patch(in *operand, src Values, name string, rows []int64, m
 
 // rowsOfCache tells how the rows of so many elements lie in a cache: one behind the other (blocks, size, …), or in tiles
 // (blocks, width/16, size, 16), which int8 has of 32.
+// The tiles are those of FRACTAL_NZ in a page: a row's elements come in pieces of 32 bytes, and the pieces of all
+// rows of a page stand side by side: element e of row r is at page·size·width + (e/tile)·size·tile + (r mod
+// size)·tile + e mod tile.
 func rowsOfCache(cache *operand, width int64, tiles bool, size int64) (most int64, place func(row, e int64) int64) {
 	s := cache.shape
 	n := count(s)
@@ -98,6 +105,8 @@ func rowsOfCache(cache *operand, width int64, tiles bool, size int64) (most int6
 }
 
 func cacheForms() {
+	// Keys and values (T, heads, size) of T tokens go to the slots of slot_mapping, slot = page·size + place in it,
+	// −1 for none (torch_npu._npu_reshape_and_cache). The layout follows from the shape of the cache.
 	define("scatter_cache", function{mends: []string{"key_cache", "value_cache"}, forward: func(k *invocation) []Reading {
 		k.unsupported("compress_lens", "compress_seq_offsets", "seq_lens")
 		slots := k.ints("slot_mapping")
@@ -120,6 +129,7 @@ func cacheForms() {
 	}})
 	define("scattered_cache", function{forward: forms["scatter_cache"].forward}) // which returns it
 	define("gather_cache", function{mends: []string{"key", "value"}, forward: gatherCache})
+	// indices (…, d) name slices of the first d axes; a negative entry is no place, and that row is not written.
 	define("npu_scatter_nd_update", function{forward: formulaFor(func(k *invocation) Values {
 		x, idx := k.pair("input", "indices")
 		updates := k.tensor("updates")
@@ -144,6 +154,7 @@ func cacheForms() {
 	define("scatter_update", function{forward: formulaFor(func(k *invocation) Values {
 		return k.scatteredFrom(k.tensor("input"), k.tensor("updates"), -2)
 	})})
+	// round(x/scale + zero) to int8, rint, then placed as scatter_update does.
 	define("npu_quant_scatter", function{forward: formulaFor(func(k *invocation) Values {
 		refuseIf(k.string("reduce", "update") != "update" || k.outType() != dtype.Int8 || k.string("round_mode", "rint") != "rint", Unsupported, "reduce, dst_type, round_mode")
 		src := k.tensor("updates")
@@ -221,6 +232,7 @@ func gatherCache(k *invocation) []Reading {
 			for j := range n {
 				p, row := start+j/size, int64(-1)
 				if p < table.shape[1] {
+					// A page outside of the table, or below 0, gives a row of zeros.
 					if page := int64(entries[int64(b)*table.shape[1]+p]); page >= 0 && page < most/size {
 						row = page*size + j%size
 					}
@@ -252,6 +264,7 @@ func ropeCache(k *invocation) []Reading {
 	n, rest := w.shape[0], kv.shape[3]-w.shape[0]
 	refuseIf(rest%2 != 0, ShapesDiffer, kv.shape)
 	head := append(slices.Clone(kv.shape[:3]), n)
+	// c = x/√(mean(x²) + eps)·w over the first n elements of a token
 	m := &normal{n: n, rms: true, eps: k.float("epsilon", 1e-5), weight: must.Get(numbers(w)), of: func(_, i int64) int64 { return i }}
 	k.fitting(m)
 	var c Values = newRows(slab1(kv, 3, 0, n), n, m.forward(k))
@@ -278,6 +291,7 @@ func ropeCache(k *invocation) []Reading {
 		most, place := rowsOfCache(cache, width, mode == "PA_NZ" || mode == "PA_BLK_NZ", size)
 		at := rows
 		switch mode {
+
 		case "Norm": // (B, 1, length, width), and places in the sequence
 			at = slices.Clone(rows)
 			for i := range at {
@@ -286,7 +300,7 @@ func ropeCache(k *invocation) []Reading {
 					at[i] += int64(i) / kv.shape[2] * length
 				}
 			}
-		case "PA", "PA_BNSD", "PA_NZ":
+		case "PA", "PA_BNSD", "PA_NZ": // rows of the cache, as they are
 		case "PA_BLK_BNSD", "PA_BLK_NZ": // the first place of each page
 			at = nil
 			per := int64(len(rows)) / max(kv.shape[0], 1)
@@ -315,6 +329,9 @@ func ropeCache(k *invocation) []Reading {
 
 // rotaryEmbedding turns the first elements of each head of queries and keys by cosines and sines from a table, a row of which has
 // those of a position. With sections a position has three numbers, which serve a part of the frequencies each. float32, one rounding.
+// A row of the table is (cos₀ … cos_h, sin₀ … sin_h), h = turn/2. With halves element e pairs with e ± h, else with
+// its neighbour: y = x·cos ∓ partner·sin (documentation of npu_mrope; vLLM's rotary embedding). Elements behind turn
+// are returned as they are. For float16 the kernel rounds both products, which adds a unit of each.
 func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 	positions, table := k.pair("positions", "cos_sin_cache")
 	size := k.int("head_size", 0)
@@ -337,6 +354,7 @@ func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 					which[j] = 1
 				}
 			case "interleave":
+				// In turn time, height and width, as long as there are such; the rest is time.
 				if which[j] = int64(j % 3); int64(j) >= sections[1]*3 {
 					which[j] = 0
 				}

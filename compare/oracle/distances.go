@@ -14,6 +14,7 @@ import (
 // Distances and losses of vectors, what is sampled between places, and triangular systems: programs of a tape.
 
 func defineDistances() {
+	// x·z / (max(‖x‖, eps)·max(‖z‖, eps)): each norm has the floor, not the product of both.
 	program("cosine_similarity", []string{"x1", "x2"}, func(t *tape) []*dense {
 		return []*dense{t.rowsOfTwo("x1", "x2", 1, func(x, z []float64) float64 { return t.cosine(x, z, t.factor("eps", 1e-8)) })}
 	})
@@ -27,6 +28,8 @@ func defineDistances() {
 		return []*dense{t.single(t.length(d.y, t.float("p", 2)))}
 	})
 	between := func(t *tape, x, z []float64) float64 { return t.apart(x, z, t.float("p", 2), t.Number(0)) }
+	// (…, P, M) and (…, R, M) give (…, P, R). Where PyTorch computes ‖x‖² + ‖z‖² − 2·x·z, with more than 25 points or
+	// on demand, what cancels there has no bound that is of use, and the call is refused.
 	program("cdist", []string{"x1", "x2"}, func(t *tape) []*dense {
 		a, b := t.in("x1"), t.in("x2")
 		n := len(a.shape)
@@ -46,6 +49,7 @@ func defineDistances() {
 		}
 		return []*dense{out}
 	})
+	// The upper triangle of distances, row by row: n(n−1)/2 numbers.
 	program("pdist", []string{"input"}, func(t *tape) []*dense {
 		x := t.in("input")
 		refuseIf(len(x.shape) != 2 || x.shape[0] > mostSteps>>9, ShapesDiffer, x.shape) // fewer than steps for all pairs
@@ -62,6 +66,7 @@ func defineDistances() {
 		a, b := t.in("input"), t.in("other")
 		shape, ok := broadcastShape(a.shape, b.shape)
 		refuseIf(!ok, ShapesDiffer, a.shape, b.shape)
+		// torch.cross without dim takes the first axis of three; torch.linalg.cross gives dim.
 		axis := slices.Index(shape, 3)
 		if t.has("dim") {
 			axis = t.axisOf(shape, "dim", 0)
@@ -88,6 +93,8 @@ func defineDistances() {
 	loss := func(form string, operands []string, f func(t *tape) *dense) {
 		program(form, operands, func(t *tape) []*dense { return []*dense{t.reducedLoss(f(t))} })
 	}
+	// 1 − cos for a target of 1, max(cos − margin, 0) for −1. Here eps stands within the root, added to each sum of
+	// squares, and is 1e-12 whatever cosine_similarity has (EPSILON in ATen's Loss.cpp).
 	loss("cosine_embedding_loss", []string{"input1", "input2"}, func(t *tape) *dense {
 		margin, eps := t.factor("margin", 0), t.factor("eps", 1e-12)
 		c := t.rowsOfTwo("input1", "input2", -1, func(x, z []float64) float64 {
@@ -95,6 +102,7 @@ func defineDistances() {
 		})
 		return t.each("c,y,m)=where(y==1,1-c,where(y==-1,max(c-m,0),0))", c, t.in("target"), t.single(margin))
 	})
+	// max(d(a, p) − d(a, n) + margin, 0); with swap the nearer of d(a, n) and d(p, n) is taken.
 	loss("triplet_margin_loss", []string{"anchor", "positive", "negative"}, func(t *tape) *dense {
 		p, eps, margin := t.float("p", 2), t.factor("eps", 1e-6), t.factor("margin", 1)
 		apart := func(a, b string) *dense {
@@ -106,6 +114,7 @@ func defineDistances() {
 		}
 		return t.each("x,z,m)=max(m+x-z,0)", near, far, t.single(margin))
 	})
+	// Σ over the other classes of max(margin − x_y + x_i, 0)^p · w_y, divided by the number of all classes.
 	loss("multi_margin_loss", []string{"input"}, func(t *tape) *dense {
 		p, margin := t.float("p", 1), t.factor("margin", 1)
 		refuseIf(p != 1 && p != 2, Unsupported, "p")
@@ -124,6 +133,7 @@ func defineDistances() {
 			return t.div(t.sum(terms...), t.Number(float64(len(row))))
 		})
 	})
+	// Targets of a row end at the first −1 (torch.nn.MultiLabelMarginLoss).
 	loss("multilabel_margin_loss", []string{"input"}, func(t *tape) *dense {
 		return t.classRows(func(row []float64, target []int64) float64 {
 			if end := slices.IndexFunc(target, func(y int64) bool { return y < 0 || y >= int64(len(row)) }); end >= 0 {
@@ -141,6 +151,8 @@ func defineDistances() {
 			return t.div(t.sum(terms...), t.Number(float64(len(row))))
 		})
 	})
+	// −w·(y·log σ(x) + (1−y)·log(1−σ(x))), its mean over the classes first; softplus(∓x) says both logarithms without
+	// overflow.
 	loss("multilabel_soft_margin_loss", []string{"input"}, func(t *tape) *dense {
 		w := t.single(t.Number(1))
 		if t.has("weight") {
@@ -149,6 +161,7 @@ func defineDistances() {
 		v := t.each("x,y,w)=w*(y*softplus(-x)+(1-y)*softplus(x))", t.in("input"), t.in("target"), w)
 		return t.mean(v, []int{len(v.shape) - 1}, false)
 	})
+	// y[…, o] = Σ x₁[…, i]·W[o, i, j]·x₂[…, j] + b[o]
 	derive("bilinear", []string{"input1", "input2", "weight", "bias"}, func(t *tape) []*dense {
 		a, b, w := t.in("input1"), t.in("input2"), t.in("weight")
 		n := len(a.shape) - 1
@@ -180,6 +193,7 @@ func defineDistances() {
 }
 
 // reducedLoss is what becomes of the elements of a loss.
+// The mean divides by all elements, as PyTorch does for losses without classes.
 func (t *tape) reducedLoss(v *dense) *dense {
 	how := t.lossReduction()
 	if how == "none" {
@@ -193,6 +207,7 @@ func (t *tape) reducedLoss(v *dense) *dense {
 }
 
 // classRows gives a number for each row of the input and its targets.
+// The input is (N, C) or (C), the targets N rows of one or of C numbers; of (C) a number without axes comes out.
 func (t *tape) classRows(f func(row []float64, target []int64) float64) *dense {
 	x, target := t.in("input"), ints(t.tensor("target"))
 	s := atLeast(x.shape, 2)
@@ -209,6 +224,7 @@ func (t *tape) classRows(f func(row []float64, target []int64) float64) *dense {
 }
 
 // rowsOfTwo gives a number for each two rows of an axis.
+// Both are repeated to each other first; the axis is dim, or missing where dim was not given.
 func (t *tape) rowsOfTwo(first, second string, missing int64, f func(x, z []float64) float64) *dense {
 	a, b := t.in(first), t.in(second)
 	shape, ok := broadcastShape(a.shape, b.shape)
@@ -224,6 +240,7 @@ func (t *tape) rowsOfTwo(first, second string, missing int64, f func(x, z []floa
 }
 
 // apart is the p-norm of x - z + eps.
+// eps is added to each difference before its magnitude is taken, as torch.nn.functional.pairwise_distance does.
 func (t *tape) apart(x, z []float64, p, eps float64) float64 {
 	d := make([]float64, len(x))
 	for i := range x {
@@ -241,6 +258,8 @@ func (t *tape) cosine(x, z []float64, eps float64) float64 {
 // boxForms: how much boxes have of each other, and what detectors make of them (documentation and tests of op-plugin).
 func boxForms() {
 	// The second half of a cross entropy whose vocabulary ranks share (documentation of op-plugin).
+	// loss = log Σe^(x−max) − x_target, where the sum and the target's logit are of all ranks; of the probabilities a
+	// rank has its own columns (N, V/ranks).
 	define("npu_fused_cross_entropy_loss_with_max_sum", function{forward: func(k *invocation) []Reading {
 		k.unsupported("input", "weight")
 		k.only(0, "label_smoothing")
@@ -257,23 +276,31 @@ func boxForms() {
 		define(form, function{forward: formulaFor(func(k *invocation) Values {
 			k.only(0, "mode", "is_cross")
 			v, small := append(k.corners("input"), k.corners("gtboxes")...), scalar(eps)
+			// a to d are the sides of one box, e to h of the other: both is their intersection.
 			both := k.computed("a,b,c,d,e,f,g,h)=max(min(c,g)-max(a,e),0)*max(min(d,h)-max(b,f),0)", v...)
 			if form == "npu_giou" {
+				// The generalised IoU is i/u − (o − u)/o, u the union with eps and o the box around both.
 				area := k.computed("a,b,c,d,e,f,g,h,i,t)=(c-a)*(d-b)+(g-e)*(h-f)-i+t", append(v, both, small)...)
 				around := k.computed("a,b,c,d,e,f,g,h)=(max(c,g)-min(a,e))*(max(d,h)-min(b,f))", v...)
 				return k.asRecorded(k.computed("i,u,o)=i/u-(o-u)/o", both, area, around), 0)
 			}
 			area := k.computed("a,b,c,d,e,f,g,h,i,t)=(c-a)*(d-b+t)+(g-e)*(h-f+t)-i+t", append(v, both, small)...)
 			share := k.computed("i,u)=i/u", both, area)
+			// The squared distance of the centres over the squared diagonal of the box around both.
 			apart := k.computed("a,b,c,d,e,f,g,h,t)=((e+g-a-c)^2+(f+h-b-d)^2)/4/((max(c,g)-min(a,e))^2+(max(d,h)-min(b,f))^2+t)", append(v, small)...)
 			y := k.computed("i,p)=i-p", share, apart)
 			if form == "npu_ciou" {
+				// 4/π² of the squared difference of both angles atan(w/h), weighed by itself: the complete IoU of
+				// Zheng et al.
 				turn := k.computed("a,b,c,d,e,f,g,h,t)=0.4052847345693511*(atan((g-e)/(h-f+t))-atan((c-a)/(d-b+t)))^2", append(v, small)...)
 				y = k.computed("y,v,i,t)=y-v*v/(1+t-i+v)", y, turn, share, small)
 			}
 			return k.asRecorded(y, 0)
 		})})
 	}
+	// Boxes (N, 4) are moved by deltas, scaled by stds and shifted by means, with sides that count both ends (hence +
+	// 1 and ± 0.5); changes of size are clipped to |log wh_ratio_clip|, corners to the image of max_shape (height,
+	// width).
 	define("npu_bounding_box_decode", function{forward: formulaFor(func(k *invocation) Values {
 		a, d := k.tensor("rois"), k.tensor("deltas")
 		size := k.each("max_shape", 2, 0)
@@ -311,6 +338,7 @@ func boxForms() {
 			return joined(1, append(out, k.computed(texts[2], at(a, 4), at(b, 4)))...)
 		})})
 	}
+	// The centre within its cell, clipped to 1e-6 … 1 − 1e-6, and the logarithm of the ratio of sides.
 	define("npu_yolo_boxes_encode", function{forward: formulaFor(func(k *invocation) Values {
 		refuseIf(k.bool("performance_mode", false), Unsupported, "performance_mode")
 		a, b := k.tensor("input"), k.tensor("gt_bboxes")
@@ -324,6 +352,9 @@ func boxForms() {
 		}
 		return joined(1, out...)
 	})})
+	// A cell of the map is set, for each of its anchors, where a centre of a box falls into it. Where rounding of the
+	// centre, 4 units in the last place, may put it into a neighbour, all that it may be in are in doubt and may be 0
+	// or 1.
 	define("npu_anchor_response_flags", function{forward: formulaFor(func(k *invocation) Values {
 		boxes, size, stride, n := k.tensor("input"), k.each("featmap_size", 2, 0), k.each("stride", 2, 0), k.count("num_base_anchors")
 		refuseIf(len(boxes.shape) != 2 || boxes.shape[1] != 4 || !within(size[0], 1, 1<<16) || !within(size[1], 1, 1<<16) || stride[0] == 0 || stride[1] == 0, ShapesDiffer, boxes.shape, size, stride)
@@ -375,6 +406,9 @@ func (k *invocation) corners(name string) (list []Values) {
 }
 
 // window is one of the windows of signals by its name: of N places, or of the first N of N+1 that are symmetric where it is periodic.
+// hann, hamming and blackman are sums of cosines of 2πi/parts, bartlett 1 − |2x − 1|, kaiser I₀(β·√(1 −
+// (2x−1)²))/I₀(β) (torch.signal, torch.hann_window …). The bound of a sum has 8 units a cosine for its argument,
+// which grows with the harmonic.
 func window(k *invocation) Values {
 	n := k.count("window_length")
 	kind, a, parts := strings.TrimSuffix(k.name, "_window"), k.arith(), float64(n)
@@ -411,6 +445,8 @@ func window(k *invocation) Values {
 
 // affineGrid are the places of an image that each place of another comes from, by a matrix (N, d, d+1): between -1 and 1, the last
 // axis first.
+// Without align_corners places are the centres of pixels, (2i + 1)/n − 1, with it the ends are −1 and 1; an axis of
+// one pixel is 0.
 func affineGrid(k *invocation) Values {
 	theta, size := k.tensor("theta"), k.ints("size")
 	d := len(size) - 2
@@ -436,6 +472,8 @@ func affineGrid(k *invocation) Values {
 }
 
 // embeddingBag sums the rows of each bag, takes their mean or the largest numbers of each column.
+// The input is (B, L), or (L) with offsets where bags begin; rows of padding_idx take no part, also not in what a
+// mean divides by. An empty bag is 0.
 func embeddingBag(k *invocation) Values {
 	k.unsupported("max_norm")
 	idx, w := k.tensor("input"), k.tensor("weight")
@@ -503,6 +541,8 @@ func defineSamples() {
 	define("affine_grid", function{forward: formulaFor(affineGrid)})
 	define("embedding_bag", function{forward: formulaFor(embeddingBag)})
 	program("grid_sample", []string{"input", "grid"}, func(t *tape) []*dense { return []*dense{t.gridSample()} })
+	// x / (k + alpha·s)^beta, s the mean of squares over size channels around, of which those outside count as 0:
+	// there are size//2 before and (size−1)//2 behind.
 	program("local_response_norm", []string{"input"}, func(t *tape) []*dense {
 		x, n := t.in("input"), t.int("size", 1)
 		refuseIf(len(x.shape) < 3 || n < 1, ShapesDiffer, x.shape)
@@ -518,6 +558,7 @@ func defineSamples() {
 			return out
 		})}
 	})
+	// cholesky_solve is two triangular systems, by L and by its transpose.
 	for form, params := range map[string][]string{"triangular_solve": {"b", "A"}, "cholesky_solve": {"B", "L"}} {
 		program(form, params, func(t *tape) []*dense {
 			b, a := t.in(params[0]), t.in(params[1])
@@ -533,6 +574,10 @@ func defineSamples() {
 }
 
 // solved is the solution of a triangular system A·X = B, row by row.
+// x_i = (b_i − Σ a_ij·x_j)/a_ii, substituted from the first row on for a lower matrix, from the last for an upper
+// one, the other way round for the transpose; with unit the diagonal counts as 1 and is not looked at. Leading axes
+// are repeated to each other. Errors go along on the tape, so that they grow as the condition of the system lets
+// them.
 func (t *tape) solved(a, b *dense, upper, turn, unit bool) *dense {
 	n := len(a.shape)
 	refuseIf(n < 2 || len(b.shape) < 2, ShapesDiffer, a.shape, b.shape)
@@ -603,6 +648,9 @@ func (t *tape) gridSample() *dense {
 					lo[d] = int64(math.RoundToEven(t.at(at[d]).y))
 				}
 				near := t.at(at[d])
+				// A place so near to a pixel that rounding may put it on either side has the same value from both,
+				// but a slope of its own from each; of the nearest one it is the middle between pixels, where the
+				// value itself is open.
 				edge := abs(near.y - math.Round(near.y))
 				if mode == "nearest" {
 					edge = abs(abs(near.y-math.Floor(near.y)) - 0.5)
@@ -647,6 +695,8 @@ func (t *tape) gridSample() *dense {
 }
 
 // inside is a place brought inside an axis.
+// border clamps to 0 … s−1. reflection mirrors at −½ and s−½, or with align_corners at the first and last pixel: the
+// number of turns says whether the image is seen backwards. zeros leaves the place outside.
 func (t *tape) inside(v, s float64, padding string, corners bool) float64 {
 	x := t.at(v).y
 	refuseIf(math.IsNaN(x) || abs(x) > 1<<40, Unsupported, "places that are no numbers")
@@ -676,6 +726,8 @@ func (t *tape) inside(v, s float64, padding string, corners bool) float64 {
 }
 
 // orderForms look for numbers among others.
+// searchsorted and bucketize give the first place whose edge is not less, or with right is greater; NaN stands behind
+// all numbers. What is compared was recorded, so that the result is exact.
 func orderForms() {
 	search := func(k *invocation, edges []float64, x float64, right bool) float64 {
 		return float64(sort.Search(len(edges), func(i int) bool {
@@ -718,6 +770,7 @@ func orderForms() {
 		}
 		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return toNumber(in[v.y[i]] != invert), 0 }}
 	})})
+	// unique sorts; unique_consecutive only joins neighbours. inverse says for each element which value it is.
 	define("unique", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		k.unsupported("dim")
@@ -745,6 +798,8 @@ func orderForms() {
 		}
 		return []Reading{{Out: out}}
 	}})
+	// start + i/(n−1)·(end − start): kernels count from both ends or multiply by a rounded step, which is within 4
+	// units of the larger end. Integers are cut, and may be either neighbour where the bound reaches over.
 	spaced := func(form string, of func(k *invocation) func(x num) num) {
 		define(form, function{forward: formulaFor(func(k *invocation) Values {
 			shape := k.shape()
@@ -804,6 +859,7 @@ func (k *invocation) lossReduction() string {
 	return how
 }
 
+// n elements, summed in the accumulator and divided once.
 func (k *invocation) reducedLoss(v Values, how string) Values {
 	n := count(v.Shape())
 	if how == "none" {
@@ -940,6 +996,8 @@ func (k *invocation) classes(soft bool) *classes {
 }
 
 // targets makes q and what a mean divides by.
+// A target equal to ignore_index has q = 0 and no part in the mean; one outside of the classes is refused. keep and
+// even are 1−ε and ε/C as the kernel rounds them, with 2 units for the two operations.
 func (c *classes) targets(t *operand, soft bool) {
 	k, a := c.k, c.k.arith()
 	weight := make([]float64, c.n)
@@ -1006,6 +1064,7 @@ func (c *classes) targets(t *operand, soft bool) {
 }
 
 // element is the loss of one row.
+// Classes of weight 0 are left out: 0·log p is 0 also where p is 0.
 func (c *classes) element(r int64) num {
 	a := c.k.arith()
 	terms := make([]num, 0, c.n)
@@ -1026,6 +1085,7 @@ func (c *classes) bound(i int64) float64 {
 	return c.logs.b[i]
 }
 
+// A mean divides the sum over all rows once.
 func (c *classes) loss() Values {
 	rows := count(c.rows)
 	all := make([]num, rows)

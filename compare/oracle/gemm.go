@@ -3,9 +3,10 @@ package oracle
 import (
 	"encoding/binary"
 	"math"
-	"precision/internal/must"
 	"sync"
 	"unsafe"
+
+	"precision/internal/must"
 )
 
 // hasNonFinite reports whether there is an Inf or NaN among numbers: adding one to an exponent of ones alone gets into the

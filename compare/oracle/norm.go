@@ -2,8 +2,9 @@ package oracle
 
 import (
 	"math"
-	"precision/internal/must"
 	"slices"
+
+	"precision/internal/must"
 )
 
 // Normalisations, of functions and kernels alike:

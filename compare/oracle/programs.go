@@ -28,6 +28,8 @@ func programForms() {
 }
 
 // mover adds a form that moves the elements of one tensor.
+// The function computes nothing: values are places on the tape, and a move keeps each with its gradient, so that the
+// backward of a mover is the sum of what went to each element.
 func mover(form string, f func(t *tape, x *dense) Values) {
 	program(form, []string{"input"}, func(t *tape) []*dense { return []*dense{move(f(t, t.in("input")))} })
 }
@@ -52,6 +54,9 @@ func (t *tape) places(shape []int64) *dense {
 }
 
 // write puts src in the elements of x that a function of x chooses.
+// chosen is any view: it is applied to the numbers of the places of x, which tells where the elements of the view
+// lie. It serves slice_scatter, diagonal_scatter, select_scatter and diag_embed with the very function that reads
+// these.
 func (t *tape) write(x *dense, chosen func(v Values) Values, src *dense) *dense {
 	to := move(chosen(t.places(x.shape)))
 	from, ok := broadcast(src, to.shape)
@@ -65,6 +70,8 @@ func (t *tape) write(x *dense, chosen func(v Values) Values, src *dense) *dense 
 }
 
 // diagonal is a diagonal of two axes, which becomes the last one.
+// Of (…, m, n) with offset o it has min(m, n−o) elements for o ≥ 0, beginning at (0, o), and min(m+o, n) below,
+// beginning at (−o, 0); torch.diagonal puts it last, behind the other axes in their order.
 func (k *invocation) diagonal(v Values, offset int64, first, second int) Values {
 	s := v.Shape()
 	refuseIf(first == second || len(s) < 2, BadArgument, "dim2", second, "another axis than dim1")
@@ -88,6 +95,8 @@ func (t *tape) diagonalOf(v Values) Values {
 }
 
 // square is the smallest matrix with x on a diagonal, 0 elsewhere.
+// Its side is the length of the diagonal and |offset|, as torch.diag_embed says; first and second are its axes in the
+// result, so that they may stand apart.
 func (t *tape) square(x *dense, offset int64, first, second int) *dense {
 	n := x.shape[len(x.shape)-1] + max(offset, -offset)
 	shape := slices.Clone(x.shape[:len(x.shape)-1])
@@ -105,6 +114,7 @@ func (t *tape) slice(v Values) Values {
 }
 
 // atLeast gives a tensor more axes.
+// A vector becomes (1, n) of two and (1, n, 1) of three axes, a matrix (m, n, 1): torch.atleast_2d, atleast_3d.
 func atLeast(s []int64, n int) []int64 {
 	switch {
 	case len(s) >= n:
@@ -149,6 +159,8 @@ func definePlaces() {
 		n := int(t.name[len(t.name)-2] - '0')
 		return reshape(x, atLeast(x.shape, n))
 	})
+	// torch.rot90 turns from the first axis towards the second: a transposition of the two and a flip of the first, k
+	// times; a negative k is one modulo 4.
 	mover("rot90", func(t *tape, x *dense) Values {
 		axes, n := t.axes("dims", len(x.shape)), ((t.int("k", 1)%4)+4)%4
 		if !t.has("dims") {
@@ -168,6 +180,8 @@ func definePlaces() {
 		refuseIf(axis >= len(x.shape), ShapesDiffer, x.shape)
 		return flipped(x, []int{axis})
 	})
+	// Tensor.unfold(dim, size, step): (…, d, …) gives (…, (d−size)/step+1, …, size); windows share elements, so that
+	// it is a view with a step of its own.
 	mover("unfold", func(t *tape, x *dense) Values {
 		axis, size, step := t.axis("dim", 0, len(x.shape)), t.int("size", 1), t.int("step", 1)
 		if len(x.shape) == 0 {
@@ -229,6 +243,8 @@ func definePlaces() {
 		}
 		return out
 	})
+	// hstack joins vectors on axis 0 and others on 1; vstack and dstack give each 2 and 3 axes first and join the
+	// first or third; column_stack makes columns of vectors.
 	lister("stacks", func(t *tape, list []*dense) (out []Values) {
 		axis, least := 0, 1
 		switch t.name {
@@ -286,6 +302,7 @@ func definePlaces() {
 		}
 		return []Values{joined(1, columns...)}
 	})
+	// The order is that of itertools.combinations, which torch.combinations names as its model.
 	mover("combinations", func(t *tape, x *dense) Values {
 		r, n := t.int("r", 2), int64(len(x.y))
 		refuseIf(!within(r, 1, 4) || n > 1<<9, BadArgument, "r", r, "a small number")
@@ -314,6 +331,8 @@ func definePlaces() {
 		refuseIf(axis < 0 || axis >= len(x.shape), ShapesDiffer, x.shape)
 		d, a := x.shape[axis], t.args["sections"]
 		refuseIf(a.none(), NoArgument, "sections")
+		// A number of sections gives the first d%n of them one element more (torch.tensor_split); a list has the
+		// places where one part ends and the next begins, which may be negative or beyond the axis.
 		ends := wholeNumbers("sections", a)
 		if a.v != nil && !(a.tensor() && a.op != nil && len(a.op.shape) > 0) && len(ends) == 1 {
 			n := ends[0]
@@ -344,6 +363,8 @@ func definePlaces() {
 }
 
 // crossed are vectors, each along an axis of its own, repeated along those of the others.
+// Of vectors of lengths n₀ … nₖ each result is (n₀, …, nₖ): meshgrid with indexing "ij", and the columns of
+// cartesian_prod.
 func crossed(list []*dense, shape []int64) (out []Values) {
 	refuseIf(len(shape) > maxRank, TooLarge, len(shape), maxRank)
 	for i, x := range list {
@@ -356,6 +377,7 @@ func crossed(list []*dense, shape []int64) (out []Values) {
 }
 
 // picksOf takes entries of an axis.
+// (lead, n, inner) becomes (lead, len(list), inner). Nothing is computed, and an empty list gives an empty tensor.
 func picksOf(v Values, axis int, list []float64) Values {
 	n := int64(len(list))
 	g := &gather{x: v, lead: count(v.Shape()[:axis]), n: v.Shape()[axis], inner: count(v.Shape()[axis+1:]), batches: 1, perBatch: n}
@@ -370,6 +392,8 @@ func picksOf(v Values, axis int, list []float64) Values {
 }
 
 // shuffled are the shuffles of pixels and channels: reshapes with the axes in another order.
+// channel_shuffle: (N, g·c, …) → (N, g, c, …) → (N, c, g, …). pixel_shuffle: (…, c·r², H, W) → (…, c, H·r, W·r), the
+// two r of a channel becoming steps within a row and a column; pixel_unshuffle is its inverse.
 func (t *tape) shuffled(x *dense) Values {
 	n := len(x.shape)
 	if t.name == "channel_shuffle" {
@@ -393,14 +417,19 @@ func (t *tape) shuffled(x *dense) Values {
 }
 
 // unsure is a number that may be anything: which of several is left in a place is not said, and all get its gradient.
+// Its error is infinite, so that no value is accused; list are the numbers that it may be.
 func (t *tape) unsure(list ...float64) float64 {
 	return t.push(taped{v: num{0, math.Inf(1)}, all: list})
 }
 
 // mute refuses gradients that PyTorch computes another way than by the rules, with other errors.
+// Of products it divides the result by each element, of logcumsumexp it goes back in logarithms.
 func (t *tape) mute(other bool) { refuseIf(t.backwards && other, NoGradient, t.name) }
 
 // together puts several numbers in one place together.
+// how is the reduce of scatter_reduce and index_reduce ("sum", "prod", "mean", "amax", "amin") and of the older
+// scatter ("add", "multiply"). A sum of booleans is "or". The mean of integers is rounded down, as floor division in
+// ATen is.
 func (t *tape) together(how string, list []float64) float64 {
 	fold := func(op string) float64 {
 		p := list[0]
@@ -433,6 +462,9 @@ func (t *tape) together(how string, list []float64) float64 {
 
 // extreme is the largest or smallest number, all of which have the same share in it; of those that may be it, by their errors,
 // each may have all or nothing.
+// ATen shares the gradient of amax and amin evenly among equal elements (evenly_distribute_backward), with n of them
+// 1/n each, one division in float32. Where errors of the elements make it unsure which is the largest, the share is
+// 0.5 ± 0.5. NaN wins, whatever it stands beside.
 func (t *tape) extreme(list []float64, op string) float64 {
 	refuseIf(len(list) == 0, NoInput, "elements")
 	best := t.at(list[0])
@@ -450,6 +482,8 @@ func (t *tape) extreme(list []float64, op string) float64 {
 }
 
 // sharedBy is a number that several are, each with a share in it: a chain of steps, in each of which one takes its share.
+// A node of the tape has two sources at most: of n equal numbers n−1 nodes pass on what is left of the first with a
+// slope of 1.
 func (t *tape) sharedBy(same []float64, v, share num) float64 {
 	p, rest := same[0], share
 	for _, q := range same[1:] {
@@ -470,6 +504,8 @@ func (t *tape) tied(row []float64, p float64) (float64, int) {
 }
 
 // scattered is x with numbers put in places of it, together with what else comes there if how says in which way.
+// self says whether what stood there takes part (include_self). Without a way only one number can be left in a place,
+// and put says which are unsure.
 func (t *tape) scattered(x *dense, places []int64, src []float64, how string, self bool) *dense {
 	if how == "" {
 		return t.put(x, places, src)
@@ -490,6 +526,9 @@ func (t *tape) scattered(x *dense, places []int64, src []float64, how string, se
 }
 
 // alongIndex are the places in x that an index of its rank names on an axis, one for each of its elements.
+// index has the rank of x, and its element at (i, j, k) names (index, j, k) for axis 0; its other axes may be shorter
+// than those of x (torch.scatter, torch.gather). A negative entry counts from the end. An entry outside is refused as
+// one of a cache is: the device would have written elsewhere.
 func (t *tape) alongIndex(shape []int64, axis int, name string) (places, where []int64) {
 	idx := t.tensor(name)
 	s := idx.shape
@@ -514,6 +553,8 @@ func (t *tape) alongIndex(shape []int64, axis int, name string) (places, where [
 }
 
 // slicesAt are the places of slices of an axis, one for each entry of a list.
+// Of (…, n, …) and m entries the places are (…, m, …), in row-major order: index_copy, index_add, index_fill and
+// index_reduce.
 func (t *tape) slicesAt(shape []int64, axis int, name string) (places []int64, where []int64) {
 	list := ints(t.tensor(name))
 	where = slices.Clone(shape)
@@ -560,6 +601,8 @@ func defineScatters() {
 			}
 			from = move(cut(src, make([]int64, len(s)), s, ones(len(s))))
 		}
+		// src may be larger than index; only its first elements on each axis are taken, which is why it was cut
+		// above.
 		how, self := t.string("reduce", ""), t.bool("include_self", true)
 		if t.name == "scatter_add" {
 			how = "sum"
@@ -587,6 +630,7 @@ func defineIndexed() {
 			return []*dense{out}
 		})
 	}
+	// Places are of the flattened tensor. With accumulate what stands there takes part in the sum.
 	program("put", []string{"input", "source"}, func(t *tape) []*dense {
 		x, src := t.in("input"), t.in("source")
 		list := ints(t.tensor("index"))
@@ -598,6 +642,8 @@ func defineIndexed() {
 		refuseIf(len(src.y) != len(list), ShapesDiffer, src.shape, []int64{int64(len(list))})
 		return []*dense{t.scattered(x, list, src.y, map[bool]string{true: "sum"}[t.bool("accumulate", false)], true)}
 	})
+	// Entries of indices are what stands between brackets in Python; the places
+	// they choose come from the reader of Tensor.__getitem__, applied to the numbers of the places.
 	program("index_put", []string{"input", "values"}, func(t *tape) []*dense {
 		x, a := t.in("input"), t.args["indices"]
 		refuseIf(a.none() || a.v != nil || len(a.list) == 0, NoInput, "indices")
@@ -639,6 +685,7 @@ func defineTaken() {
 		}
 		return takenAlong(v, idx, t.axisOf(x.shape, "dim", 0))
 	})
+	// The length follows from the mask, whose elements must therefore have been recorded.
 	mover("masked_select", func(t *tape, x *dense) Values {
 		mask := t.tensor("mask")
 		shape, ok := broadcastShape(x.shape, mask.shape)
@@ -668,6 +715,8 @@ func defineTaken() {
 		}
 		return []*dense{out}
 	})
+	// An index is a place within its own plane (H·W of one channel), as max_pool returns it; the output has the
+	// recorded shape, since output_size need not have been given.
 	program("max_unpool", []string{"input"}, func(t *tape) []*dense {
 		x, idx := t.in("input"), ints(t.tensor("indices"))
 		shape := t.shape()
@@ -685,6 +734,8 @@ func defineTaken() {
 }
 
 // put writes numbers in places; which of several for one place is left is not said unless they are the same.
+// The order in which threads of a device write is open: of two numbers that differ either may be left, and neither is
+// accused.
 func (t *tape) put(x *dense, places []int64, src []float64) *dense {
 	out := &dense{shape: x.shape, y: slices.Clone(x.y), exact: true}
 	written := map[int64]bool{}
@@ -700,6 +751,7 @@ func (t *tape) put(x *dense, places []int64, src []float64) *dense {
 }
 
 // takenAlong is x at the places that an index of its rank names on an axis, both repeated to the other axes.
+// Unlike gather, take_along_dim repeats both to each other on all axes but the one that is indexed.
 func takenAlong(x, idx Values, axis int) Values {
 	s := slices.Clone(x.Shape())
 	w := idx.Shape()
@@ -732,6 +784,8 @@ func takenAlong(x, idx Values, axis int) Values {
 }
 
 // columns are the windows of an image as columns.
+// (N, C, H, W) becomes (N, C·kH·kW, L) with L = outH·outW, out = (in + 2·pad − dilation·(k−1) − 1)/stride + 1
+// (torch.nn.Unfold). The border of zeros is written out, the windows are a view of it.
 func (t *tape) columns(x *dense) Values {
 	n := len(x.shape)
 	refuseIf(n != 3 && n != 4, ShapesDiffer, x.shape)
@@ -766,6 +820,7 @@ func ofRows(f func(t *tape, row []float64) float64) func(t *tape) []*dense {
 }
 
 // realsOf are the numbers of a row that are numbers.
+// nansum, nanmean, nanmedian and nanquantile leave NaN out before they compute.
 func realsOf(t *tape, row []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(row), func(p float64) bool { return math.IsNaN(t.at(p).y) })
 }
@@ -798,6 +853,8 @@ func scanRows(form string, f func(t *tape, row []float64) (out, places []float64
 }
 
 // chooseOfRow adds a form that takes one number of each row, and tells its place.
+// median, nanmedian and mode of a whole tensor give one number; with dim, and always for kthvalue and mode, which
+// take the last axis where none is named, the place in the row comes, too.
 func chooseOfRow(form string, f func(t *tape, row []float64) (p, place float64)) {
 	program(form, []string{"input"}, func(t *tape) []*dense {
 		x := t.in("input")
@@ -821,6 +878,7 @@ func chooseOfRow(form string, f func(t *tape, row []float64) (p, place float64))
 }
 
 // nthOfRow is the number in a place of an ordered row; which of equal ones is taken is not said.
+// Where several are equal the value is sure, its place is not: sorting on devices is not stable.
 func nthOfRow(t *tape, row, list []float64, n int) (p, at float64) {
 	p, same := t.tied(row, list[n])
 	if same > 1 {
@@ -830,6 +888,7 @@ func nthOfRow(t *tape, row, list []float64, n int) (p, at float64) {
 }
 
 // quantiles adds a form that takes quantiles, of all numbers or but those that are none.
+// q may be a number or a vector; a vector becomes the first axis of the result.
 func quantiles(form string, skip bool) {
 	program(form, []string{"input", "q"}, func(t *tape) []*dense {
 		x, q := t.in("input"), t.in("q")
@@ -861,6 +920,8 @@ func defineRows() {
 		list := realsOf(t, row)
 		return t.div(t.sum(list...), t.Number(float64(len(list))))
 	}))
+	// Where a form has a forward of its own (formula.go, reduce.go), what it computes forward stays, and the tape
+	// gives the gradients alone.
 	derive("prod", one, ofRows((*tape).product))
 	derive("logsumexp", one, ofRows((*tape).logSum))
 	derive("norm", one, ofRows(func(t *tape, row []float64) float64 { return t.length(row, t.power()) }))
@@ -871,6 +932,7 @@ func defineRows() {
 		}
 		return []*dense{t.each("x,w)=where(x>0,x,w*x)", x, w)}
 	})
+	// glu(a, b) = a·σ(b) for the first and second half of the axis.
 	derive("glu", []string{"input"}, func(t *tape) []*dense {
 		x := t.in("input")
 		axis := t.axisOf(x.shape, "dim", -1)
@@ -885,6 +947,8 @@ func defineMoments() {
 		derive(form, []string{"input"}, func(t *tape) []*dense { return t.spread(form == "std")[:1] })
 	}
 	program("moments", []string{"input"}, func(t *tape) []*dense { return t.spread(strings.HasPrefix(t.name, "std")) })
+	// Gradients are muted: ATen finds those of cumprod by reversed sums over the result divided by the input, and has
+	// another way for zeros.
 	scanRows("cumprod", func(t *tape, row []float64) (out, _ []float64) {
 		t.mute(true)
 		p := t.Number(1)
@@ -901,6 +965,7 @@ func defineMoments() {
 		}
 		return out, nil
 	})
+	// Of equal numbers the last one is kept (>= and <= in ATen's cummax_helper), and a NaN stays for the rest of the row, with the place of the last.
 	for form, better := range map[string]func(x, z float64) bool{"cummax": func(x, z float64) bool { return x >= z }, "cummin": func(x, z float64) bool { return x <= z }} {
 		scanRows(form, func(t *tape, row []float64) (out, places []float64) {
 			best := 0
@@ -922,6 +987,8 @@ func defineChoices() {
 		refuseIf(!within(n, 1, int64(len(row))), BadArgument, "k", n, "a place of "+itoa(len(row)))
 		return nthOfRow(t, row, t.ordered(row), int(n)-1)
 	})
+	// torch.median takes the lower of two middle numbers, place (n−1)/2 of the ordered row; NaN anywhere makes it
+	// NaN.
 	chooseOfRow("median", func(t *tape, row []float64) (float64, float64) {
 		list := t.ordered(row)
 		if math.IsNaN(t.at(list[len(list)-1]).y) {
@@ -936,6 +1003,7 @@ func defineChoices() {
 		}
 		return nthOfRow(t, row, list, (len(list)-1)/2)
 	})
+	// Of values that are as frequent ATen's loop over the sorted row keeps the smallest.
 	chooseOfRow("mode", func(t *tape, row []float64) (float64, float64) {
 		list := t.ordered(row)
 		best, times, n := 0, 0, 0
@@ -963,6 +1031,7 @@ func defineSteps() {
 		}
 		return out
 	})
+	// Σ (yᵢ + yᵢ₋₁)/2 · (xᵢ − xᵢ₋₁), or · dx where no x is given; cumulative_trapezoid has the n−1 partial sums.
 	program("trapezoid", []string{"input", "x"}, func(t *tape) []*dense {
 		y := t.in("input")
 		axis := t.axis("dim", -1, len(y.shape))
@@ -1001,6 +1070,8 @@ func defineSteps() {
 		})
 		return []*dense{out}
 	})
+	// torch.gradient with steps of 1 and edge_order 1: (f[i+1] − f[i−1])/2, at the ends the difference to the one
+	// neighbour. Other spacings are refused.
 	program("gradient", []string{"input"}, func(t *tape) (out []*dense) {
 		x := t.in("input")
 		t.unsupported("spacing", "edge_order")
@@ -1024,6 +1095,8 @@ func defineSteps() {
 
 // defineSpreads: rows with each other.
 func defineSpreads() {
+	// Each slice of the axis whose p-norm exceeds maxnorm is multiplied by maxnorm/(norm + 1e-7); the 1e-7 is that of
+	// ATen's renorm_scale_factor. Slices below are returned to the bit.
 	program("renorm", []string{"input"}, func(t *tape) []*dense {
 		x, p, most := t.in("input"), t.float("p", 2), t.factor("maxnorm", 1)
 		axis := t.axisOf(x.shape, "dim", 0)
@@ -1089,6 +1162,9 @@ func defineSpreads() {
 		}
 		return []*dense{out}
 	})
+	// cov(i, j) = Σ (xᵢ−x̄ᵢ)(xⱼ−x̄ⱼ) / max(m − correction, 0) of rows of variables and m columns of observations.
+	// corrcoef divides it by both deviations, for which its own divisor does not matter, and clips to ±1. Weights of
+	// observations are refused.
 	program("cov", []string{"input"}, func(t *tape) []*dense {
 		x := t.in("input")
 		t.unsupported("fweights", "aweights")
@@ -1134,6 +1210,7 @@ func defineSpreads() {
 
 // along2 is along for two tensors of one shape, the second of which may be nil, and one axis, which has as many numbers as f gives
 // or, where that is one and the name does not say otherwise, goes.
+// The axis is moved last, so that a row is contiguous; cumulative_trapezoid keeps it, with one number fewer.
 func (t *tape) along2(x, z *dense, axis int, f func(x, z []float64) []float64) *dense {
 	in, _, n := lastAxes(x, []int{axis})
 	d, w := move(in), []float64(nil)
@@ -1185,6 +1262,7 @@ func (t *tape) dot(x, z []float64) float64 {
 }
 
 // logSum is log Σ e^x, the largest taken out.
+// m + log Σ e^(x−m), for which no term overflows and one at least is 1. A row of −inf, or an empty one, gives −inf.
 func (t *tape) logSum(row []float64) float64 {
 	most := math.Inf(-1)
 	for _, p := range row {
@@ -1212,6 +1290,9 @@ func (t *tape) power() float64 {
 }
 
 // length is the p-norm of numbers.
+// (Σ |x|ᵖ)^(1/p); p = 0 counts what is not zero, ±inf takes the largest or smallest magnitude
+// (torch.linalg.vector_norm). Of zeros the norm is a constant 0: the slope of the root there is infinite, and PyTorch
+// defines the gradient as 0.
 func (t *tape) length(row []float64, p float64) float64 {
 	n := t.give(t.constant(p)).y[0]
 	switch {
@@ -1234,6 +1315,8 @@ func (t *tape) length(row []float64, p float64) float64 {
 }
 
 // spread is the variance, or its root, and the mean.
+// Σ (x−x̄)² / max(n − correction, 0). correction is 1 unless unbiased is false; var(x, False) gives the flag in the
+// place of dim. Two passes: that the device may compute it in one (Welford) is within the bound of the sums.
 func (t *tape) spread(root bool) []*dense {
 	if a := t.args["dim"]; a != nil && a.v != nil && a.v.Type == "bool" {
 		other := t.with(map[string]*argument{"unbiased": a, "dim": nil})
@@ -1256,6 +1339,10 @@ func (t *tape) spread(root bool) []*dense {
 }
 
 // quantileOf is between two of ordered numbers.
+// Place q·(n−1) of the ordered numbers, between lo and hi: linear a + w·(b−a) with the fraction w, midpoint w = ½,
+// else one of the two. Where the place is a whole number but for rounding (1e-5), lower, higher and nearest take that
+// one. The weight depends on q with slope n−1, so that q has a gradient; 4 ulp of n bound how the device rounds the
+// place.
 func (t *tape) quantileOf(list []float64, place float64, how string) float64 {
 	q := t.at(place).y
 	if len(list) == 0 || math.IsNaN(t.at(list[len(list)-1]).y) {
