@@ -54,14 +54,22 @@ type attended struct {
 }
 
 func (t *attention) Shape() []int64 { return t.shape }
+
+// A row is a product of its query with most keys and of most probabilities with values, 2 operations a term; the cost
+// is that of one of its ev elements.
 func (t *attention) Cost() float64 {
 	return 2 * float64(t.most) * float64(t.e+t.ev) / float64(max(t.ev, 1))
 }
 func (t *attention) Align() int64 { return t.ev }
 
+// b in the end has one rounding to the type of the result more: v of the value, with its error, and t for what is
+// subnormal.
 func (t *attention) rounding(y, b float64) float64 { return b + t.p.v*(abs(y)+b) + t.p.t }
 
 // row computes one row of the result.
+// With scores x_c, each of a bound of its own, it leaves in t: p_c = e^(x_c − max)/Σ and their bounds; y = Σ p_c·v_c;
+// max, Σ and log Σe^x as the further outputs of kernels have them. The bound of y is Σ (what p is off)·|v| + p·(what
+// v is off), and gamma(s + 4)·Σ|p·v| for the sum in any order.
 func (t *attention) row(a attended) {
 	if t.held == a {
 		return
@@ -74,6 +82,7 @@ func (t *attention) row(a attended) {
 	t.x, t.ex, t.pr, t.pb = grow(t.x, n), grow(t.ex, n), grow(t.pr, n), grow(t.pb, n)
 	t.y, t.b = grow(t.y, int(t.ev)), grow(t.b, int(t.ev))
 	clear(t.y)
+	// A row of which nothing can be said: its elements are 0 ± inf.
 	unsure := func() {
 		for j := range t.b {
 			t.b[j] = math.Inf(1)
@@ -88,6 +97,7 @@ func (t *attention) row(a attended) {
 		return
 	}
 	q := t.q.y[a.q*t.e:][:t.e]
+	// e products and their sum, and some for the scale
 	g := gamma(float64(t.e)+4, t.sumUnit)
 	narrow := t.p.v > u32
 	open, at := 0, 0
@@ -119,6 +129,7 @@ func (t *attention) row(a attended) {
 			at = int(a.s)
 		}
 	}
+	// The sink takes part in the softmax, and its probability goes nowhere.
 	softmaxRow(t.a.u, t.sumUnit)(t.x, t.ex, t.pr, t.pb)
 	t.largest = num{t.x[at], t.ex[at]}
 	for i := range t.x { // another one may be the largest
@@ -126,9 +137,11 @@ func (t *attention) row(a attended) {
 			t.largest.b = max(t.largest.b, t.ex[i])
 		}
 	}
+	// The largest has p = 1/Σ, from which Σ and its error follow.
 	t.sum = num{1 / t.pr[at], t.pb[at] / (t.pr[at] * max(t.pr[at]-t.pb[at], 0))}
 	log := math.Log(t.sum.y)
 	t.log = num{t.largest.y + log, t.largest.b + t.sum.b/max(t.sum.y-t.sum.b, 0) + t.a.ulps*(1+abs(log)+abs(t.largest.y+log))}
+	// Probabilities are multiplied with v in its type, also by fused kernels.
 	if narrow {
 		for c := range t.pr {
 			t.pb[c] += t.p.v*(t.pr[c]+t.pb[c]) + t.p.t
@@ -161,6 +174,8 @@ func (t *attention) row(a attended) {
 }
 
 // score is that of a key before the softmax.
+// z = ((q·k + before)·scale) + added. late has three roundings more: of the product, of the scaled one and of the
+// sum; 2·p.v·Σ|q·k| is for kernels that scale q and k by √scale before, each rounded.
 func (t *attention) score(a attended, c int64, q, key []float64, g float64, late bool) num {
 	sum, size := 0.0, 0.0
 	for i, v := range q {
@@ -221,6 +236,7 @@ func (t *attention) At(idx []int64, y, b []float64) error {
 }
 
 // statistic is a number of each row, repeated in the last axis; at says which row an element belongs to.
+// Elements of a row are computed one after the other, as it is held from the first on.
 func (t *attention) statistic(shape []int64, at func(i int64) attended, of func() num) Values {
 	return &formula{shape: shape, cost: 2 * float64(t.most) * float64(t.e+t.ev), f: func(i int64, _ []int64) (float64, float64) {
 		t.row(at(i))
@@ -236,6 +252,8 @@ func (k *invocation) blankAttention() *attention {
 }
 
 // hold takes the operands, whose last axes are e, e and ev.
+// The scale is 1/√e, as a kernel has it in float32 (2 units: the root and the division), until scaledBy takes
+// another.
 func (t *attention) hold(q, key, value Values) {
 	last := func(v Values) int64 { return v.Shape()[len(v.Shape())-1] }
 	t.e, t.ev = last(q), last(value)
@@ -270,6 +288,7 @@ func (k *invocation) newAttention(q, key, value Values, grouped bool) *attention
 }
 
 // scaledBy takes the scale of a call, if it has one.
+// A scale is a Python float and comes to the kernel as float32.
 func (t *attention) scaledBy(k *invocation, name string) {
 	if k.has(name) {
 		x := k.float(name, 0)
@@ -278,6 +297,8 @@ func (t *attention) scaledBy(k *invocation, name string) {
 }
 
 // masked takes a mask that is repeated to (…, L, S).
+// out says which elements hide a key (a bool mask of scaled_dot_product_attention has true for those that stay);
+// without it the mask is added to the scaled scores.
 func (t *attention) masked(o *operand, out func(x float64) bool) {
 	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.most)
 	v, ok := broadcast(o, shape)
@@ -314,6 +335,9 @@ func attentionForms() {
 		}
 		return inferenceAttention(k.with(map[string]*argument{"actual_seq_lengths": ends, "actual_seq_lengths_kv": ends}))
 	}})
+	// Parts of the keys, each with log Σe^x of its own rows (lse): lse = log Σ e^(lse_i), out = Σ e^(lse_i −
+	// lse)·out_i. The weights' errors are those of the exponents, whose magnitude an error in units of the last place
+	// grows with.
 	define("npu_attention_update", function{forward: func(k *invocation) []Reading {
 		lse, parts := k.tensors("lse"), k.tensors("local_out")
 		n := len(parts)
@@ -390,6 +414,7 @@ func sparseAttention(k *invocation) []Reading {
 	last := (t.most + size - 1) / size
 	refuseIf(idx.shape[rank-2] != s.k.heads, ShapesDiffer, query.shape, idx.shape)
 	for i, at := range ints(idx) {
+		// What stands behind the first negative entry is padding and is not looked at.
 		set := &blocks[int64(i)/width]
 		if *set == nil {
 			*set = map[int64]bool{}
@@ -477,6 +502,9 @@ func ringAttention(k *invocation) []Reading {
 }
 
 // dotProduct is the attention of scaled_dot_product_attention.
+// torch.nn.functional.scaled_dot_product_attention: query (…, L, E), key (…, S, E), value (…, S, Ev); with enable_gqa
+// a head of keys serves Hq/H heads of queries. is_causal hides keys behind the place of the query, both counted from
+// the first.
 func (k *invocation) dotProduct() *attention {
 	q, key := k.factors("query", "key")
 	v := k.factored("value")
@@ -509,6 +537,7 @@ func multiHead(k *invocation) []Reading {
 	k.unsupported("bias_k", "bias_v", "static_k", "static_v")
 	refuseIf(k.bool("add_zero_attn", false), Unsupported, "add_zero_attn")
 	refuseIf(k.bool("training", true) && k.float("dropout_p", 0) != 0, Random, "dropout_p")
+	// x·wᵀ + bias, rounded to the type of the result
 	linear := func(x, w, bias Values) Values {
 		s, of := x.Shape(), w.Shape()
 		n := len(s) - 1
@@ -521,6 +550,7 @@ func multiHead(k *invocation) []Reading {
 	}
 	heads, batched := k.int("num_heads", 1), true
 	var width int64
+	// (L, B, E) → (B, heads, L, E/heads), by the i-th third of in_proj_weight (3E, E) or a weight of its own.
 	project := func(i int64, name string) Values {
 		var x, w, bias Values = k.tensor(name), nil, valuesOf(k.optional("in_proj_bias"))
 		if batched = len(x.Shape()) == 3; !batched {
@@ -555,6 +585,7 @@ func multiHead(k *invocation) []Reading {
 			continue
 		}
 		var place func(a attended, c int64) int64
+		// key_padding_mask is (B, S), attn_mask (L, S) or (B·heads, L, S).
 		switch s := o.shape; {
 		case name == "key_padding_mask" && count(s) == batch*t.most:
 			place = func(a attended, c int64) int64 { return a.batch/heads*t.most + c }
@@ -581,6 +612,8 @@ func multiHead(k *invocation) []Reading {
 	each := !k.bool("average_attn_weights", true)
 	return t.forms(func(t *attention) []Values {
 		y := linear(reshape(transpose(must.Get(held(k.between(t))), []int{2, 0, 1, 3}), []int64{rows, batch, heads * t.ev}), k.tensor("out_proj_weight"), valuesOf(k.optional("out_proj_bias")))
+		// Each head's probabilities, or their mean: a sum of as many terms as heads, of which each is within its own
+		// bound.
 		shape := []int64{batch, heads, rows, t.most}
 		if !each {
 			shape = []int64{batch, rows, t.most}
@@ -619,6 +652,7 @@ func dotProductGradients(k *invocation, g []Values) gradients {
 }
 
 // backOf gives the gradients of q, k and v, which are computed together.
+// All three take the same walk over the rows.
 func (t *attention) backOf(d Values, rows int64) func(i int) func() Values {
 	all := sync.OnceValue(func() [3]*dense {
 		dq, dk, dv := t.gradients(must.Get(held(d)).y, rows)
@@ -628,6 +662,9 @@ func (t *attention) backOf(d Values, rows int64) func(i int) func() Values {
 }
 
 // gradients are those of q, k and v from that of the result.
+// do has rows of ev elements. dv[c] += p_c·do; dp_c = do·v_c; ds_c = p_c·(dp_c − Σ p·dp)·scale; dq += ds_c·k_c; dk[c]
+// += ds_c·q. Beside each sum go the magnitudes of its terms (sizeQ, sizeK, sizeV) and, for keys, their number, which
+// gamma needs: a key of grouped heads has the rows of several.
 func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 	like := func(x *dense) *dense {
 		return &dense{shape: x.shape, y: make([]float64, len(x.y)), b: make([]float64, len(x.y))}
@@ -649,6 +686,7 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 		g, o := do[r*t.ev:][:t.ev], t.y
 		sum, size := num{}, 0.0
 		if t.saved != nil {
+			// p by the statistics of more keys: e^(x − largest)/all is p times Σ·e^(max − largest)/all.
 			largest, all := t.saved(at)
 			f := t.sum.y * math.Exp(t.largest.y-largest) / all
 			part := num{f, f * (t.largest.b + t.sum.b/t.sum.y + t.a.ulps*(2+abs(largest)))}
@@ -675,6 +713,7 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 			sum.b += t.pb[c]*abs(v) + (t.pr[c]+t.pb[c])*dp[c].b
 			size += abs(t.pr[c] * v)
 		}
+		// Σ p·dp = do·o, with o of all keys.
 		if t.out != nil {
 			sum, size = num{}, 0
 			for j, x := range g {
@@ -759,6 +798,8 @@ func (k *invocation) halves(v Values) Values {
 // interleaved the neighbours of each pair, the new first gets the other sign. Products and sum may be rounded to the type
 // of the result (in float16 kernels compute in that). Sources: op-plugin's documentation of npu_rotary_mul, npu_interleave_rope
 // and npu_apply_rotary_pos_emb; ops-transformer posembedding.
+// The first of a pair becomes x₁·cos − x₂·sin, the second x₂·cos + x₁·sin. cos and sin are repeated to the shape of
+// x, whose axes they must not change.
 func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Values {
 	s := x.Shape()
 	rank := len(s)
@@ -769,6 +810,7 @@ func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Valu
 }
 
 // inHalves puts the first numbers of the pairs of a row before the second ones.
+// (x₀, x₁, x₂, x₃, …) becomes (x₀, x₂, …, x₁, x₃, …).
 func (k *invocation) inHalves(x Values) Values {
 	s := x.Shape()
 	rank := len(s)
@@ -816,6 +858,7 @@ func headsOf(v Values, layout string, heads int64) headed {
 		v = reshape(v, s)
 	}
 	steps := rowMajor(s[:len(s)-1])
+	// How long an axis is and what a step on it is in rows; 1 and 0 where the layout has none.
 	axis := func(name string) (n, step int64) {
 		if i := strings.Index(axes, name); i >= 0 {
 			return s[i], steps[i]
@@ -842,8 +885,10 @@ func (k *invocation) pagesOf(o, table *operand, heads, size int64, lengths []int
 	tokens := func(heads int64, layout string) headed { return headsOf(v, layout, heads) }
 	var h headed
 	switch {
+	// (blocks, size, heads·D)
 	case len(s) == 3:
 		h = tokens(heads, "BSH")
+	// tiles of FRACTAL_NZ, made rows again
 	case len(s) == 5:
 		v = transpose(v, []int{0, 1, 3, 2, 4})
 		v = reshape(v, []int64{s[0], s[1], s[3], s[2] * s[4]})
@@ -930,6 +975,7 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 	refuseIf(s.q.heads != heads, ShapesDiffer, query.shape, []int64{heads})
 	table := k.optional("block_table")
 	s.lengths, s.keys = k.lengthsOf("actual_seq_lengths", s.q.packed), k.lengthsOf("actual_seq_lengths_kv", s.q.packed && table == nil)
+	// npu_fused_infer_attention_score with TND
 	if s.q.packed && table != nil && s.lengths == nil { // decoding: each token is a sequence
 		s.lengths = ones(int(s.q.length))
 	}
@@ -963,6 +1009,8 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 		return headsOf(o, in, n)
 	}
 	s.k, s.v = read(key), read(value)
+	// Latent attention gives the rotated part of queries and keys apart: the score is the sum of both products, that
+	// of rows that stand behind each other.
 	if k.has("query_rope") || k.has("key_rope") {
 		more := func(h *headed, rope headed) {
 			a, b := h.v.Shape(), rope.v.Shape()
@@ -1004,6 +1052,7 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 }
 
 // resultIn is the layout of the result, which has the heads of the queries and the width of the values.
+// A layout like BNSD_BSND names that of the inputs, then that of the result.
 func (s *sequences) resultIn(out, in string) headed {
 	if out == "" {
 		out = in
@@ -1043,6 +1092,8 @@ func (s *sequences) rowOf(b, h, i int64) attended {
 // kernelAttention is attention over the layouts of headsOf, with so many heads of q and few of keys and values, or with few 0
 // as many of these as their shapes say, if heads lie in one axis, else as of q; of atten_mask
 // what is not 0 is left out. Without a mask sparse_mode 0 does not look at the tokens before and after.
+// A scale that is not given is 1, as op-plugin documents it. before and after are the names of pre_tokens and
+// next_tokens, which the kernels spell in two ways. A row with no key is 0.
 func (k *invocation) kernelAttention(layout string, heads, few int64, before, after string) (t *attention, s sequences) {
 	s = k.sequencesOf(layout, heads, few)
 	t = k.blankAttention()
@@ -1070,6 +1121,7 @@ func (k *invocation) kernelAttention(layout string, heads, few int64, before, af
 }
 
 // placesOf gives the sequence, head and place of a row of a layout.
+// Only axes longer than 1 tell anything; the number of a row is divided by their steps.
 func (s *sequences) placesOf(h headed) func(r int64) (b, n, i int64) {
 	batches := h.batches
 	if h.packed {
@@ -1095,6 +1147,9 @@ func (s *sequences) placesOf(h headed) func(r int64) (b, n, i int64) {
 
 // hide takes the mask and the modes that hide by themselves: 2 what comes behind a row counted from the first key on, 3 from
 // the last one, 4 what lies beyond a band around the latter.
+// pre and next are how many keys before and behind are seen, counted from the query's own place, in mode 4 from the
+// place that its last key gives it. In modes 2 to 4 the mask is a triangle of 2048 rows that kernels move: its corner
+// must say so.
 func (k *invocation) hide(t *attention, s sequences, before, after string) {
 	const far = math.MaxInt32
 	mode, mask := k.int("sparse_mode", 0), k.optional("atten_mask")
@@ -1155,6 +1210,7 @@ func maskPlaces(mask *operand, s sequences, most int64) func(a attended, c int64
 }
 
 // biased takes what is added to the scores of all (B or 1, N, S, Skv) places.
+// Positional encodings of packed sequences are of other shapes and refused.
 func (k *invocation) biased(name string, s sequences, most int64) func(a attended, c int64) float64 {
 	o := k.optional(name)
 	if o == nil {
@@ -1182,6 +1238,8 @@ func fusionAttention(k *invocation) []Reading {
 }
 
 // fusedAttention is the attention with the orders that its statistics may have.
+// pse is added to q·kᵀ before the scale (pse_type 1). Of packed sequences documents leave open whether statistics are
+// (N, T) or (T, N), so that both are readings, unless softmax_layout says it.
 func (k *invocation) fusedAttention() (t *attention, s sequences, orders []string) {
 	refuseIf(k.float("keep_prob", 1) != 1, Random, "keep_prob")
 	k.unsupported("padding_mask", "prefix")

@@ -16,6 +16,7 @@ func quantKernels() {
 	register(single(buildAntiQuant), "antiquant")
 	register(single(buildDequant), "dequant")
 	// Functions of torch_npu, by the documentation of op-plugin and the roundings of open kernels (ops-nn).
+	// scale = max|x·smooth| / 127 of each row, y = round(x·smooth / scale).
 	define("npu_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.only(0, "dst_type_max")
 		y, scale := k.byRowQuantised(k.smoothed(), 0, 1)
@@ -29,6 +30,7 @@ func quantKernels() {
 		refuseIf(k.string("round_mode", "rint") != "rint" || k.outputType(0) != dtype.Int8, Unsupported, "round_mode, dst_dtype")
 		refuseIf(len(x.shape) == 0 || len(w.shape) != 2 || w.shape[0] != w.shape[1] || w.shape[0] == 0 || x.shape[len(x.shape)-1]%w.shape[0] != 0, ShapesDiffer, x.shape, w.shape)
 		refuseIf(k.axis("axis", -1, len(x.shape)) != len(x.shape)-1, Unsupported, "axis")
+		// x (…, n·K) times the rotation (K, K), block by block of K elements.
 		v := k.product(reshape(x, []int64{count(x.shape) / w.shape[0], w.shape[0]}), w)
 		v = reshape(v, x.shape)
 		y, scale := k.byRowQuantised(v, 0, 1)
@@ -39,6 +41,8 @@ func quantKernels() {
 		k.only(0, "dst_type_max")
 		return k.betweenEnds(k.smoothed())
 	}})
+	// A step for each 128 elements of a row (col_block_size); the last block is filled up with 0, which does not
+	// change its largest number.
 	define("npu_dynamic_block_quant", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("x")
 		r := len(x.shape)
@@ -53,6 +57,8 @@ func quantKernels() {
 		y, scale := k.byRowQuantised(reshape(v, append(slices.Clone(x.shape[:r-1]), blocks, size)), 0, 1)
 		return []Reading{{Out: []Values{slab1(reshape(y, whole), r-1, 0, x.shape[r-1]), scale}}}
 	}})
+	// y = round(x·scale[g] + offset) for the rows of group g; x is (S, H), scale (groups, H), and group_index says
+	// where groups end.
 	define("npu_group_quant", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("x")
 		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
@@ -63,6 +69,7 @@ func quantKernels() {
 		}
 		return k.stepped(k.outType(), k.unwritten(v, groups))
 	})})
+	// y = round(x/scale + zero), or x·scale without div_mode, along an axis or for all.
 	define("npu_quantize", function{forward: formulaFor(func(k *invocation) Values {
 		x, scale := k.pair("input", "scales")
 		in := []Values{x, k.alongAxis(x, scale, "axis", 1)}
@@ -72,6 +79,8 @@ func quantKernels() {
 		refuseIf(!discrete(k.outType()) && !narrowFloat(k.outType()), BadType, "output 0", k.outType().String())
 		return k.inSteps(k.outType(), in...)
 	})})
+	// int8 or int4 products are summed exactly in int32, so that only the scales round; of float8 the products are
+	// summed in float32.
 	define("npu_quant_matmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("y_scale")
 		x, w := k.pair("x1", "x2")
@@ -91,6 +100,7 @@ func quantKernels() {
 		how := map[string]string{"gelu_erf": "none", "gelu_tanh": "tanh"}[k.string("approximate", "gelu_erf")]
 		return k.with(map[string]*argument{"approximate": textArgument(how)}).applied(catalogue.Of("gelu"), v)
 	})})
+	// y = Σ_b x1[b]·x2[b]·x1_scale[b, m]·x2_scale[n], with x1 (B, M, K) and x2 (B, K, N).
 	define("npu_quant_matmul_reduce_sum", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.tensor("x1"), k.tensor("x2")
 		refuseIf(len(x.shape) != 3 || len(w.shape) != 3, ShapesDiffer, x.shape, w.shape)
@@ -98,6 +108,7 @@ func quantKernels() {
 		v := k.computed("p,t,c)=p*t*c", k.wholeProduct(x, w), sized(k.tensor("x1_scale"), []int64{x.shape[0], x.shape[1], 1}), k.tensor("x2_scale"))
 		return k.reduction(v, []int{0}, false, false, func(c *Call, n int64) func(x, e []float64) (y, b float64) { return sumOf(c.sumUnit(), n, 1) })
 	})})
+	// Outputs: y1, y2, x1 + x2, scale1, scale2; the second pair is there with smooth_scale2 alone.
 	define("npu_add_rms_norm_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("output_mask")
 		sum, normed := k.normedSum()
@@ -113,6 +124,8 @@ func quantKernels() {
 		}
 		return []Reading{{Out: out}}
 	}})
+	// The norm may be rounded to the type of x before it is quantised, or not: twice rounded gives a bound that holds
+	// either way.
 	define("npu_add_rms_norm_quant", function{forward: func(k *invocation) []Reading {
 		sum, normed := k.normedSum()
 		p := precisionFor(k.tensor("x1").numeric())
@@ -167,13 +180,17 @@ func quantKernels() {
 		s := k.tensor("scale")
 		d := must.Get(held(s))
 		return sized(&formula{shape: s.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+			// Bit 46 says that there is a scale; the fixed pipe has 19 bits of a float32: sign, exponent and 10 of
+			// the mantissa.
 			return float64(math.Float32bits(float32(d.y[i]))&^0x1fff) + 0x1p46, 0
 		}}, k.shape())
 	})})
+	// y = (x + offset)·scale of int8, or of int4 in words of int32.
 	define("npu_anti_quant", function{forward: formulaFor(func(k *invocation) Values {
 		x, scale := k.tensor("x"), k.tensor("scale")
 		return k.halves(k.lessQuantised(fours(x), reshape(scale, lastOf(scale, len(x.shape))), valuesOf(k.optional("offset"))))
 	})})
+	// y = x·((weight + offset)·scale) + bias, the weight rounded to the type of x before it is multiplied.
 	define("npu_weight_quant_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("quant_scale", "quant_offset")
 		x, w := k.pair("x", "weight")
@@ -201,6 +218,9 @@ func (k *invocation) smoothed() Values {
 
 // betweenEnds are the rows of the last axis in 255 steps from the least to the largest number of each, with the step and what is
 // added to make the largest number 127 (documentation of npu_dynamic_quant_asymmetric).
+// step = (max − min)/255, offset = 127 − max/step, y = round(x/step + offset). Of a row that is constant nothing is
+// said: 0/0. slack has 8 units for the divisions and the sum, and for the inputs' errors (2·off of max − min) what
+// they move the quotient by.
 func (k *invocation) betweenEnds(x Values) []Reading {
 	s := x.Shape()
 	refuseIf(len(s) < 2, ShapesDiffer, s)
@@ -231,6 +251,7 @@ func (k *invocation) betweenEnds(x Values) []Reading {
 }
 
 // normedSum is x1 + x2, and its norm with weight and beta; the sum may be rounded to its type before.
+// (x1 + x2)/√(mean((x1 + x2)²) + eps)·weight + beta
 func (k *invocation) normedSum() (sum, normed Values) {
 	a, b := k.pair("x1", "x2")
 	sum = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
@@ -263,12 +284,14 @@ func fours(o *operand) Values {
 	words := must.Get(numbers(o))
 	d := &dense{shape: shape, y: make([]float64, count(shape)), exact: true}
 	for i := range d.y {
+		// The lowest four bits come first; shifting left and then right extends the sign.
 		d.y[i] = float64(int32(uint32(int32(words[i/8]))<<(28-4*(i%8))) >> 28)
 	}
 	return d
 }
 
 // lessQuantised is (x + offset)·scale.
+// Two operations in the working arithmetic; x is a whole number and exact.
 func (k *invocation) lessQuantised(x, scale, offset Values) Values {
 	a := k.arith()
 	in := []Values{x, scale}
@@ -292,6 +315,7 @@ func (k *invocation) weightOf(w Values, scale, offset Values, t dtype.Type) Valu
 	refuseIf(rank < 2, ShapesDiffer, s)
 	shaped := func(v Values) Values {
 		n := v.Shape()
+		// Scales (K/size, N) of groups of size rows are repeated to (K, N).
 		if rows := int64(1); len(n) == 2 && n[0] > 1 && n[1] == s[rank-1] {
 			rows = n[0]
 			refuseIf(s[rank-2]%rows != 0, ShapesDiffer, s, n)
@@ -330,6 +354,7 @@ func unblocked(x, scale *operand, axis int) Values {
 		i := int64(i)
 		at := i / inner % n
 		e := s.y[((i/inner/n*pairs+at/64)*inner+i%inner)*2+at/32%2]
+		// E8M0: the exponent with a bias of 127.
 		if scale.typ == dtype.Uint8 {
 			e = math.Exp2(e - 127)
 		}
@@ -373,6 +398,8 @@ func (k *invocation) groupOf(rows int64, counts bool) []int64 {
 }
 
 // perGroup are the rows of a table (groups, width) or (groups) for the rows of a matrix.
+// A table without groups, of a row or a number, goes with all rows. Rows of no group take those of the first, and are
+// made unknown by unwritten.
 func (k *invocation) perGroup(o *operand, groups []int64, width int64) Values {
 	wide := count(o.shape) / max(slices.Max(append(slices.Clone(groups), 0))+1, 1)
 	if len(o.shape) < 2 && (wide == width || !k.has("group_index")) {
@@ -475,6 +502,10 @@ type blockScales struct {
 }
 
 // inBlocks rounds numbers to the type of an output by blocks, whose number of gives for each place, below n.
+// In scale_alg 0 the exponent is ⌊log₂ max|x|⌋ − top with top 8 for e4m3 and 15 for e5m2, the largest exponent of the
+// type, in 1 it is ⌈log₂(max|x|/largest)⌉; −127 at least, what E8M0 holds. x·2^−e is rounded to the type, and what
+// exceeds it becomes its largest number. Where max|x| with its error reaches over a power of two both exponents are
+// tried.
 func (k *invocation) inBlocks(v Values, output int, n int64, of func(i int64) int64) (Values, *blockScales) {
 	t := k.outputType(output)
 	k.only(0, "dst_type_max", "max_low_bound", "max_dtype_value")
@@ -502,6 +533,7 @@ func (k *invocation) inBlocks(v Values, output int, n int64, of func(i int64) in
 			return -127
 		}
 		if alg == 1 {
+			// f is ½ for a power of two, which is its own ceiling.
 			f, e := math.Frexp(most / t.Max())
 			if f == 0.5 {
 				e--
@@ -556,6 +588,8 @@ func (k *invocation) blockScales(s *blockScales, output int, n int64, at func(i 
 
 // alongBlocks are the blocks of 32 along an axis of v as output y, their scales in pairs as output scale: (…, pairs, …, 2). Groups
 // end at rows of that axis, each with a pair to itself.
+// A pair covers 64 rows. With groups the pairs of group g begin at start/64 + g, as kernels lay them out without a
+// look at the other groups.
 func (k *invocation) alongBlocks(v Values, axis int, ends []int64, y, scale int) (Values, Values) {
 	s := v.Shape()
 	n, inner := s[axis], count(s[axis+1:])
@@ -638,6 +672,7 @@ func mxForms() {
 			return (b*high+i)*wide + j
 		}
 		y, s := k.inBlocks(x, 0, lead*high*wide, func(i int64) int64 { return tile(i/(m*n), i/n%m/32, i%n/32) })
+		// Both scales repeat that of a tile: (…, M, wide) and (…, high/2, N, 2), filled up to pairs.
 		across, down := (wide+1)/2*2, (high+1)/2
 		return []Reading{{Out: []Values{y,
 			k.blockScales(s, 1, lead*m*across, func(i int64) int64 { return tile(i/(m*across), i/across%m/32, i%across) }),
@@ -719,6 +754,7 @@ func buildQuant(c *Call) Values {
 	}
 	u := precisionFor(x.typ).v // the product may be formed in float16 where x is
 	return c.clippedTo(dtype.Int8, round, formulaOf(func(v []num) num {
+		// The product, the sum and their rounding to the type in which they are formed.
 		size := 3 * u * (abs(v[0].y*scale) + abs(offset))
 		return num{v[0].y*scale + offset, size + abs(scale)*v[0].b}
 	}, x))
@@ -738,6 +774,7 @@ func buildAntiQuant(c *Call) Values {
 			y[i] = (v + offset) * scale
 		}
 		for i := range b {
+			// A sum and a product; what cancels in x + offset is bounded by both, not by the sum.
 			b[i] = 2 * u * (abs(x[0][i]*scale) + abs(offset*scale))
 		}
 	}, nil, false, []Values{x})
@@ -813,11 +850,13 @@ func (c *Call) clippedTo(t dtype.Type, round func(x float64) float64, v Values) 
 			}
 		}
 	}, v)
+	// A bound of 0 where no neighbour may be right, of 1 step where one may.
 	w.exact = true // whole numbers are recorded as they are
 	return w
 }
 
 // stepsOf is how many steps to each side a type has: whole numbers, or the largest it holds.
+// So many steps are what the largest number of a row is quantised to.
 func stepsOf(t dtype.Type) float64 {
 	switch {
 	case t == dtype.Int8:
@@ -840,6 +879,7 @@ func roundedTo(p precisionOf, v Values) Values {
 }
 
 // stepped rounds to a quantised type, and cuts off what it does not hold.
+// Whole numbers are rounded half to even; a float8 is rounded when it is judged, as a bound in its places is.
 func (k *invocation) stepped(t dtype.Type, v Values) Values {
 	if t.IsFloat() {
 		most := t.Max()
@@ -850,6 +890,9 @@ func (k *invocation) stepped(t dtype.Type, v Values) Values {
 
 // byRowQuantised are the rows of the last axis in so many steps to each side as the type of an output has, and the step of each row,
 // or of all: numbers are multiplied by 127/max|x| and not divided by the step (ops-nn quant/dynamic_quant).
+// y = round(x·(top/max)); the step is max/top. 6 units: the division, the product, and what max itself is off; an
+// input's error counts for x and for max. A row of zeros is 0/0 and left open. quant_mode "pertensor" has one step
+// for all.
 func (k *invocation) byRowQuantised(x Values, output, step int) (y, scale Values) {
 	s, t := x.Shape(), k.outputType(output)
 	top := stepsOf(t)
@@ -918,8 +961,7 @@ func (k *invocation) alongAxis(x, v *operand, name string, missing int64) Values
 // wholeProduct is a product of int8 matrices, whose sums are exact.
 func (k *invocation) wholeProduct(x, w Values) Values {
 	for _, v := range []Values{x, w} {
-		o, is := v.(*operand)
-		if is && o.typ != dtype.Int8 {
+		if o, is := v.(*operand); is && o.typ != dtype.Int8 {
 			panic(refusal(BadType, o.name, o.typ.String()))
 		}
 	}
@@ -930,6 +972,7 @@ func (k *invocation) wholeProduct(x, w Values) Values {
 
 // factorsOf are the scales of channels: numbers, or the fields of 64 bits that the fixed pipe takes, which holds 19 bits of
 // a float32.
+// Whether a kernel cuts the scale or takes all of it is not said: the difference is the bound.
 func (k *invocation) factorsOf(s *operand) Values {
 	if s.typ != dtype.Int64 && s.typ != dtype.Uint64 {
 		return s

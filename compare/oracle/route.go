@@ -16,6 +16,7 @@ import (
 func routeForms() {
 	define("moe_init_routing", function{forward: initRouting})
 	define("npu_moe_finalize_routing", function{forward: formulaFor(finalizeRouting)})
+	// Of experts in order, how many rows end with each: ends[e] = rows of experts 0 … e.
 	define("npu_moe_compute_expert_tokens", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("sorted_expert_for_source_row")
 		ends := make([]int64, k.count("num_expert"))
@@ -31,6 +32,9 @@ func routeForms() {
 	})})
 	define("npu_moe_re_routing", function{forward: reRouting})
 	define("npu_grouped_matmul_finalize_routing", function{forward: formulaFor(combinedProducts)})
+	// Rows k·T + t of a token and its k-th choice come in row_idx; they are ordered by expert, and stably. The
+	// outputs are the tokens' rows in that order, where each row went, and the experts in order; active_num cuts the
+	// first alone.
 	define("npu_moe_init_routing", function{forward: func(k *invocation) []Reading {
 		x, idx := k.pair("x", "expert_idx")
 		rows, experts := ints(k.tensor("row_idx")), ints(idx)
@@ -56,6 +60,8 @@ func routeForms() {
 }
 
 // mappedSums are the rows of each token added up, weighed by its probabilities where the map has them, and these.
+// sorted_indices has the place of each of a token's rows (T·k), restore_shape is (T, H). The further outputs are
+// recorded for the backward: the third and those between are not computed.
 func mappedSums(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
 	x, places := k.tensor("permuted_tokens"), must.Get(numbers(k.tensor("sorted_indices")))
@@ -85,6 +91,8 @@ func (k *invocation) mapped() (weights []float64, at []int) {
 }
 
 // mappedSumsGradients are those of the rows and of all probabilities.
+// The gradient of a row is its token's times the probability; that of a probability is the row times the token's
+// gradient, put where routing_map (T, experts) has it and 0 elsewhere.
 func mappedSumsGradients(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
 	d := k.tensor("grad")
@@ -110,6 +118,7 @@ func mappedSumsGradients(k *invocation) []Reading {
 }
 
 // mappedGradients are those of what mappedRouting took: of each token its rows added up, of the probabilities those of their rows.
+// probs_grad stands in the order of mappedRouting, expert by expert and by token within each.
 func mappedGradients(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
 	tokens, places, routes := k.int("tokens_num", 0), must.Get(numbers(k.tensor("sorted_indices"))), k.tensor("routing_map")
@@ -152,6 +161,8 @@ func mappedRouting(k *invocation) []Reading {
 			}
 		}
 		if padded {
+			// The capacity of an expert. What fills it up are tokens in their order, whose probability is given with
+			// them though the map says no.
 			most := k.count("num_out_tokens") / experts
 			tokens = append(tokens, rest...)
 			refuseIf(most > x.shape[0], BadArgument, "num_out_tokens", most, "tokens")
@@ -176,6 +187,8 @@ func mappedRouting(k *invocation) []Reading {
 
 // addedProducts adds xᵀ·w of the rows of each group, or of all, to a part of its own (test of op-plugin; MindSpeed's
 // docs/ops/npu_groupmatmul_add_fp32.md and npu_matmul_add.md).
+// sum (groups·K, N) + x (M, K) over the rows of a group, transposed, times w (M, N). group_list has where groups end;
+// one without rows adds 0. The accumulator and the sum are float32, as in gradient accumulation, which this is for.
 func addedProducts(k *invocation) Values {
 	sum, x := k.pair("input", "x")
 	w := k.tensor("weight")
@@ -202,6 +215,9 @@ func addedProducts(k *invocation) Values {
 
 // combinedProducts adds the products of the rows of each expert, weighed, to the rows of the tokens that they belong to, and what
 // experts that are shared give to some of them (documentation of op-plugin).
+// x (R, K) int8 times the experts' (E, K, N), scaled by channel and token; row_index says for each of R rows to which
+// token it is added, logit with which weight. Shared experts' rows come from shared_input_offset on. Each sum is
+// bounded for any order, since devices add with atomics.
 func combinedProducts(k *invocation) Values {
 	k.unsupported("bias", "offset")
 	refuseIf(k.tensor("x").typ != dtype.Int8, Unsupported, "another type than int8")
@@ -241,6 +257,9 @@ func combinedProducts(k *invocation) Values {
 
 // placedExperts are the places of the experts of each token: a row of the table is how many an expert has, and which. It takes that
 // of the rank, or of the token. A choice below its share of what the token's choices sum up to is pruned.
+// eplb_table is (experts, 1 + places). Mode 0 takes the place for the rank, ranks being shared out evenly: rank /
+// ceil(world / n); mode 1 the token number modulo n. The second output is 1 where a choice is kept: s ≥ threshold · Σ
+// s.
 func placedExperts(k *invocation) []Reading {
 	ids, table := k.pair("expert_ids", "eplb_table")
 	refuseIf(len(ids.shape) != 2 || len(table.shape) != 2, ShapesDiffer, ids.shape, table.shape)
@@ -283,6 +302,9 @@ func gateSides(k *invocation) []bool {
 
 // gateForms are activations within fused kernels.
 func gateForms() {
+	// y = gelu(gate)·other of the two halves of an axis; approximate 0 is the erf form, 1 that with tanh. act and
+	// slope write gelu and its derivative out: Φ(a) = erfc(−a/√2)/2, φ(a) = e^(−a²/2)/√(2π), √(2/π) =
+	// 0.7978845608028654.
 	define("npu_geglu", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		axis := k.axisOf(x.shape, "dim", -1)
@@ -312,6 +334,7 @@ func gateForms() {
 		return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.halves(k.applied(catalogue.Of("gelu"), gate)), second})
 	})})
 	define("npu_ffn", function{forward: feedForward})
+	// Its mean and rstd are not computed. swish_scale other than 1 is refused.
 	define("npu_group_norm_silu", function{forward: func(k *invocation) []Reading {
 		k.only(1, "swish_scale")
 		v := forms["group_norm"].forward(k)[0].Out[0]
@@ -336,6 +359,7 @@ func feedForward(k *invocation) []Reading {
 	width := x.shape[len(x.shape)-1]
 	refuseIf(width == 0, ShapesDiffer, x.shape)
 	rows := reshape(x, []int64{count(x.shape) / width, width})
+	// x is (M, K1), weight1 (E, K1, N1), weight2 (E, N1 or N1/2, N2); weights without E serve all rows.
 	layer := func(c *invocation, x Values, e int, first bool) Values {
 		of := func(name string) Values {
 			switch o := k.optional(name); {
@@ -369,6 +393,7 @@ func feedForward(k *invocation) []Reading {
 		}
 		return plus(k.product(k.between(v), of("weight2")), of("bias2"))
 	}
+	// expert_tokens are counts, expert_tokens_index where the rows of each expert end.
 	whole := func(c *invocation, first bool) Values {
 		if len(w1.shape) == 2 {
 			return layer(c, rows, 0, first)
@@ -424,6 +449,10 @@ func (k *invocation) count(name string) int64 {
 
 // initRouting orders the rows of tokens by their expert, those of experts in a range alone, and copies, scales or quantises them.
 // Its further outputs are where each went, or came from, how many each expert has, and the scales.
+// x is (T, H), expert_idx (T, k). The places of row i = t·k + j in expert order come first (row_idx_type 0), or for
+// each place the row (1). What lies behind the active rows is not written by the kernel, and may be anything.
+// quant_mode −1 copies, with scales passed on a row; 1 quantises each row by its largest magnitude after smoothing by
+// the expert's scale.
 func initRouting(k *invocation) []Reading {
 	x, idx := k.pair("x", "expert_idx")
 	refuseIf(len(x.shape) != 2 || len(idx.shape) != 2 || idx.shape[0] != x.shape[0] || idx.shape[1] == 0, ShapesDiffer, x.shape, idx.shape)
@@ -518,6 +547,7 @@ func initRouting(k *invocation) []Reading {
 				counts[e]++
 			}
 		}
+		// 0 counts up to and with each expert, 1 for each; other kinds are not computed.
 		switch k.int("expert_tokens_num_type", 0) {
 		case 0:
 			for i := 1; i < len(counts); i++ {
@@ -533,6 +563,8 @@ func initRouting(k *invocation) []Reading {
 
 // finalizeRouting sums the rows of each token, weighed, in the order of k, to what is passed by; a row that was dropped is 0.
 // In modes 0 and 1 the places of all tokens for each k stand together, in 2 and 3 those of each token.
+// out[t] = skip1 + skip2 + Σ_j scales[t, j]·(rows[place(t, j)] + bias[expert(t, j)]). float32 within, but for
+// float16, where each operation rounds.
 func finalizeRouting(k *invocation) Values {
 	rows, to := k.tensor("expanded_permuted_rows"), k.tensor("expanded_src_to_dst_row")
 	places := must.Get(numbers(to))
@@ -611,6 +643,8 @@ func finalizeRouting(k *invocation) Values {
 }
 
 // reRouting orders tokens that came rank by rank, each rank's by expert, by expert and then by rank.
+// expert_token_num_per_rank is (ranks, experts), and the tokens stand in that order. Rows behind their sum are not
+// written.
 func reRouting(k *invocation) []Reading {
 	x, counts := k.pair("tokens", "expert_token_num_per_rank")
 	k.only(0, "idx_type")
@@ -666,6 +700,9 @@ func reRouting(k *invocation) []Reading {
 
 // topKTopP keeps, of each row, the k largest and of these the most probable that together reach p; the rest is -Inf. What is
 // within rounding of the border may go either way.
+// The kernel sorts upwards and drops what is among the smallest as long as the probabilities up to there sum to 1 − p
+// at most; the largest is always kept. slack is a unit for each of n terms and some for exp and the division. Of
+// equal numbers another order would drop another, so that those within a tie at the border are in doubt.
 func topKTopP(k *invocation) Values {
 	x := k.tensor("logits")
 	refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
@@ -771,6 +808,7 @@ func lightningIndexer(k *invocation) []Reading {
 	refuseIf(rows == 0 || count(shape)%rows != 0 || len(k.outs) == 0 || k.outs[0] == nil, ShapesDiffer, shape, query.shape)
 	most := count(shape) / rows
 	found := must.Get(numbers(k.outs[0]))
+	// A dot product of e terms, the relu, a weight, and a sum over the heads.
 	g := gamma(float64(e+q.heads)+6, k.sumUnit())
 	want := &dense{shape: shape, y: slices.Clone(found), b: make([]float64, len(found)), exact: true}
 	refuseIf(float64(rows)*float64(slices.Max(append(slices.Clone(keys), 0)))*float64(e*q.heads) > mostMultiplied, TooLarge, rows, int64(mostMultiplied))
@@ -791,6 +829,7 @@ func lightningIndexer(k *invocation) []Reading {
 			continue
 		}
 		seen := a.s
+		// Causal from the right: query i of l sees the first s − l + i + 1 of s keys.
 		if mode == 3 {
 			seen = min(a.s, max(a.row+a.s-a.l+1, 0))
 		}
@@ -836,6 +875,7 @@ func lightningIndexer(k *invocation) []Reading {
 			ok := x == math.Trunc(x) && x >= 0 && x < float64(seen) && !taken[x]
 			if ok {
 				last := order[take-1]
+				// What was taken stands if it may be among the best, given what both scores may be off.
 				ok = score[int(x)]+slack[int(x)] >= score[last]-slack[last]
 			}
 			if taken[x] = true; ok {
@@ -858,6 +898,9 @@ func lightningIndexer(k *invocation) []Reading {
 // of the value is added to it, and the query reads it. An error of the state does not grow where beta·|k|² is at most 2, so
 // that its norm is followed for each row. The recurrent kernel keeps the running state in float32 (ops-transformer
 // attention/recurrent_gated_delta_rule), the chunked one multiplies in bfloat16, of which its test allows several units.
+// S ← e^g·S; S ← S + β·(v − S·k)·kᵀ; o = scale·S·q, with S of (values, keys) for each head, and heads of keys
+// repeated to those of values. ssm_state_indices says where the state of each token is kept, and, with
+// num_accepted_tokens, from which a sequence goes on: speculative decoding keeps one for each token.
 func (k *invocation) deltaRule(chunked bool) []Reading {
 	query, key := k.pair("query", "key")
 	value := k.tensor("value")
@@ -952,6 +995,7 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 				if beta != nil {
 					b = beta[t*heads+h]
 				}
+				// An error δ of a row becomes δ·(1 − β·k·kᵀ), whose norm grows by no more than this.
 				grow := max(1, abs(1-b*norm))
 				for r := range dv {
 					row := running[(h*dv+r)*dk:][:dk]
@@ -964,6 +1008,8 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 					}
 					y := (v.y[(t*heads+h)*dv+r] - x) * b
 					length = math.Sqrt(length)
+					// What this token adds: rounding of S·k and of v − S·k, times |k|; fading of the row; and the
+					// product with k.
 					local := abs(b)*(rounding*whole+4*unit*(abs(v.y[(t*heads+h)*dv+r])+abs(x)))*math.Sqrt(norm) + 12*u*length + 4*unit*abs(y)*math.Sqrt(norm)
 					off[h*dv+r] = fade*grow*off[h*dv+r] + local
 					o, terms := 0.0, 0.0
