@@ -33,6 +33,7 @@ var functionsOfMindSpore = sync.OnceValue(func() map[string]*function {
 			}
 		}
 	}
+	// Which gradients the last step may have made, and in which order; 2 marks those of the transposed second factor.
 	nodes := [][]string{{"other", "input"}, {"input", "other"}, {"other2", "input2"}, {"input2", "other2"}}
 	for _, name := range []string{"MatMul", "BatchMatMul", "MatMulExt"} {
 		all[name] = &function{params: []string{"input", "other", "transpose_a", "transpose_b"}, forward: primitiveProduct, backward: primitiveProductGradients, nodes: nodes}
@@ -55,6 +56,7 @@ func functionOfMindSpore(name string, call *catalogue.Signature) *function {
 	switch {
 	case gradient:
 		return gradientKernel(of, functions()[of], call.Params, strings.Split(outs, "'"))
+	// A name with a large letter is an operator of GE; its readings are made as for a dump.
 	case isKernel(of) && !strings.Contains(of, "."): // and not Functional.softmax
 		return &function{params: call.Params, forward: func(k *invocation) []Reading {
 			if of == "StridedSlice" {
@@ -87,6 +89,8 @@ func pooled(of string) *function {
 
 // window tells the window of a pooling from shapes where nothing else does: as many elements as the result has
 // fewer, without overlap. What this does not explain is unknown.
+// Such is a window of in/out elements; other windows (padding, overlap) give other results, which then differ beyond
+// every bound and are not accused.
 func (k *invocation) window() {
 	a := k.args["input"]
 	if !k.solve || k.has("kernel_size") || !slices.Contains(k.params, "kernel_size") || !a.tensor() || a.op == nil {
@@ -129,6 +133,7 @@ func flatRows(v Values) Values {
 }
 
 // turns are whether the factors of a product were transposed: as recorded, else all that the shapes allow.
+// mindspore.ops.MatMul keeps transpose_a and transpose_b as attributes of the primitive.
 func (k *invocation) turns(name string) []bool {
 	if x, ok := k.args[name].number(); ok {
 		return []bool{x != 0}
@@ -137,6 +142,7 @@ func (k *invocation) turns(name string) []bool {
 }
 
 // primitiveProduct multiplies by MatMul or BatchMatMul, whose attributes may not be recorded.
+// Readings are all that fit (a or aᵀ) · (b or bᵀ); of a square matrix there are four.
 func primitiveProduct(k *invocation) []Reading {
 	a, b := k.factors("input", "other")
 	shape, ok := k.out(0)
@@ -176,6 +182,8 @@ func primitiveProduct(k *invocation) []Reading {
 }
 
 // primitiveProductGradients are those of a product, and, as 2, those of one with the transposed second factor.
+// dA = dC·Bᵀ and dB = Aᵀ·dC; for C = A·Bᵀ they are dC·B and dCᵀ·A. Rows of more than two axes are flattened beside a
+// matrix.
 func primitiveProductGradients(k *invocation, g []Values) gradients {
 	d := gradient(g, 0)
 	a, b := k.factors("input", "other")
@@ -202,6 +210,7 @@ func primitiveProductGradients(k *invocation, g []Values) gradients {
 }
 
 // channels is the shape of a bias beside a tensor: of the last axis of two, else of the second, where the channels are.
+// BiasAdd of (N, C) and of (N, C, …); data_format is not looked at, as the shape says it.
 func channels(x, bias []int64) []int64 {
 	at := len(x) - 1
 	if len(x) > 2 && x[1] == count(bias) {
@@ -238,6 +247,8 @@ func biasAddGradients(k *invocation, g []Values) gradients {
 
 // defineKernels adds the kernels to the functions of MindSpore.
 func defineKernels(all map[string]*function) {
+	// The file may have lost axes of one element, or have them flattened: then rows of as many numbers as the bias
+	// has are summed.
 	all["BiasAddGrad"] = &function{params: []string{"grad", "data_format"}, forward: formulaFor(func(k *invocation) Values {
 		d, shape := k.tensor("grad"), k.shape()
 		if n := count(shape); len(d.shape) > 0 && n > 0 && d.shape[len(d.shape)-1] != n && (len(d.shape) < 3 || d.shape[1] != n) && count(d.shape)%n == 0 {
@@ -256,6 +267,7 @@ func defineKernels(all map[string]*function) {
 	all["Momentum"] = &function{params: strings.Fields("var accum lr grad momentum"), forward: firstMomentum, updates: true, hidden: []string{"var", "accum"}}
 	all["ApplyMomentum"] = all["Momentum"]
 	joins := functions()["cat"]
+	// The axis is the last of its inputs.
 	all["Concat"] = &function{params: []string{"list"}, rest: true, forward: func(k *invocation) []Reading {
 		list := k.args["list"].list
 		refuseIf(len(list) < 2, NoInput, "axis")
@@ -314,6 +326,7 @@ func defineKernels(all map[string]*function) {
 		return sorted.forward(&x)
 	}}
 	permuted := *functions()["permute"]
+	// A permutation that is a constant of the graph is no input of its file.
 	all["Transpose"] = &function{params: []string{"input", "dims"}, rest: true, backward: permuted.backward, nodes: permuted.nodes, hidden: []string{"dims"}, forward: func(k *invocation) []Reading {
 		if k.has("dims") {
 			return permuted.forward(k)
@@ -326,6 +339,8 @@ func defineKernels(all map[string]*function) {
 // parameters, grad and result being the gradient and the result of the function; outs are the parameters whose gradients
 // come out. Where one of them is an input, it has the size of what comes out. What the function has of windows and epsilons, and
 // the kernel has not, is not recorded.
+// of is the function, known its form; the gradients come from the form's backward, under the names in outs. A second
+// way to compute one (input, input2 …) is another reading of all outputs.
 func gradientKernel(of string, known *function, params, outs []string) *function {
 	f := &function{params: params}
 	hides := func(name string) bool { return slices.Contains(known.params, name) && !slices.Contains(params, name) }
@@ -385,6 +400,7 @@ func gradientKernel(of string, known *function, params, outs []string) *function
 }
 
 // operator makes the readings of an operator of CANN, by the names of its inputs.
+// Masks are numbers and become attributes, as GE has them; everything else goes to slots in the order of names.
 func (k *invocation) operator(typ string, names []string) []Reading {
 	c := *k.Call
 	c.Type, c.build, c.slots, c.names, c.attrs = typ, nil, nil, map[string]int{}, nil
@@ -408,6 +424,8 @@ func (k *invocation) operator(typ string, names []string) []Reading {
 }
 
 // channelMoments are what the running statistics of a batch norm became, if these were 0 and 1, and those of the batch.
+// running = (1 − momentum)·old + momentum·new, where old is what MindSpore begins with, 0 and 1; a later step has
+// other ones, which the judge must not accuse (states).
 func channelMoments(k *invocation) (out []Values) {
 	x := k.tensor("input")
 	in, _, _, n := byChannels(x, x.channel())
@@ -425,6 +443,7 @@ func channelMoments(k *invocation) (out []Values) {
 }
 
 // scattered adds what goes to places of a vector.
+// Of a vector alone, as the gradients of a gather from one; several for a place are summed in any order.
 func scattered(k *invocation) Values {
 	at, d, shape := must.Get(numbers(k.tensor("indices"))), must.Get(held(k.tensor("updates"))), k.shape()
 	refuseIf(len(shape) != 1 || len(at) != len(d.y), Unsupported, "more than one axis")
@@ -454,6 +473,7 @@ func tiled(k *invocation) Values {
 
 // unsliced gives what a slice is taken from an axis for each entry, which its file may not have: of its size is what
 // the output and one longer, or further, axis make.
+// The attempt that gives a reading is taken; none leaves the call as it is, to be refused by the operator.
 func (k *invocation) unsliced() *invocation {
 	x, shape := k.tensor("input"), k.shape()
 	entries := len(k.ints("begin"))
@@ -491,6 +511,8 @@ func (k *invocation) unsliced() *invocation {
 }
 
 // everyEpsilon tries the usual ones.
+// A cell keeps its ε to itself. Each that is usual is a reading, named by its number, so that a result that fits none
+// is not wrong.
 func (k *invocation) everyEpsilon(of func(k *invocation) []Reading) (out []Reading) {
 	for _, eps := range usualEpsilons {
 		m := k.with(map[string]*argument{"eps": numberArgument(eps)})
@@ -503,6 +525,7 @@ func (k *invocation) everyEpsilon(of func(k *invocation) []Reading) (out []Readi
 }
 
 // alongAny tries all axes.
+// Readings carry the axis in their name; the refusal of the last one is given if there is none.
 func (k *invocation) alongAny(rank int, of func(k *invocation, axis int64) []Reading) (out []Reading) {
 	var failed error = refuse(NotRecorded, "axis")
 	for axis := range int64(rank) {
@@ -531,6 +554,7 @@ func (k *invocation) alongAny(rank int, of func(k *invocation, axis int64) []Rea
 const mostAxes = 5
 
 // anyOrder tries all permutations that give the recorded shape.
+// 5! = 120 at most. Where the file has the input in another shape, each order says which shape it must have had.
 func (k *invocation) anyOrder() (out []Reading) {
 	x, shape := k.tensor("input"), k.shape()
 	refuseIf(len(shape) > mostAxes || count(shape) != count(x.shape), NotRecorded, "dims")
@@ -583,6 +607,8 @@ func (k *invocation) sumOfAll(list []*operand) Values {
 }
 
 // slicedBack puts a gradient where a slice of a tensor was taken from, among zeros.
+// begin, end and strides are of the forward slice; the places of the gradient are those that the slice of the numbers
+// of all places has.
 func slicedBack(k *invocation) Values {
 	d, shape := must.Get(held(k.tensor("grad"))), k.shape()
 	begin, end, stride := k.ints("begin"), k.ints("end"), k.ints("strides")
@@ -620,6 +646,7 @@ func slicedBack(k *invocation) Values {
 // weight is what another kernel took that ran before: whichever explains what the update left.
 
 // firstAdam: var, m and v behind the first step of Adam.
+// beta1_power is beta1 in the first step and beta1ᵗ in step t, whose moments before are not recorded.
 func firstAdam(k *invocation) []Reading {
 	power, ok := k.args["beta1_power"].number()
 	beta, too := k.args["beta1"].number()
@@ -635,6 +662,7 @@ func firstAdam(k *invocation) []Reading {
 }
 
 // firstMomentum: var and accum behind the first step.
+// accum = momentum·accum + grad, which is grad in the first step.
 func firstMomentum(k *invocation) []Reading {
 	return k.firstStep(func(old Values) []Values {
 		in := []Values{old, broadcastZero(k.shape())}
@@ -684,6 +712,7 @@ func (k *invocation) firstStep(update func(old Values) []Values) (out []Reading)
 const mostBefore = 24
 
 // before are the floats of the size of a call's first output that kernels before it took, each once by its content.
+// Weights of other types than float32 are not updated by these kernels.
 func (b *bound) before() (list []*operand) {
 	out := b.call.outs
 	if len(out) == 0 || out[0] == nil {
@@ -705,6 +734,7 @@ func (b *bound) before() (list []*operand) {
 }
 
 // shaped is a tensor in another shape; nil if it cannot be had.
+// Only what lies row by row can be seen in another shape: neither tiles nor a layout with named axes.
 func (o *operand) shaped(shape []int64) *operand {
 	if count(o.shape) != count(shape) {
 		return nil
@@ -722,6 +752,8 @@ func (o *operand) shaped(shape []int64) *operand {
 
 // unflatten gives the inputs of a kernel that computes an element from those in its place the shape of its output: their
 // files have them as they lie in memory, in the shape that a kernel before gave them.
+// Products and convolutions say by their shapes what their inputs must have been; of pointwise kernels inputs of as
+// many elements take the shape of the output, and (n, 1) that of it without the last axis.
 func (b *bound) unflatten() {
 	if len(b.call.outs) == 0 || b.call.outs[0] == nil {
 		return
@@ -760,6 +792,7 @@ func (b *bound) unflatten() {
 }
 
 // matrices gives the factors of a product the shapes of matrices, as its transposes and its result say.
+// (M, N) is the output, K what the first factor has besides M.
 func (b *bound) matrices(shape []int64) {
 	x, y := b.k.args["input"], b.k.args["other"]
 	turnX, known := b.k.args["transpose_a"].number()
@@ -792,6 +825,7 @@ func (b *bound) matrices(shape []int64) {
 
 // images gives what goes into a convolution, or into the gradient of its weights, the shape of images as large as its
 // result, if its file has another one.
+// The channels are those of the weight (O, C, h, w), or of the gradient of the weight that comes out.
 func (b *bound) images(shape []int64) {
 	x, like := b.k.args["input"], shape
 	channels := int64(0)
@@ -842,6 +876,8 @@ func (b *bound) reshapeArguments(of func(o *operand) *operand) (changed bool) {
 }
 
 // kernelReadings are readings of a kernel with results in the shape that was recorded.
+// Where no reading has as many elements as were recorded, inputs of more than two axes are tried as matrices (rows,
+// last axis).
 func (b *bound) kernelReadings(c *Call, k *invocation) (list []Reading) {
 	list, err := must.Of(func() []Reading { return b.f.forward(k) })
 	fits := func(list []Reading) []Reading {
@@ -881,6 +917,8 @@ func (b *bound) kernelReadings(c *Call, k *invocation) (list []Reading) {
 
 // throughViews takes the inputs of a kernel that a view made for what they are: their files have the memory as it lies.
 // left is the input of which nobody knows, told whether there is any.
+// A TransposeExtView(x, dim0, dim1) has written the memory of x under its new shape: it is read in the old one and
+// transposed. Of other views only the name of what they made is kept.
 func (b *bound) throughViews() (left string, certain bool) {
 	certain = b.reshapeArguments(func(o *operand) *operand {
 		for _, c := range b.of.calls[:b.order] {

@@ -49,6 +49,8 @@ func (m *normal) shift(row, i int64) float64 {
 }
 
 // statistics are the mean and reciprocal root of a row.
+// Given moments are taken as they are. r of rms is (Σx²/n + ε)^-½ with Σx² off by gamma(n+2)·Σx² and by 2|x|e + e² of
+// the elements' own errors. A mean that is kept in a narrow type has a rounding of it more.
 func (m *normal) statistics(row int64, x, e []float64, a arith, sumUnit float64) (mean, r num) {
 	if m.given != nil {
 		mean, variance := m.given(row)
@@ -72,6 +74,7 @@ func (m *normal) statistics(row int64, x, e []float64, a arith, sumUnit float64)
 }
 
 // forward computes the rows of x.
+// It is called with a row at a time: x and e its numbers and their errors, y and b what to fill in.
 func (m *normal) forward(k *invocation) func(row int64, x, e, y, b []float64) {
 	a, su := k.arith(), k.sumUnit()
 	narrow := k.kept().v
@@ -97,6 +100,7 @@ func (m *normal) forward(k *invocation) func(row int64, x, e, y, b []float64) {
 }
 
 // total sums numbers with bounds.
+// Their own errors are summed exactly and, with the sum, by gamma(n + 1) more.
 func total(x []num, u float64) num {
 	y, size, off := 0.0, 0.0, 0.0
 	for _, v := range x {
@@ -115,6 +119,7 @@ func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values) {
 	refuseIf(count(x.Shape()) != count(g.Shape()), ShapesDiffer, x.Shape(), g.Shape())
 	grads := make([]float64, m.n)
 	row := func(row int64, x, e []float64) (hat, h []num, r num) {
+		// The gradient comes without bounds, as it was recorded.
 		if g.Range(row*m.n, grads, nil) != nil {
 			for i := range grads {
 				grads[i] = math.NaN() // explains nothing
@@ -158,6 +163,7 @@ func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values) {
 }
 
 // affine reads weight and bias.
+// Each of n numbers, or none.
 func (m *normal) affine(k *invocation, n int64, weight, bias string) {
 	for _, p := range []struct {
 		name string
@@ -173,6 +179,9 @@ func (m *normal) affine(k *invocation, n int64, weight, bias string) {
 }
 
 // lastNormal is a normalisation of the last axes of x.
+// Which axes: normalized_shape of the function, begin_norm_axis of LayerNorm of GE (default 0), or the shape of the
+// weight. missing is the ε of the form: 1e-5 of layer_norm, and of rms_norm the epsilon of the input's type, as
+// torch.finfo has it.
 func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 	shape := k.ints("normalized_shape")
 	switch {
@@ -199,6 +208,7 @@ func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 }
 
 // saved takes the statistics that a kernel of gradients is given, a number each of every row.
+// 1/r² in place of variance + ε: native_layer_norm_backward takes mean and rstd and no ε.
 func (m *normal) saved(k *invocation, x *operand) {
 	o := k.args["rstd"]
 	if !o.tensor() || m.n == 0 {
@@ -223,6 +233,7 @@ func (m *normal) saved(k *invocation, x *operand) {
 }
 
 // statistic is a number of every row, which is output i.
+// The rows are numbered by the leading axes; the shape is the recorded one if it has as many elements.
 func (m *normal) statistic(k *invocation, x Values, i int, of func(x, e []float64, a arith, sumUnit float64) num) Values {
 	a, su, n := k.arith(), k.sumUnit(), max(m.n, 1)
 	v := Values(&reduced{shape: []int64{count(x.Shape()) / n}, in: x, n: m.n, f: func(x, e []float64) (float64, float64) {
@@ -249,6 +260,7 @@ func (m *normal) variance(x, e []float64, _ arith, sumUnit float64) num {
 }
 
 // fitting refuses rows that nothing can be said of.
+// Sums of so many elements that gamma is no bound, or rows larger than what is held at once.
 func (k *invocation) fitting(m *normal) *normal {
 	refuseIf(m.n == 0 || m.n > maxDense || math.IsInf(gamma(float64(m.n)+4, k.sumUnit()), 1), NoBound, m.n)
 	return m
@@ -281,6 +293,7 @@ func normForms() {
 		}, nodes: [][]string{{"input", "weight", "bias"}}}
 	}
 	fixed := func(*operand) float64 { return 1e-5 }
+	// The last step of a recorder may be any of the three gradients.
 	define("layer_norm", rows(false, fixed))
 	define("rms_norm", rows(true, func(x *operand) float64 { return 2 * precisionFor(x.numeric()).v }))
 	define("group_norm", scaledByChannel((*invocation).grouped, "input", "weight", "bias"))
@@ -291,6 +304,7 @@ func normForms() {
 		}
 		switch m, in, _ := k.channelNormal(k.tensor("input")); { // beside it those of the batch
 		case k.called != nil: // of a kernel mean and variance, this over n-1, and again as they were used
+			// Running statistics take Σ(x−x̄)²/(n−1).
 			unbiased := func(x, e []float64, a arith, sumUnit float64) num {
 				n := float64(max(m.n, 2))
 				return a.mul(m.variance(x, e, a, sumUnit), exactNum(n/(n-1)))
@@ -304,6 +318,7 @@ func normForms() {
 	}, backward: batchNormGradients, nodes: [][]string{{"input", "weight", "bias"}}}
 	define("batch_norm", batch)
 	define("instance_norm", scaledByChannel((*invocation).byInstance, "grad"))
+	// x / max(‖x‖₂, eps) along an axis, of which the norm is rounded to the type of x before the division.
 	define("normalize", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		p := k.float("p", 2)
@@ -332,6 +347,7 @@ func normForms() {
 
 // scaledByChannel is a function that normalizes the rows that split finds and then scales channels. The
 // last step of it takes the gradients named.
+// Rows are divided among the channels by of; a gradient of weight and bias sums over all that has the channel.
 func scaledByChannel(split func(*invocation) (*operand, *normal), node ...string) function {
 	return function{forward: func(k *invocation) []Reading {
 		x, m := split(k)
@@ -354,6 +370,7 @@ func scaledByChannel(split func(*invocation) (*operand, *normal), node ...string
 }
 
 // grouped is the normalisation of groups of channels.
+// Row r of (N·groups) has channels r mod groups · per and on; its element i is of the channel i / plane among these.
 func (k *invocation) grouped() (*operand, *normal) {
 	x := k.tensor("input")
 	groups := k.int("num_groups", 0)
@@ -380,6 +397,8 @@ func (k *invocation) byInstance() (*operand, *normal) {
 }
 
 // byChannels is x with an axis, that of its channels, first, and what is in each as a row.
+// The rows are (channels, n), n the elements of all images that one channel has; kept and axes are what rowsBack
+// needs to undo it.
 func byChannels(x Values, at int) (in Values, kept, axes []int, n int64) {
 	refuseIf(at >= len(x.Shape()), ShapesDiffer, x.Shape())
 	axes = slices.Delete(inOrder(len(x.Shape())), at, at+1)
@@ -388,6 +407,7 @@ func byChannels(x Values, at int) (in Values, kept, axes []int, n int64) {
 }
 
 // channelNormal is a batch norm with the statistics of x itself.
+// The bound grants the folded form, which PyTorch's kernels and cuDNN's use.
 func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) Values) {
 	in, kept, axes, n := byChannels(x, x.channel())
 	m := &normal{n: n, folded: true, of: func(row, _ int64) int64 { return row }}
@@ -418,6 +438,8 @@ func (k *invocation) alongChannels(x *operand, names []string, missing ...float6
 
 var fixedStatistics = []string{"weight", "bias", "running_mean", "running_var"}
 
+// With running statistics each is a number of its channel, and y a formula of five numbers; in training, or without
+// them, of the batch.
 func batchNorm(k *invocation) Values {
 	x := k.tensor("input")
 	training := k.bool("training", k.solve)
@@ -456,6 +478,7 @@ func batchNormGradients(k *invocation, g []Values) gradients {
 	}
 	in := k.alongChannels(x, fixedStatistics, 1, 0, nan, nan)
 	a, eps := k.arith(), exactNum(k.float("eps", 1e-5))
+	// r is computed once a channel, and is a tensor of its own.
 	root := formulaOf(func(v []num) num { return a.rsqrt(a.add(v[0], eps)) }, in[4])
 	out["input"] = func() Values {
 		return formulaOf(func(v []num) num { return a.mul(v[0], a.mul(v[1], v[2])) }, d, root, in[1])
@@ -772,6 +795,7 @@ func npuNormForms() {
 		}
 		return k.softmax(v, []int{len(x.shape) - 1}, false)
 	})})
+	// see batchNormalised
 	define("npu_normalize_batch", function{forward: formulaFor(batchNormalised)})
 	defineHyperConnections()
 	// x·r1 + rotated(x)·r2, where halves or neighbours change places.
@@ -880,6 +904,8 @@ func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 }
 
 // sumNorm is the normalisation of alpha·x + y, which kernels may round to its type before.
+// ε is 1e-5 of npu_add_layer_norm and 1e-6 of npu_deep_norm; alpha comes to the kernel as float32 and multiplies the
+// first.
 func (k *invocation) sumNorm(alpha float64, first, second string) (*normal, *rounded) {
 	x, y := k.pair(first, second)
 	w := k.tensor("weight")
@@ -916,6 +942,8 @@ func sumNormGradients(k *invocation, g []Values) gradients {
 
 // batchNormalised is (x - mean)/(std + 1e-5) of the numbers of each sequence (N, C, L), of each channel by itself or of all: its
 // first ones make the mean and the deviation (test of op-plugin).
+// normalize_type 0 takes each channel, 1 all; the divisor of the deviation is n − 1, and the 1e-5 stands outside of
+// the root. What lies behind a sequence is normalised, too.
 func batchNormalised(k *invocation) Values {
 	x, lengths := k.pair("input", "seq_len")
 	refuseIf(len(x.shape) != 3 || count(lengths.shape) != x.shape[0], ShapesDiffer, x.shape, lengths.shape)

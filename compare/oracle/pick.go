@@ -14,6 +14,8 @@ import (
 
 // defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items and what indices pick.
 func defineParts() {
+	// Parts of x along dim in order; sizes says how long each is and must fill the axis. Of GE's SplitV one size may
+	// be −1.
 	split := func(name string, sizes func(k *invocation, d int64) []int64) {
 		defineMove(name, func(k *invocation) []Reading {
 			x := k.tensor("input")
@@ -42,6 +44,7 @@ func defineParts() {
 			return []Reading{{Out: out}}
 		})
 	}
+	// Parts of n elements, the last of what is left; an empty axis gives one empty part.
 	equal := func(d, n int64) []int64 {
 		refuseIf(!within(n, 1, 1<<40) || d/n > 1<<16, BadArgument, "split", n, "a positive number")
 		var out []int64
@@ -64,6 +67,7 @@ func defineParts() {
 		if k.called != nil { // of a kernel: as many as it has outputs
 			missing = int64(len(k.outs))
 		}
+		// torch.chunk makes parts of ceil(d/n), which may be fewer than n.
 		n := k.int("chunks", missing)
 		refuseIf(!within(n, 1, 1<<16), BadArgument, "chunks", n, "a positive number")
 		return equal(d, max((d+n-1)/n, 1))
@@ -95,6 +99,8 @@ func defineParts() {
 		return k.gathered(x, axis, "index")
 	}))
 	// The gradient goes to the places that were picked along an axis; the others get 0.
+	// indices have the shape of grad, in which the axis of the reduction is kept or gone; two of them never name one
+	// place.
 	define("picked_backward", function{forward: formulaFor(func(k *invocation) Values {
 		g, idx := k.pair("grad", "indices")
 		sizes := k.ints("sizes")
@@ -118,6 +124,7 @@ func defineParts() {
 		}
 		return &dense{shape: sizes, y: y, exact: true}
 	})})
+	// y[i][j][k] = x[index[i][j][k]][j][k] for axis 0; index may be shorter than x on the other axes.
 	defineMove("gather", moved(func(k *invocation, x *operand) Values {
 		axis := k.axisOf(x.shape, "dim", 0)
 		idx := k.tensor("index")
@@ -141,6 +148,8 @@ func defineParts() {
 			return d.y[k], 0
 		}}
 	}))
+	// tril keeps j − i ≤ diagonal, triu j − i ≥ diagonal, of the last two axes. What goes becomes 0 also where it is
+	// NaN, so that nothing is multiplied.
 	triangle := func(name string, keep func(row, col, diagonal int64) bool) {
 		part := func(k *invocation, v Values) Values {
 			diagonal := k.int("diagonal", 0)
@@ -177,6 +186,7 @@ func selected(x Values, axis int, i int64) Values {
 }
 
 // gathered takes the slices of x along an axis that an argument of whole numbers says.
+// Negative entries count from the end.
 func (k *invocation) gathered(x Values, axis int, name string) Values {
 	idx := k.tensor(name)
 	return gatheredBy(x, axis, idx)
@@ -220,6 +230,7 @@ func items(k *invocation, v Values) Values {
 		refuseIf(i == nil, NoArgument, "index")
 		refuseIf(i.v == nil, Unsupported, "an index that is a list")
 		switch {
+		// A mask takes as many axes as it has; a lone truth adds one.
 		case i.tensor() && must.Get(i.op, i.err).typ.IsBool():
 			takes, tensors = takes+max(len(i.op.shape), 1), true
 		case i.v.Kind != msprobe.Ellipsis && i.v.Kind != msprobe.None:
@@ -261,6 +272,7 @@ func items(k *invocation, v Values) Values {
 		default:
 			n, ok := i.number()
 			refuseIf(!ok || n != math.Trunc(n) || i.v.Type == "bool", BadArgument, "index", i.text(), "whole numbers and slices")
+			// Beside tensors of places a number is one of them, and is repeated.
 			if tensors {
 				by = append(by, lookup{axis, &dense{y: []float64{n}, exact: true}})
 				axis++
@@ -282,6 +294,8 @@ type lookup struct {
 }
 
 // lookedUp takes elements by their places on some axes, which stand where these were if they are side by side, else in front.
+// Places on several axes are one number in the product of these, row by row. The axes of the result are those of the
+// places, put in front as numpy and PyTorch do where a slice lies between indexed axes.
 func lookedUp(v Values, by []lookup) Values {
 	var shapes [][]int64
 	var axes []int
@@ -345,6 +359,7 @@ func sliced(v Values, axis int, items []msprobe.Number) Values {
 }
 
 // stepped is v[start:stop:step] along an axis, of which start and stop may be open.
+// PyTorch has no slices backwards, so that a step below 1 is refused.
 func stepped(v Values, axis int, at [3]int64, open [3]bool) Values {
 	refuseIf(at[2] < 1, BadArgument, "step", at[2], "a positive step")
 	lo, n := sliceOf(at[0], at[1], at[2], v.Shape()[axis], open[0], open[1], false)
@@ -373,6 +388,7 @@ func pickForms() {
 		want := slices.Clone(x.shape)
 		want[axis]--
 		refuseIf(!slices.Equal(want, d.Shape()), ShapesDiffer, shapeText(want, d.Shape()))
+		// dx[i] = g[i−1] − g[i], with 0 beyond both ends
 		less := func() Values {
 			return elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{d})
 		}
@@ -387,6 +403,7 @@ func pickForms() {
 		}}
 	}})
 	define("histc", function{forward: formulaFor(histogram)})
+	// A norm for each tensor of a list, as clip_grad_norm_ takes them.
 	define("_foreach_norm", function{forward: func(k *invocation) []Reading {
 		list := k.tensors("tensors")
 		var r Reading
@@ -399,6 +416,7 @@ func pickForms() {
 		}
 		return []Reading{r}
 	}})
+	// The length is that of the largest number and 1, or minlength; weights are summed in any order.
 	define("bincount", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		shape, weights := k.shape(), k.optional("weights")
@@ -419,6 +437,7 @@ func pickForms() {
 		}
 		return sum.values(shape, true, k.sumUnit())
 	})})
+	// fftshift rolls forward by n/2, ifftshift back, which differ where n is odd.
 	define("fftshift", function{forward: moved(func(k *invocation, x *operand) Values { // rolled by half of each axis
 		axes := k.axes("dim", len(x.shape))
 		if !k.has("dim") {
@@ -434,6 +453,7 @@ func pickForms() {
 		}
 		return v
 	})})
+	// Ranges start[g, b] ≤ place < end[g, b] of the last axis become value[g], the later group over the earlier.
 	define("npu_masked_fill_range", function{forward: moved(func(k *invocation, x *operand) Values {
 		from, axis, batches := k.tensor("start"), k.axisOf(x.shape, "axis", -1), int64(1)
 		if len(x.shape) > 1 {
@@ -473,6 +493,8 @@ func pickForms() {
 			return float64(int(d.y[i/8])>>(i%8)&1)*2 - 1, 0
 		}}, k.shape())
 	})})
+	// Rows i of indices (T, k) are ordered by expert, stably: permuted[j] = tokens[order[j]/k]. The second output is
+	// where row i went. Without padding the first may be cut to num_out_tokens.
 	define("npu_moe_token_permute", function{forward: func(k *invocation) []Reading {
 		k.unpadded()
 		x, idx := k.pair("tokens", "indices")
@@ -498,11 +520,13 @@ func pickForms() {
 		}
 		return k.addedRows(k.tensor("grad"), must.Get(numbers(k.tensor("sorted_indices"))), nil, n)
 	})})
+	// out[t] = Σ_j permuted[sorted_indices[t·k + j]]·probs[t, j]
 	define("npu_moe_token_unpermute", function{forward: formulaFor(func(k *invocation) Values {
 		k.unpadded()
 		x, idx := k.pair("permuted_tokens", "sorted_indices")
 		return k.unpermuted(x, idx, k.optional("probs"))
 	}), nodes: [][]string{{"permuted_tokens", "probs"}}, backward: unpermutedGradients})
+	// The third output numbers rows j·T + t of the j-th choice of token t, as moe_init_routing takes them.
 	define("npu_moe_gating_top_k_softmax", function{forward: func(k *invocation) []Reading {
 		k.unsupported("finished")
 		x := k.tensor("x")
@@ -563,6 +587,8 @@ func (k *invocation) places(x *operand, apart bool) []Reading {
 }
 
 // indexAdd: y = x with alpha·source added to its slices, as often as the index says.
+// y[…, index[i], …] += alpha·source[…, i, …]. The order of additions to one place is open, and each rounds to the
+// type of y, in which they are made.
 func indexAdd(k *invocation) Values {
 	k.required("dim", "index")
 	x := k.tensor("input")
@@ -629,6 +655,9 @@ func (k *invocation) differences() (*operand, int) {
 }
 
 // histogram counts elements in equal bins; one near the border of two may be in either.
+// Bins of (max − min)/bins, the last of which holds max, too; min = max = 0 takes the ends of the data, and widens
+// them by 1 where they are equal (torch.histc). 8 units of the number of bins bound how the place of an element is
+// rounded; elements without one take no part.
 func histogram(k *invocation) Values {
 	x := k.tensor("input")
 	refuseIf(k.narrow > 0, BadType, x.name, x.numeric().String())
@@ -681,6 +710,7 @@ func (g *gather) Shape() []int64 { return g.shape }
 func (g *gather) Exact() bool    { return isExact(g.x) }
 
 // source is where the run of inner elements begins that output run k is.
+// l goes over lead, of which a batch of indices serves lead/batches in turn.
 func (g *gather) source(k int64) int64 {
 	l, j := k/g.perBatch, k%g.perBatch
 	return (l*g.n + g.indices[l/(g.lead/g.batches)*g.perBatch+j]) * g.inner
@@ -706,6 +736,8 @@ func (g *gather) At(idx []int64, y, b []float64) error { return oneByOne(g, idx,
 
 // buildGather: y = x[…, indices, …] along an axis, which is a recorded number
 // (GatherV2), an attribute (GatherV2D) or 0.
+// batch_dims leading axes are shared by x and indices; a negative one counts from the axes of indices. Prototypes:
+// selection_ops.h.
 func buildGather(c *Call) Values {
 	in := c.operands()
 	refuseIf(len(in) < 2, InputCount, len(in), 2)
@@ -740,6 +772,7 @@ func (v *formula) Shape() []int64 { return v.shape }
 func (v *formula) Exact() bool    { return v.exact }
 func (v *formula) Cost() float64  { return max(v.cost, 1) }
 
+// f gets the number of the element and its place on each axis, in a buffer that is used again.
 func (v *formula) one(i int64, y, b []float64, k int) {
 	v.at = grow(v.at, len(v.shape))
 	nd.PlaceIn(i, v.shape, v.at)
@@ -818,6 +851,7 @@ func newSpreader(n int64) *spreader {
 }
 
 // add adds weight·g; the weight may be off by off.
+// Of each place are kept the sum, Σ|g·weight|, what errors of the weights come to, and how many terms there are.
 func (s *spreader) add(place int64, g, weight, off float64) {
 	s.y[place] += g * weight
 	s.size[place] += abs(g * weight)
@@ -870,6 +904,8 @@ func (k *invocation) traceBack(f *function, g []Values) Values {
 		places.f64[i] = float64(i + 1) // 0 is what comes from nowhere: the border of a pad
 	}
 	call, other := *k.Call, *k
+	// The places are whole numbers in float64, whatever the type of the input, and exact up to 2⁵³. The value of a
+	// pad must not be taken for a place.
 	call.outs, call.double = k.results, true
 	other.Call, other.args = &call, maps.Clone(k.args)
 	other.args["input"] = &argument{v: k.args["input"].v, place: k.args["input"].place, op: places}
@@ -939,6 +975,8 @@ func pickedAlong(k *invocation, g []Values, keep bool) gradients {
 
 // weighed is the backward of a function whose elements are sums of weighed places of its input:
 // f says which, for each element of the result.
+// x is where places are counted, out the shape of the result. "grad" is that of the result, for recorders that look
+// at the last step.
 func weighed(places func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64))) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
@@ -1015,6 +1053,8 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 }
 
 // addedRows are the sums of so many rows at places each, weighed or not.
+// Element (t, e) is Σ_j x[places[t·per + j], e]·weight. A place beyond the rows is of one that was dropped; one that
+// is no place at all leaves the sum open. The device sums in float32: per products, per sums.
 func (k *invocation) addedRows(x Values, places, weights []float64, per int64) Values {
 	s := x.Shape()
 	refuseIf(len(s) != 2 || per < 1 || int64(len(places))%per != 0 || weights != nil && len(weights) != len(places), ShapesDiffer, s, []int64{int64(len(places)), per})
@@ -1056,6 +1096,7 @@ func unpermutedGradients(k *invocation, g []Values) gradients {
 		per = int64(len(places)) / s[0]
 	}
 	refuseIf(len(s) != 2 || per < 1 || per*s[0] != int64(len(places)) || probs != nil && count(probs.shape) != int64(len(places)), ShapesDiffer, s, idx.shape)
+	// The inverse of sorted_indices: every row goes to one place.
 	back := make([]int64, rows) // which place each row came from
 	for i, p := range places {
 		refuseIf(p < 0 || p >= float64(len(places)), BadArgument, "sorted_indices", p, "a row")
@@ -1089,6 +1130,9 @@ func unpermutedGradients(k *invocation, g []Values) gradients {
 
 // gated are the largest probabilities of each row and their places, in falling order: by probs and what is added to
 // choose by, if anything is. What is nearly equal may change places.
+// Of (rows, experts) come (rows, k). added is a bias that takes part in choosing and not in what is given; closed
+// says which experts may not be chosen. Two keys are near where their bounds, and a rounding of each, overlap: then
+// the place is open, and with a bias the value, too, as it does not follow the order.
 func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i int) bool) (y, idx *dense) {
 	rank := len(probs.shape)
 	out := k.shape()
@@ -1134,6 +1178,8 @@ func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i
 
 // groupsOf are the experts that are not in the best groups, by the largest probability of each or the sum of its two largest;
 // doubt marks the rows in which another group is as good.
+// A group is out of doubt where its score is 64 units above that of the best one left out, for sums of two and the
+// bias.
 func (k *invocation) groupsOf(probs *dense, added []float64) (closed func(r int64, i int) bool, doubt []bool) {
 	groups, best, n := k.int("group_count", 1), k.int("k_group", 1), probs.shape[1]
 	if groups == best {
@@ -1176,6 +1222,8 @@ func (k *invocation) groupsOf(probs *dense, added []float64) (closed func(r int6
 
 // gatingTopK: the probabilities are a softmax or sigmoids; the bias takes part in the choice alone; those of sigmoids are
 // divided by their sum.
+// y = p/(Σ p + eps)·routed_scaling_factor for sigmoids, p·factor for a softmax; in rows whose groups are in doubt
+// nothing is judged.
 func gatingTopK(k *invocation) []Reading {
 	x := k.tensor("x")
 	k.only(0, "renorm")

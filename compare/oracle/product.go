@@ -14,6 +14,8 @@ import (
 // Products of PyTorch: B = g(K+2)·(|a||b| + |c|), K the terms of a sum.
 
 // product multiplies a (…, m, k) by b (…, k, n).
+// Two recorded float tensors take the tiled kernel; computed ones, whose elements have errors of their own, are
+// contracted.
 func (k *invocation) product(a, b Values) Values {
 	if fits32(a) && fits32(b) && leaf(a) != nil && leaf(b) != nil {
 		return k.newMatmul(a, b, nil)
@@ -30,6 +32,7 @@ func (k *invocation) product(a, b Values) Values {
 }
 
 // matmul is torch.matmul: vectors are rows or columns, whose axis goes.
+// (k)·(k, n) gives (n), (m, k)·(k) gives (m), two vectors a number; leading axes are repeated to each other.
 func (k *invocation) matmul(a, b Values) Values {
 	sa, sb := a.Shape(), b.Shape()
 	refuseIf(len(sa) == 0 || len(sb) == 0, ShapesDiffer, sa, sb)
@@ -55,6 +58,8 @@ func (k *invocation) matmul(a, b Values) Values {
 }
 
 // between allows for what is rounded to the type of the output before the next step.
+// Eager functions that PyTorch composes write each step to memory; fused ones do not. rounded grants one rounding,
+// whichever it was.
 func (k *invocation) between(v Values) Values {
 	if p := k.kept(); p.v > u32 {
 		return &rounded{v, p}
@@ -110,6 +115,7 @@ type flat struct {
 	perm  []int
 }
 
+// It is the inverse: a matrix of as many elements becomes the tensor again.
 func (f flat) back(v Values) Values {
 	s := make([]int64, len(f.perm))
 	for i, p := range f.perm {
@@ -120,6 +126,8 @@ func (f flat) back(v Values) Values {
 
 // flattened are the factors of a product over some axes as matrices: the last of one and the first of the other, or as given, or of
 // inner the last of both.
+// torch.tensordot: dims is a number n, the last n axes of one and the first of the other, or two lists of axes. shape
+// is what is left of both.
 func (k *invocation) flattened() (a, b flat, shape []int64) {
 	x, z := k.factors(k.params[0], k.params[1])
 	ra, rb := len(x.shape), len(z.shape)
@@ -167,6 +175,8 @@ func productForms() {
 		return k.productGradients(k.params[0], k.params[1], d)
 	}, nodes: [][]string{{"grad"}}})
 
+	// beta·c + alpha·(a·b): addmm, addmv, baddbmm, addbmm; sum adds the products of a batch up. With beta 0 c is not
+	// read, NaN or not, as BLAS and PyTorch say.
 	added := func(name string, sum bool) {
 		define(name, function{forward: formulaFor(func(k *invocation) Values {
 			c := k.value(k.params[0])
@@ -222,6 +232,7 @@ func productForms() {
 	added("plusproduct", false)
 	added("plusproducts", true)
 
+	// y_ij = a_i·b_j; da = g·b, db = gᵀ·a.
 	define("outer", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors("input", "vec2")
 		return k.newContraction([]string{"i", "j"}, "ij", a, b)
@@ -231,6 +242,7 @@ func productForms() {
 		return gradients{"input": func() Values { return k.newContraction([]string{"ij", "j"}, "i", d, b) },
 			"vec2": func() Values { return k.newContraction([]string{"i", "ij"}, "j", a, d) }}
 	}})
+	// C (M, N) = A (M, K)·B (K, N), of which dA = dC·Bᵀ and dB = Aᵀ·dC in the axes of before.
 	define("tensordot", function{forward: formulaFor(func(k *invocation) Values {
 		a, b, shape := k.flattened()
 		return reshape(k.product(a.v, b.v), shape)
@@ -259,6 +271,7 @@ func productForms() {
 	}), nodes: [][]string{{"input", "mat2"}}, backward: func(k *invocation, g []Values) gradients {
 		return k.productGradients("input", "mat2", gradient(g, 0))
 	}})
+	// fused_op_type says what follows within the kernel; x3 is the second operand of add and mul.
 	define("npu_fused_matmul", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.factors("x1", "x2")
 		v := k.product(x, w)
@@ -304,6 +317,8 @@ func productForms() {
 	}
 	define("npu_mm_all_reduce_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(false) }})
 	define("npu_mm_reduce_scatter_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(true) }})
+	// The rows of all ranks, in the order of ranks, times this rank's columns; what was gathered is the second
+	// output.
 	define("npu_all_gather_base_mm", function{ranks: true, forward: func(k *invocation) []Reading {
 		k.unsupported("x1_scale", "x2_scale")
 		refuseIf(k.int("gather_index", 0) != 0, Unsupported, "gather_index")
@@ -355,6 +370,7 @@ func (k *invocation) sumOfProducts(scatter bool) []Reading {
 	for _, args := range k.group {
 		parts = append(parts, k.between(of(args)))
 	}
+	// Each of n additions rounds in the type of the result, in which HCCL reduces.
 	unit, n := max(precisionFor(k.outType()).v, u32), float64(len(parts)-1)
 	v := formulaOf(func(x []num) (y num) {
 		size := 0.0
@@ -367,6 +383,7 @@ func (k *invocation) sumOfProducts(scatter bool) []Reading {
 	if scatter {
 		rows := v.Shape()[0]
 		refuseIf(rows%int64(len(parts)) != 0, ShapesDiffer, v.Shape())
+		// Rank r gets rows r·M/ranks and on.
 		rows /= int64(len(parts))
 		v = slab1(v, 0, int64(k.place)*rows, rows)
 	}
@@ -384,6 +401,8 @@ func (k *invocation) weights() (w, bias *operand) {
 }
 
 // linear: y = x·wᵀ + b.
+// x (…, I), w (O, I), b (O). PyTorch computes it as addmm, the bias within the accumulator, or for more axes as a
+// product that is rounded before the bias: in narrow types both must be right, and the second bound holds for either.
 func linear(k *invocation) Values {
 	k.required("input")
 	x := k.factored("input")
@@ -431,6 +450,7 @@ func linearGradients(k *invocation, g []Values) gradients {
 
 // einsum sums products over the labels that the result does not have; without ->
 // it has those that come once, in the order of the alphabet.
+// A label that a term has twice takes its diagonal; an ellipsis is refused.
 func einsum(k *invocation) Values {
 	equation := k.string("equation", "")
 	equation = strings.ReplaceAll(equation, " ", "")
@@ -476,6 +496,7 @@ func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {
 		}
 		return false
 	}
+	// The same attribute under the names of MatMulV2, BatchMatMul and MatMul.
 	t1 := flag("transpose_x1", "adj_x1", "transpose_a")
 	t2 := flag("transpose_x2", "adj_x2", "transpose_b")
 	return []Reading{{Out: []Values{c.newMatmul(turned(x1, t1), turned(x2, t2), valuesOf(bias))}}}
@@ -512,6 +533,7 @@ func (c *Call) newMatmul(a, b, bias Values) *product {
 
 // batches lists, for every matrix of a result, which one of an operand it is
 // made of.
+// The operand's leading axes are repeated to those of the result; the list holds one entry a matrix.
 func batches(in, out []int64) []int64 {
 	v, _ := broadcast(&dense{shape: in}, out)
 	idx := make([]int64, count(out))
@@ -657,6 +679,7 @@ func (v *contraction) one(_ int64, p []int64) (y, b float64) {
 		for o, d := range v.in {
 			x := d.y[from[o]]
 			t *= x
+			// Π|x|; most has the errors in it, so that their difference is what the operands' errors come to.
 			least *= abs(x)
 			if d.b != nil {
 				most *= abs(x) + d.b[from[o]]
@@ -667,6 +690,7 @@ func (v *contraction) one(_ int64, p []int64) (y, b float64) {
 		y += t
 		size += most
 		off += most - least
+		// The next place of the sums, the last label fastest; from follows by steps and goes back where a label ends.
 		for a := len(s) - 1; a >= 0; a-- {
 			s[a]++
 			for o := range from {
@@ -704,6 +728,7 @@ func (k *invocation) working() dtype.Type {
 
 // cast is a factor of a product, rounded to the type that this is computed in if that
 // is narrower than its own.
+// Rounded once, half to even, to float16 or bfloat16; a float32 holds either, so that the copy is float32.
 func (k *invocation) cast(o *operand) *operand {
 	if o == nil || discrete(o.typ) || discrete(k.outType()) {
 		return o
@@ -740,6 +765,9 @@ func (k *invocation) factored(name string) *operand {
 
 // groupedMatmul multiplies groups of rows, one behind the other, by a matrix each; rows behind the last group are never
 // written.
+// split_item 0 and 1 give a tensor each group, 2 and 3 one for all; the list of arguments decides here. Of weights
+// (E, K, N) each group takes its own; group_type 0 cuts the rows, −1 nothing. Quantised: int8·int8·scale[n]·token[m],
+// or weights of int8 and int4 with antiquant_scale.
 func groupedMatmul(k *invocation) []Reading {
 	k.unsupported("offset", "activation_input", "activation_quant_scale", "activation_quant_offset")
 	refuseIf(k.int("act_type", 0) != 0, Unsupported, "act_type")
@@ -772,6 +800,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 	}
 	xs, weights, biases, scales, tokens := list("x"), list("weight"), list("bias"), list("scale"), list("per_token_scale")
 	anti, shift := list("antiquant_scale"), list("antiquant_offset")
+	// One tensor an expert, one with a leading axis of experts, or one for a lone expert.
 	part := func(from []*operand, e int) Values { // of an expert
 		switch {
 		case len(from) == 0:
@@ -788,6 +817,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 	unpacked := map[*operand]Values{} // once for all experts
 	matrix := func(e int) Values {
 		if len(weights) == 1 || e < len(weights) {
+			// Unpacked words have eight times as many columns.
 			w := weights[min(e, len(weights)-1)]
 			if w.typ == dtype.Int32 { // four bits each
 				v := unpacked[w]
@@ -876,6 +906,8 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 
 // planes is a product whose first factor may be split into planes: it is off by 2^-15 of the largest number of a row times the sum
 // of a column (ops-transformer gmm/grouped_matmul, grouped_matmul_antiquant_a16w8_msd.h).
+// The error of an element is 2⁻¹⁵·max|x[m, :]|·Σ_k|w[k, n]|; for rows enough the kernel multiplies as usual, which is
+// within it, too.
 func (k *invocation) planes(x, w, bias Values) Values {
 	d, m := must.Get(held(x)), must.Get(held(w))
 	rows, inner, n := d.shape[0], d.shape[1], m.shape[1]
@@ -940,15 +972,18 @@ func asMatmul(v Values) *product {
 func (x *product) checkRows(rec *operand, p precisionOf, practice bool) (rowChecks, error) {
 	var out rowChecks
 	rng := rand.New(rand.NewPCG(17, uint64(x.cols)))
+	// The same signs at every run, so that a finding can be seen again.
 	signs := make([]float64, x.cols)
 	for i := range signs {
 		signs[i] = 1 - 2*float64(rng.IntN(2))
 	}
+	// The bias has a product of its own with the signs.
 	bias, biasSize := 0.0, 0.0
 	for i, b := range x.bias {
 		bias += b * signs[i]
 		biasSize += abs(b)
 	}
+	// B·r and |B|·1, once for each second matrix.
 	br, size := make([]float64, x.k), make([]float64, x.k)
 	row, a := make([]float64, x.cols), make([]float64, x.k)
 	last := int64(-1)
@@ -1088,6 +1123,8 @@ const mostSummed = 4 << 30
 
 // sumRows looks at a large product through sums of its rows, and at every element
 // of rows that are beyond their bound.
+// Only streamed factors: recorded tensors, or views that are read in order. A sum in float16 (v of the type large)
+// hides single errors, which the sample then has to find; rows beyond their bound are computed whole.
 func (c *checker) sumRows(v Values, j *judge) error {
 	x := asMatmul(v)
 	if x == nil || x.exact || j.p.v == 0 || !streams(x.left) || !streams(x.right) {
