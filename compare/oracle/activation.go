@@ -31,6 +31,7 @@ func softsignSteps(quotient *function) {
 }
 
 func activationForms() {
+	// y = x for x > 0, else w·x, with one weight or one a channel. NaN takes the second way and stays NaN.
 	define("prelu", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.pair("input", "weight")
 		weight := reshape(w, []int64{count(w.shape)})
@@ -52,6 +53,8 @@ func activationForms() {
 			return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.between(k.applied(catalogue.Of(of), gate)), second})
 		})
 	}
+	// The second half gates, through σ; of swiglu the first, through silu. What gates may be rounded to the type of
+	// the result before the product.
 	define("glu", function{forward: gated("sigmoid", false)})
 	define("npu_swiglu", function{forward: gated("silu", true), nodes: [][]string{{"input"}}, backward: func(k *invocation, g []Values) gradients {
 		return k.gatedGradients(g, []bool{true}, "a*sigmoid(a)", "sigmoid(a)*(1+a*(1-sigmoid(a)))")
@@ -162,6 +165,7 @@ func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool)
 }
 
 func defineLookups() {
+	// max_norm changes the weight while it looks up, and is refused; padding_idx matters to gradients alone.
 	define("embedding", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.pair("input", "weight")
 		refuseIf(len(w.shape) != 2 || k.has("max_norm"), Unsupported, "max_norm")
@@ -249,6 +253,8 @@ func (k *invocation) keeping() float64 {
 }
 
 // embeddingGradient adds the gradients of equal indexes up.
+// The row of padding_idx stays 0. Equal indices add up in any order; scale_grad_by_freq would divide by how often
+// each comes.
 func (k *invocation) embeddingGradient(g []Values) Values {
 	x, w := k.pair("input", "weight")
 	d := gradient(g, 0)
@@ -315,6 +321,7 @@ func clippedSwiglu(k *invocation) Values {
 	axis := k.axis("dim", -1, rank)
 	refuseIf(rank == 0 || axis != rank-1 || x.shape[axis]%2 != 0, BadArgument, "dim", axis, "the last axis of "+shapeText(x.shape))
 	alpha, limit, bias := k.float("alpha", 1.702), k.float("limit", 7), k.float("bias", 1)
+	// Interleaved, a has the even places and b the odd ones.
 	first, second := k.halved(x, axis, true)
 	if k.bool("interleaved", true) {
 		half := append(slices.Clone(x.shape[:axis]), x.shape[axis]/2)

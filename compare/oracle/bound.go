@@ -48,6 +48,8 @@ type bound struct {
 }
 
 // prepare finds the function, opens the tensors and binds the arguments.
+// Of a backward call the function and its arguments are those of the forward call of the same number; what the
+// backward call itself has are gradients, of outputs as arguments and of inputs as results.
 func (b *bound) prepare() error {
 	b.call = &Call{names: map[string]int{}}
 	from := b.recordedCall
@@ -138,6 +140,8 @@ func (b *bound) cutAlike() bool {
 
 // narrow is the unit roundoff of the narrowest type of a call that may have been
 // computed on a CPU.
+// On a CPU PyTorch may compute float16 and bfloat16 step by step in that type; on a device each step is float32
+// within a kernel. 0 says the latter, or that nothing is narrow.
 func (b *bound) narrow() float64 {
 	if b.files.device || b.of.device {
 		return 0
@@ -168,6 +172,7 @@ func (b *bound) wide() bool {
 	return b.call.outType() == dtype.Float64
 }
 
+// What cannot be read may be the sum over ranks of what others have, which is taken instead.
 func (b *bound) open(a *argument, name string) {
 	if a.tensor() && a.op == nil && a.err == nil {
 		if a.op, a.err = b.files.tensor(a.v, name); a.op != nil {
@@ -260,6 +265,8 @@ func sortedKeys(m map[string]*argument) []string {
 }
 
 // resolve finds the function that a call is one of, and binds the arguments.
+// A reflected method (__radd__) has its two parameters swapped. Of what a primitive keeps to itself the readings are
+// several (solve).
 func (b *bound) resolve(from *recordedCall, r *recorded) error {
 	n := from.Parsed
 	if n.Form == msprobe.Module {
@@ -290,6 +297,7 @@ func (b *bound) resolve(from *recordedCall, r *recorded) error {
 }
 
 // readings are those of one output.
+// Each is a way to understand the call; an output is right if one of them explains it.
 func (b *bound) readings(c *Call, i int) []Reading {
 	if b.guesses != nil {
 		return b.guessedReadings(c, i)
@@ -307,6 +315,7 @@ func (b *bound) readings(c *Call, i int) []Reading {
 }
 
 // readingsBy are those of one output by the arguments of an invocation.
+// A form without a backward refuses the gradients alone.
 func (b *bound) readingsBy(k *invocation, i int) []Reading {
 	if b.Parsed.Direction != msprobe.Backward {
 		return b.f.forward(k)

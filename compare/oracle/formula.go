@@ -17,12 +17,16 @@ import (
 
 // arith computes with formulas, too.
 
+// Either is a number that one of two formulas gives, with a bound that reaches to the other. Sure says that a
+// condition does not hang on rounding.
 func (arith) Number(x float64) num { return exactNum(x) }
 func (arith) Value(x num) float64  { return x.y }
 func (arith) Sure(c num) bool      { return c.b == 0 }
 func (arith) Either(x, y num) num  { return num{x.y, max(x.b, y.b) + abs(x.y-y.y)} }
 
 // Combine: sums and products by themselves; 0 and 1 change nothing, so that nothing is rounded.
+// The larger of two numbers has the error of the one that wins; where their errors overlap it has the larger error of
+// both.
 func (a arith) Combine(op string, x, z num) num {
 	switch op {
 	case "+", "-":
@@ -75,6 +79,8 @@ func (a arith) Combine(op string, x, z num) num {
 }
 
 // pow is computed as exp(z·log x), whose error grows with |z·log x|.
+// B = |y|·ulps·(2 + |z·log x|) + 1.1·|y|·(|z|·B_x/(|x| − B_x) + |log x|·B_z), the slopes of xᶻ in both, with a tenth
+// for what slopes change within the errors.
 func (a arith) pow(x, z num) num {
 	y, l := math.Pow(x.y, z.y), 0.0
 	if v := abs(x.y); v > 0 && !math.IsInf(v, 1) {
@@ -94,6 +100,7 @@ func (a arith) Apply(f func(x float64) float64, slope func(x, y float64) float64
 	if x.b != 0 {
 		lo, hi := f(x.y-x.b), f(x.y+x.b)
 		if s = max(abs(lo-y), abs(hi-y)); !exact {
+			// Both ends and the slope: a function that turns between the ends would be missed by either alone.
 			s = max(1.1*s, 1.1*x.b*abs(slope(x.y, y)))
 		}
 		if math.IsNaN(s) {
@@ -107,12 +114,15 @@ func (a arith) Apply(f func(x float64) float64, slope func(x, y float64) float64
 	return a.beyond(num{y, s + a.ulps*(abs(y)+s+min(abs(x.y*slope(x.y, y)), 1)*toNumber(abs(y) < 1))})
 }
 
+// It is 0 or 1, and open where the errors of both sides reach over the difference.
 func (arith) Compare(f func(x, z float64) bool, x, z num) num {
 	off := x.b + z.b
 	return num{toNumber(f(x.y, z.y)), toNumber(off > 0 && abs(x.y-z.y) <= off)}
 }
 
 // formulaOfRow is the function that a row has the formula of.
+// A loss (with a parameter "reduction") has its sum or mean on top. Gradients come from the row's own formula (Back),
+// from the slope of a function of one number, or from slopes by the chain rule (formulaGradients).
 func formulaOfRow(row *catalogue.Row) *function {
 	f := &function{local: true, forward: formulaFor(func(k *invocation) Values { return k.formula(row) })}
 	for _, p := range row.Formula.Params {
@@ -137,6 +147,7 @@ func formulaOfRow(row *catalogue.Row) *function {
 				return catalogue.Compile[num](row.Back, a)(at)
 			}
 		})
+	// Keeps: what comes out is the number itself or nothing, so that its slope is 0 or 1 and exact.
 	case len(row.Formula.Operands) == 1 && (row.Rounded || row.Formula.Keeps):
 		f.backward = chain(func(k *invocation) func(a arith, x, y, g num) num {
 			slope := k.slope(row)
@@ -156,6 +167,7 @@ func formulaOfRow(row *catalogue.Row) *function {
 }
 
 // formulaGradients are the gradients of the operands of a formula: its slope in each times that of the result.
+// Forward mode: operand i has slope 1 and the others 0, and v and d go through the formula together.
 func (k *invocation) formulaGradients(row *catalogue.Row, d Values) gradients {
 	f, all := row.Formula, gradients{}
 	for i, operand := range f.Operands {
@@ -208,6 +220,7 @@ func (a duals) Apply(f func(x float64) float64, slope func(x, y float64) float64
 	v := a.arith.Apply(f, slope, exact, x.v)
 	return dual{v, a.along(x.d, a.slopeAt(slope, exact, x.v, v))}
 }
+// d(x∘z) = ∂x·dx + ∂z·dz; a slope of 0 leaves NaN and infinities of the other side out.
 func (a duals) Combine(op string, x, z dual) dual {
 	v := a.arith.Combine(op, x.v, z.v)
 	dx, dz := a.slopes(op, x.v, z.v, v)
@@ -215,6 +228,7 @@ func (a duals) Combine(op string, x, z dual) dual {
 }
 
 // along is a gradient times a slope: nothing where either is 0, and anything where the slope is infinite.
+// PyTorch multiplies, and gets NaN of 0·∞ in some formulas and 0 in others: nothing is asked of these places.
 func (a arith) along(g, d num) num {
 	if zero := exactNum(0); g == zero || d == zero {
 		return zero
@@ -242,6 +256,8 @@ func (a arith) slopeAt(slope func(x, y float64) float64, exact bool, x, y num) n
 }
 
 // slopes are those of Combine in both operands. Of two equal numbers each may get all, or half.
+// For x^z: z·x^(z−1) and y·log x; at x = 0 the latter is 0 for z ≥ 0 and unknown below. max and min pass the whole
+// gradient to the larger or smaller one.
 func (a arith) slopes(op string, x, z, y num) (dx, dz num) {
 	one := exactNum(1)
 	switch op {
@@ -277,6 +293,8 @@ func (a arith) slopes(op string, x, z, y num) (dx, dz num) {
 }
 
 // fixed are the numbers among the parameters of a formula, as they were given, in the places of these.
+// A word becomes its place among the words of the parameter. Numbers of integer tensors are cut, others come as the
+// kernel rounds them.
 func (k *invocation) fixed(f *catalogue.Formula) []num {
 	at := make([]num, len(f.Params))
 	for i, p := range f.Params {
@@ -321,6 +339,8 @@ func slopeAt(row *catalogue.Row, at []float64) func(x float64) (y, slope float64
 }
 
 // formula applies the formula of a row to the arguments.
+// Numbers that are exact are folded into the formula first, so that x·1 and x + 0 round nothing. Formulas of integers
+// wrap around as integers of their type do. Where nothing rounds, columns of float32 are computed as such (quick).
 func (k *invocation) formula(row *catalogue.Row) Values {
 	given, sure := map[int]float64{}, map[int]float64{}
 	at := k.fixed(row.Formula)
@@ -375,6 +395,8 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 }
 
 // applied is a function of one number with the bound that its row says.
+// ulps·(|y| + near·min(|x|, 1)), near and cancels from the row; if a number of the formula (a slope, an alpha) may
+// have been rounded the other way, the result by that is reached over, too.
 func (k *invocation) applied(row *catalogue.Row, x Values) Values {
 	whole := rounding(k.slope(row), k.ulps(), row.Near, row.Traits&catalogue.Cancels != 0)
 	at := k.fixed(row.Formula)
@@ -470,6 +492,7 @@ type arith struct {
 	most float64
 }
 
+// A narrow type limits what a step may hold only where the call may have been computed step by step in it.
 func (c *Call) arith() arith {
 	a := arith{u: c.unit(), ulps: c.ulps()}
 	if c.loose != strict && c.narrow > 0 {
@@ -486,6 +509,7 @@ func (a arith) beyond(x num) num {
 	return x
 }
 
+// The operands' errors and a unit of the result, which itself is off by these.
 func (a arith) add(x, z num) num {
 	y, s := x.y+z.y, x.b+z.b
 	return num{y, s + a.u*(abs(y)+s)}
@@ -493,6 +517,7 @@ func (a arith) add(x, z num) num {
 
 func (a arith) sub(x, z num) num { return a.add(x, num{-z.y, z.b}) }
 
+// |x|·B_z + |z|·B_x + B_x·B_z, exactly what (x ± B_x)(z ± B_z) − x·z can be.
 func (a arith) mul(x, z num) num {
 	y, s := x.y*z.y, 0.0
 	if x.b != 0 || z.b != 0 {
@@ -501,6 +526,8 @@ func (a arith) mul(x, z num) num {
 	return a.beyond(num{y, s + a.u*(abs(y)+s)})
 }
 
+// (B_x + |y|·B_z)/(|z| − B_z); a divisor that may be 0 leaves the quotient open. Devices divide by reciprocals, which
+// ulps allows for.
 func (a arith) div(x, z num) num {
 	y, s := x.y/z.y, 0.0
 	if x.b != 0 || z.b != 0 {
@@ -524,6 +551,7 @@ func (a arith) sqrt(x num) num {
 	return num{y, s + a.ulps*(abs(y)+s)}
 }
 
+// The largest slope of x^-½ within the error is that at x − B: ½·(x − B)^-1½.
 func (a arith) rsqrt(x num) num {
 	y, s := 1/math.Sqrt(x.y), 0.0
 	if x.b != 0 {

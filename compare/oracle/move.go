@@ -20,6 +20,7 @@ func moved(f func(k *invocation, x *operand) Values) func(k *invocation) []Readi
 }
 
 // unmoved makes the backward of one: f puts gradients back to where inputs came from.
+// Not for a move that drops or repeats elements: traceBack adds these up.
 func unmoved(f func(k *invocation, x *operand, g Values) Values) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
@@ -67,6 +68,7 @@ func moveForms() {
 
 // defineOrders: tensors with their axes in another order.
 func defineOrders() {
+	// The backward of a permutation is its inverse.
 	order := func(name string, perm func(k *invocation, rank int) []int) {
 		define(name, function{forward: moved(func(k *invocation, x *operand) Values {
 			p := perm(k, len(x.shape))
@@ -98,6 +100,7 @@ func defineOrders() {
 		refuseIf(len(p) != rank, BadArgument, "dims", list, "every axis of "+itoa(rank))
 		return p
 	})
+	// Axes that are not named keep their order and fill the places that are left.
 	order("movedim", func(k *invocation, rank int) []int {
 		k.required("source", "destination")
 		from := k.axes("source", rank)
@@ -162,6 +165,7 @@ func flip(k *invocation, v Values) Values {
 	return flipped(v, k.axes("dims", len(v.Shape())))
 }
 
+// A negative step on each axis, from the last element of all.
 func flipped(v Values, axes []int) Values {
 	steps, off := rowMajor(v.Shape()), int64(0)
 	for _, a := range axes {
@@ -174,6 +178,7 @@ func flipped(v Values, axes []int) Values {
 	return newStrided(v, v.Shape(), steps, off)
 }
 
+// Without dims the flattened tensor is rolled.
 func roll(k *invocation, x *operand) Values {
 	shifts := k.ints("shifts")
 	axes := k.ints("dims")
@@ -289,6 +294,7 @@ func moveKernels() {
 
 // transData is the identity in the framework's layout. Where source and target
 // have different ones, NCHW and NHWC, the axes are reordered.
+// Formats of tiles hold the same elements as the framework's layout, which is what is read here.
 func transData(c *Call, x *operand) Values {
 	if len(c.outs) > 0 && c.outs[0] != nil {
 		if out := c.outs[0]; x.axes != "" && out.axes != "" && x.axes != out.axes && len(x.axes) == len(out.axes) {
@@ -338,6 +344,7 @@ func buildSlice(c *Call) Values {
 }
 
 // box is the part of x of a size, -1 for all that is left of an axis, from a place on.
+// Offsets and size are as many as x has axes, and must lie inside.
 func (c *Call) box(x Values, begin, size []int64) Values {
 	s := x.Shape()
 	refuseIf(len(begin) != len(s) || len(size) != len(s), BadAttribute, "offsets, size", shapeText(begin, size), "one for each axis of "+shapeText(s))
@@ -352,6 +359,7 @@ func (c *Call) box(x Values, begin, size []int64) Values {
 }
 
 // listOf is a list that comes as an attribute or as an input.
+// GE has constants as attributes in one form of an operator (…D) and as inputs in the other.
 func (c *Call) listOf(key string, slot int) []int64 {
 	list := c.attrInts(key)
 	if list != nil {
@@ -363,6 +371,7 @@ func (c *Call) listOf(key string, slot int) []int64 {
 
 // defineMade: tensors that are made of numbers alone, or from them and another one.
 func defineMade() {
+	// Of bool and integers the number is cast as the output is.
 	filled := func(form, name string, missing float64) {
 		define(form, function{local: true, forward: formulaFor(func(k *invocation) Values {
 			shape := k.shape()
@@ -379,6 +388,7 @@ func defineMade() {
 	filled("fill", "value", 0)
 	filled("zeros", "", 0)
 	filled("ones", "", 1)
+	// src is repeated to self and cast to its type, rounding as a cast does.
 	define("copy", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		src := k.tensor("src")
 		shape := k.shape()
@@ -402,6 +412,8 @@ func defineMade() {
 				at[0], at[1] = 0, n
 			}
 		}
+		// torch.arange: ⌈(end − start)/step⌉ numbers start + i·step, of floats in one multiplication and one
+		// addition.
 		n := math.Ceil((at[1] - at[0]) / at[2])
 		refuseIf(n != float64(shape[0]), ShapeComputed, n, shapeText(shape))
 		whole := discrete(k.outType())
@@ -415,6 +427,7 @@ func defineMade() {
 		}}
 	})})
 	define("one_hot", function{forward: moved(oneHot)})
+	// edge is the last column of a row in the lower triangle, or the first in the upper one: r + offset.
 	define("triangle_indices", function{forward: formulaFor(func(k *invocation) Values { // rows, then columns
 		rows, cols, offset := k.count("row"), k.count("col"), k.int("offset", 0)
 		var list [2][]int64
@@ -457,6 +470,7 @@ func defineMade() {
 }
 
 // oneHot is on at the places along an axis that x says, and off elsewhere.
+// The axis is one that x has not; an index outside is on nowhere.
 func oneHot(k *invocation, x *operand) Values {
 	shape := k.shape()
 	axis := k.axis("axis", -1, len(shape))
@@ -478,6 +492,7 @@ func without(shape []int64, axis int) []int64 {
 
 // padded puts a border around x, of a number or of x itself; pad counts the last
 // axis first.
+// A negative number cuts.
 func padded(k *invocation, x *operand) Values {
 	k.required("pad")
 	list := k.ints("pad")
@@ -538,6 +553,7 @@ type concat struct {
 	row   int64   // elements of all parts together, in one row
 }
 
+// A row are all axes from axis on of all parts; within one the parts stand one behind the other.
 func newConcat(parts []Values, axis int) *concat {
 	shape := slices.Clone(parts[0].Shape())
 	c := &concat{shape: shape, parts: parts, inner: count(shape[axis+1:])}
@@ -571,6 +587,7 @@ func (c *concat) find(i int64) (part int, at, width int64) {
 	return part, i - start, c.ends[part] - start
 }
 
+// It goes from part to part, each of which is read in one go.
 func (c *concat) Range(lo int64, y, b []float64) error {
 	for at := int64(0); at < int64(len(y)); {
 		r, i := (lo+at)/c.row, (lo+at)%c.row
@@ -666,6 +683,8 @@ func (c *Call) steppedBox(x *operand, begin, end, strides []int64, mask [5]int64
 }
 
 // sliceOf is where a slice of an axis of d elements begins and how many it has.
+// Python's rules: a negative place counts from the end, beyond the ends it is cut, and a negative stride goes from
+// begin down to before end.
 func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from, n int64) {
 	refuseIf(stride == 0 || !within(stride, -1<<31, 1<<31) || !within(begin, -1<<40, 1<<40), BadAttribute, "strides", stride, "not 0")
 	norm := func(i int64) int64 {

@@ -22,6 +22,8 @@ type poolArgs struct {
 	out    []int64
 }
 
+// out = (in + 2·pad − dilation·(window − 1) − 1)/stride + 1, rounded up with ceil_mode if the last window still
+// begins inside the input or its left padding. The stride is the window where none is given.
 func (k *invocation) poolArgs(d int) (p poolArgs) {
 	p.x = k.tensor("input")
 	p.v, _ = batched(p.x, d)
@@ -55,6 +57,7 @@ func (p *poolArgs) shaped(v Values) Values {
 }
 
 // pooled are the windows of a call.
+// divisor_override is refused, and means of integers, whose division PyTorch rounds in its own way.
 func (k *invocation) pooled(d int, largest bool) (p poolArgs, w *windows) {
 	p = k.poolArgs(d)
 	k.unsupported("divisor_override")
@@ -75,6 +78,7 @@ func pooling(d int, largest bool) func(k *invocation) []Reading {
 }
 
 // best is the place of the largest number of those that an element is made of, and the others that are equal to it.
+// NaN is larger than any number, and the last NaN of a window is taken.
 func (w *windows) best(x []float64, element int64) (best int64, equal []int64) {
 	best = -1
 	w.each(element, func(c int64, _ float64) {
@@ -89,6 +93,7 @@ func (w *windows) best(x []float64, element int64) (best int64, equal []int64) {
 }
 
 // places are where in its plane each largest number is; of equal ones any.
+// A place counts within the plane of a channel, as max_pool with return_indices has it.
 func (w *windows) places(v Values) Values {
 	x, plane := must.Get(held(v)).y, count(w.in)
 	shape := append(slices.Clone(v.Shape()[:len(v.Shape())-len(w.in)]), w.out...)
@@ -120,6 +125,7 @@ func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 					equal = append(equal, best)
 				}
 				for _, c := range equal {
+					// weight 0, which may be off by 1: nothing or all
 					sum.add(c, t, 0, 1)
 				}
 			}
@@ -148,6 +154,7 @@ func poolForms() {
 			refuseIf(count(out) != count(p.v.Shape()[:2])*count(p.out), ShapesDiffer, out, p.out)
 			return w
 		})})
+		// (Σ xᵖ)^(1/p), as PyTorch computes it: the mean of powers, times the number of cells, then the root.
 		define("lp_pool"+name, function{forward: formulaFor(func(k *invocation) Values { // the root of a sum of powers
 			p, w := k.pooled(d, false)
 			power, root := "x,p)=x^p", "m,n,p)=(m*n)^(1/p)"
@@ -183,6 +190,7 @@ type taps struct {
 	off    float64
 }
 
+// axis makes, for axis a of in and out places, the function that gives the taps of a place.
 func windowsOf(x, shape []int64, d int, axis func(a int, in, out int64) func(p int64) taps) *windows {
 	lead := len(x) - d
 	refuseIf(lead < 1 || len(shape) != len(x) || !slices.Equal(shape[:lead], x[:lead]), ShapesDiffer, x, shape)
@@ -210,6 +218,9 @@ func (t *taps) even(in, from, n, step int64) taps {
 
 // newWindows are windows that move over x (N, C, spatial) as a kernel does. They may hang over the border; what lies outside takes
 // no part, unless a mean counts it.
+// A place p of the result takes in[p·stride − before + j·dilation] for j below the window. With outside a mean
+// divides by the cells up to the end of the padding behind, as count_include_pad does; cells that ceil_mode puts
+// beyond it count nothing.
 func newWindows(x Values, out, window []int64, g geometry, after []int64, outside bool) *windows {
 	in := x.Shape()[2:]
 	for i := range in {
@@ -311,6 +322,7 @@ func (w *windows) values(c *Call, in Values, largest bool) Values {
 	v.f = func(i int64, _ []int64) (y, b float64) {
 		sum, size, reach, own, n = 0, 0, 0, 0, 0
 		over, off := w.each(i, take)
+		// An element's own error passes by its weight, of which the sum over a window is 1.
 		if b = gamma(max(n, over)+4, unit)*size/over + own; off > 0 {
 			b += off * reach
 		}
@@ -341,6 +353,7 @@ func poolKernels() {
 }
 
 // poolInput is x in the order N, C, spatial, and what turns the result back.
+// Spatial axes are two or three; output 0 says their sizes.
 func (c *Call) poolInput() (x *operand, v Values, out []int64, back []int) {
 	x = c.need("x", 0)
 	shape, ok := c.out(0)
@@ -416,6 +429,7 @@ func buildPool(c *Call, largest bool) Values {
 	} else if strings.Contains(mode, "SAME") {
 		for i := range in {
 			refuseIf(!within(stride[i], 1, 1<<20) || !within(window[i], 1, 1<<20), BadAttribute, "strides", stride, "small positive numbers")
+			// SAME as in TensorFlow: one more behind where the padding is odd.
 			total := max(0, (out[i]-1)*stride[i]+window[i]-in[i])
 			before[i], after[i] = total/2, total-total/2
 		}
@@ -453,6 +467,8 @@ func resized(k *invocation) Values {
 }
 
 // resizing is how a call makes shape of x.
+// Source places are (p + ½)·ratio − ½, or p·(in−1)/(out−1) with align_corners. The ratio is 1/scale_factor as it was
+// given, or with recompute_scale_factor, or sizes, in/out.
 func (k *invocation) resizing(x, shape []int64) *windows {
 	mode := k.string("mode", "nearest")
 	corners := k.bool("align_corners", false)
@@ -505,6 +521,8 @@ func (k *invocation) scales(d int) []float64 {
 }
 
 // tapsOf are those of one axis.
+// nearest takes ⌊p·ratio⌋, nearest-exact ⌊(p+½)·ratio⌋; linear the two neighbours, cubic four; beyond the border the
+// outermost is repeated.
 func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 	list := make([]taps, out)
 	clip := func(i int64) int64 { return min(max(i, 0), in-1) }
@@ -544,6 +562,7 @@ func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 				list[i].weight = []float64{0, 1}
 			}
 		case "bicubic":
+			// Weights of a cubic change by less than 8 times what the place does.
 			lo := int64(math.Floor(source))
 			list[i].off = 8 * off
 			for j, w := range cubic(source - float64(lo)) {

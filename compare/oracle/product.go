@@ -1181,6 +1181,8 @@ func (k *invocation) cell(step func(k *invocation, x, h []Values) []Values) []Re
 	return []Reading{{Out: step(k, gates(k.tensor("input"), "w_ih", "b_ih"), gates(h, "w_hh", "b_hh"))}}
 }
 
+// Gates stand as i, f, g, o: c' = σ(f)·c + σ(i)·tanh(g), h' = σ(o)·tanh(c'), each gate the sum of its input's part
+// (x) and its state's (h). torch gives h and c as a pair hx.
 func lstmStep(k *invocation, x, h []Values) []Values {
 	refuseIf(len(x) != 4 || len(h) != 4, ShapesDiffer, x[0].Shape(), h[0].Shape())
 	c := k.optional("c")
@@ -1197,6 +1199,7 @@ func lstmStep(k *invocation, x, h []Values) []Values {
 	return []Values{out, next}
 }
 
+// r, z, n: n = tanh(x_n + σ(r)·h_n), h' = n + σ(z)·(h − n), which is (1 − z)·n + z·h.
 func gruStep(k *invocation, x, h []Values) []Values {
 	refuseIf(len(x) != 3 || len(h) != 3, ShapesDiffer, x[0].Shape(), h[0].Shape())
 	n := k.computed("r,n,p,m)=tanh(n+sigmoid(r+p)*m)", x[0], x[2], h[0], h[2])

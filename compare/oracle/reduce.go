@@ -18,6 +18,7 @@ import (
 // Reductions of PyTorch. Sums are added in float32, whatever the type, in any order.
 
 // reducing makes the forward of a reduction over dim, all axes if it is None.
+// A reduction that is exact moves numbers; others take the input as it is converted to the accumulator.
 func reducing(exact bool, f reducer) func(k *invocation) []Reading {
 	return formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
@@ -37,6 +38,7 @@ func (k *invocation) reducedAxes(rank int) (axes []int, keep bool) {
 }
 
 // spreadBack repeats the gradient of a reduction over what was reduced.
+// n is how many elements went into one.
 func (k *invocation) spreadBack(g Values) (Values, int64) {
 	x := k.tensor("input")
 	axes, _ := k.reducedAxes(len(x.shape))
@@ -95,6 +97,7 @@ func reduceForms() {
 			return v
 		}}
 	}})
+	// dx = g/n, one division.
 	define("mean", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.sumUnit(), n, float64(n))
 	}), backward: func(k *invocation, g []Values) gradients {
@@ -104,6 +107,7 @@ func reduceForms() {
 			return k.of("input", func(a arith, x []num) num { return a.div(x[0], exactNum(float64(n))) }, v)
 		}}
 	}})
+	// Relative errors add up: g(n) of the roundings and e/|x| of each element, with a tenth for their products.
 	define("prod", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		g := gamma(float64(n), c.reduceUnit())
 		return func(x, e []float64) (float64, float64) {
@@ -134,6 +138,7 @@ func reduceForms() {
 
 // defineExtremes: the largest and the smallest element, and where they are.
 func defineExtremes() {
+	// NaN may win or lose on devices, so that a row with one is open.
 	pick := func(f func(a, b float64) float64, start float64) reducer {
 		return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 			return func(x, e []float64) (float64, float64) {
@@ -151,6 +156,8 @@ func defineExtremes() {
 	largest, smallest := pick(math.Max, math.Inf(-1)), pick(math.Min, math.Inf(1))
 	define("amax", function{forward: reducing(true, largest), backward: shared})
 	define("amin", function{forward: reducing(true, smallest), backward: shared})
+	// max(x) is a number, max(x, dim) a pair of values and places, max(x, other) the larger elements: three functions
+	// under one name.
 	extremum := func(name string, f reducer, two func(a, b float64) float64, index reducer) {
 		define(name, function{forward: func(k *invocation) []Reading {
 			x := k.tensor("input")
@@ -223,6 +230,7 @@ func defineTruths() {
 
 // defineOrdered: elements one behind another.
 func defineOrdered() {
+	// dx[i] = Σ of g from i on, which is a running sum from the other end.
 	define("cumsum", function{forward: moved(func(k *invocation, x *operand) Values { return k.running(k.converted(x)) }),
 		backward: unmoved(func(k *invocation, _ *operand, g Values) Values {
 			back := []int{k.axis("dim", 0, len(g.Shape()))}[:min(len(g.Shape()), 1)]
@@ -234,6 +242,8 @@ func defineOrdered() {
 }
 
 // running are the sums of all elements of an axis up to each.
+// B_i = g(i+1)·Σ|x| + Σe + v·Σ|partial sums|: a kernel that keeps the running sum in a narrow type rounds it at each
+// element.
 func (k *invocation) running(x Values) Values {
 	axis, u := k.axis("dim", 0, len(x.Shape())), k.reduceUnit()
 	if len(x.Shape()) == 0 {
@@ -285,6 +295,8 @@ func (k *invocation) alongAxes(x Values, axes []int, f func(row int64, x, e, y, 
 }
 
 // variance: Σ(x - mean)²/(n - correction), or the root of it.
+// The device may take Σx²/n − mean² instead, which the moments' bound covers, with a division and a product behind
+// it.
 func (k *invocation) variance(root bool) Values {
 	x := k.tensor("input")
 	// var(x, unbiased) has the flag where the axes are else.
@@ -370,6 +382,7 @@ func norms(k *invocation) Values {
 
 // ordered: the elements of an axis in order, and where they are; of equal ones any
 // may come first.
+// sort, argsort and topk: values are exact in any order of equal ones, and places of equal ones are open.
 func ordered(k *invocation) []Reading {
 	x := k.tensor("input")
 	rank := len(x.shape)
@@ -438,6 +451,7 @@ func (c *Call) reduction(x Values, axes []int, keep, exact bool, f reducer) Valu
 }
 
 // reduced is a reduction that is no result yet.
+// keep leaves an axis of one element in place of each that is gone.
 func (c *Call) reduced(x Values, axes []int, keep, exact bool, f reducer) Values {
 	in, kept, n := lastAxes(x, axes)
 	shape := []int64{}
@@ -467,6 +481,7 @@ func sumOf(u float64, n int64, over float64) func(x, e []float64) (y, b float64)
 	}
 }
 
+// Sums of integers are exact, modulo what their type holds.
 func (c *Call) reduceUnit() float64 {
 	if integers(c) {
 		return 0
@@ -570,6 +585,7 @@ func InputSums(op *graph.Op, r *dump.Reader, recorded []int) []string {
 }
 
 // connectedSlots are the data inputs of an operator that have a tensor.
+// Places count data inputs alone, as descriptions of inputs do.
 func connectedSlots(op *graph.Op) (slots []int) {
 	slot := 0
 	for _, e := range op.Inputs {
