@@ -79,6 +79,9 @@ const maxColumns = 4 << 20
 
 // columns returns the columns of positions [p0, p1) of the image and group that a block is of as a
 // matrix, and where its positions begin and end.
+// The matrix is (K, positions), K = channels of the group × places of the kernel, row c·places + k; what lies outside
+// is pad. At most 4 M numbers are made, for as many positions as that is; of kernels of one place that do not move it
+// is the image itself.
 func (v *moving) columns(x []float32, block, p0 int64) (m matrix, from, to int64) {
 	x = x[block*v.cg*v.inPlane:]
 	if v.plain() {
@@ -142,6 +145,7 @@ func (v *moving) source(p, k []int64) int64 {
 }
 
 // moved is take of a convolution.
+// For single elements: their factors are gathered place by place of the kernel, so that no columns are made.
 func (v *product) moved(block, row, c int64) (sum, size float64, err error) {
 	m := v.conv
 	k, p := m.place[0], m.place[1]
@@ -251,6 +255,7 @@ type planes struct {
 }
 
 // planesOf plans them; back gives a result the axes of the recorded output.
+// Letters of the layout say where N, C, H, W (D) are in x and the output; filters have theirs, HWCN too.
 func (c *Call) planesOf(x, w *operand) planes {
 	rank := len(x.shape)
 	shape, ok := c.out(0)
@@ -270,6 +275,7 @@ func (c *Call) planesOf(x, w *operand) planes {
 }
 
 // moved is how a kernel moves from x to out, both spatial, as the attributes say.
+// groups is 1 unless it is said.
 func (c *Call) moved(axes string, x, kernel, out []int64) kernelArgs {
 	strides := c.attrInts("strides")
 	refuseIf(strides == nil, NoAttribute, "strides")
@@ -389,6 +395,7 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometr
 	case strings.Contains(mode, "VALID"):
 	case strings.Contains(mode, "SAME") || slices.Contains(pads, -1):
 		for i := range in {
+			// What the output's size takes beyond the input.
 			total := max(0, (out[i]-1)*g.stride[i]+(kernel[i]-1)*g.dilation[i]+1-in[i])
 			if g.before[i] = total / 2; strings.Contains(mode, "LOWER") {
 				g.before[i] = total - total/2
@@ -490,6 +497,7 @@ func dTyped(t string) bool { return t[len(t)-1] == 'D' && t != "Conv2D" && t != 
 
 // turnFilter makes of w (O, I/groups, kernel) the filter (I, O/groups, kernel) with
 // the kernel turned around.
+// Negative steps on the axes of the kernel, from its last place.
 func turnFilter(w Values, groups int64) Values {
 	s := w.Shape()
 	steps := rowMajor(s)
@@ -527,6 +535,7 @@ type kernelArgs struct {
 }
 
 // kernelArgs are stride, dilation, groups and padding of a call over d axes. Padding "same" has its larger half behind.
+// padBy shifts the padding from behind to the front, where a recorder knows only its sum.
 func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs) {
 	a.stride = k.each("stride", d, 1)
 	a.dilation = k.each("dilation", d, 1)
@@ -587,6 +596,8 @@ func (a *kernelArgs) windows(in, kernel []int64) []int64 {
 
 // moves are the ways in which a kernel may move to places, as the arguments say, or where a module keeps these to itself, all
 // that fit the shapes. Without places they are what the arguments give, or those of the recorded output.
+// A module that is only known by its class keeps stride and padding to itself (solve); readings are then named by the
+// geometry.
 func (k *invocation) moves(x, w, places []int64) (choices []choice, out []int64) {
 	d := len(x) - 2
 	if !k.solve {
@@ -608,6 +619,8 @@ func (k *invocation) moves(x, w, places []int64) (choices []choice, out []int64)
 }
 
 // convolution is that of d axes.
+// y (N, O, out) of x (N, C, in) and w (O, C/groups, kernel). In narrow types the product may be rounded before the
+// bias, a reading of its own.
 func convolution(d int) func(k *invocation) []Reading {
 	return func(k *invocation) []Reading {
 		x := k.image()
@@ -637,6 +650,7 @@ func convolution(d int) func(k *invocation) []Reading {
 
 // backOf is the transposed convolution of g with w: the gradient of the input of a
 // convolution that has places of size in.
+// The padding of the turned kernel is (K−1)·dilation − before, which may be negative and then cuts.
 func (c *Call) backOf(g, w, bias Values, a kernelArgs, in []int64) Values {
 	sw := w.Shape()
 	refuseIf(a.groups < 1 || sw[0]%a.groups != 0, ShapesDiffer, sw)
@@ -718,6 +732,7 @@ func transposedConvolution(d int) func(k *invocation) []Reading {
 		extra := k.each("output_padding", d, 0)
 		out := make([]int64, d)
 		for i := range out {
+			// torch.nn.ConvTranspose2d; output_padding only makes the output longer.
 			out[i] = (xs.Shape()[2+i]-1)*a.stride[i] - 2*a.before[i] + a.dilation[i]*(w.shape[2+i]-1) + extra[i] + 1
 			refuseIf(out[i] < 1, ShapesDiffer, x.shape, w.shape)
 		}
@@ -730,6 +745,7 @@ func transposedConvolution(d int) func(k *invocation) []Reading {
 }
 
 // transposedGradients: what a transposed convolution does to its input a convolution undoes.
+// dx is the convolution of dy by w; dw correlates dy with x, with their places changed; db sums dy.
 func transposedGradients(d int) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		x := k.image()

@@ -220,6 +220,7 @@ func (a duals) Apply(f func(x float64) float64, slope func(x, y float64) float64
 	v := a.arith.Apply(f, slope, exact, x.v)
 	return dual{v, a.along(x.d, a.slopeAt(slope, exact, x.v, v))}
 }
+
 // d(x∘z) = ∂x·dx + ∂z·dz; a slope of 0 leaves NaN and infinities of the other side out.
 func (a duals) Combine(op string, x, z dual) dual {
 	v := a.arith.Combine(op, x.v, z.v)

@@ -32,6 +32,7 @@ type pair [8]byte
 func (p *pair) bits() uint64 { return binary.NativeEndian.Uint64(p[:]) }
 
 // fits32 reports whether all elements of v are exact in float32.
+// Floats of up to 32 bits and whole numbers of up to 24, and views of such.
 func fits32(v Values) bool {
 	switch v := v.(type) {
 	case *operand:
@@ -110,6 +111,7 @@ func (v *product) Align() int64   { return v.cols }
 func (v *product) Exact() bool    { return v.exact }
 
 // open takes both operands into memory, unless they are too large.
+// Together they hold 32 M numbers at most; larger ones are read element by element.
 func (v *product) open() error {
 	if v.opened {
 		return nil
@@ -136,6 +138,7 @@ func (v *product) open() error {
 func (v *product) fast() bool { return v.open() == nil && v.held && !v.bad && !v.exact }
 
 // row is the number of a row of a block among all rows on the left.
+// Of a convolution the rows on the left are filters, of which a group has its own; a block is an image and a group.
 func (v *product) row(block, r int64) int64 {
 	if v.conv != nil {
 		return block%v.conv.groups*v.rows + r
@@ -169,6 +172,7 @@ func (v *product) each(lo, n int64, f func(block, row, rows, c0, cols, at int64)
 	return nil
 }
 
+// A quick look in float32: what it finds beyond the bound is computed again in float64.
 func (v *product) Range32(lo int64, y []float32) error {
 	return v.each(lo, int64(len(y)), func(block, row, rows, c0, cols, at int64) error {
 		left := matrix{v.l32[row*v.k:], int(v.k)}
@@ -195,6 +199,7 @@ func (v *product) Range32(lo int64, y []float32) error {
 	})
 }
 
+// Sums in float64 and, for the bounds, Σ|a||b| by a second product of magnitudes.
 func (v *product) Range(lo int64, y, b []float64) error {
 	if err := v.open(); err != nil {
 		return err
@@ -247,6 +252,7 @@ func (v *product) finish(row, col int64, y, b []float64) {
 }
 
 // At computes single elements, each by its whole sum.
+// Only these elements get the scatter of practice on top, since it needs the factors one by one.
 func (v *product) At(idx []int64, y, b []float64) error {
 	if err := v.open(); err != nil {
 		return err
@@ -340,6 +346,8 @@ func (c *Call) summed(n float64) float64 {
 
 // scatter is what the sum of products of the factors that were taken last may be off by on top of that: by as much as adding them one behind the other
 // is, where roundings of terms that are alike all go one way; and by what float32 loses as HF32, 6 standard deviations of it.
+// 2·|sum in float32, one behind the other − sum in float64| shows how far this very row drifts; with factors of
+// float32, what HF32 loses, and 6 standard deviations of 2⁻¹² a factor.
 func (p *product) scatter() float64 {
 	sum, squares, running, short := 0.0, 0.0, float32(0), 0.0
 	for l, x := range p.factors[0] {
@@ -358,6 +366,7 @@ func (p *product) scatter() float64 {
 }
 
 // hf32 is a number of float32 as multiplying units may take it, with 11 bits behind the point.
+// Half of the last bit that stays is added, and what is behind it is cut.
 func hf32(x float64) float64 {
 	return float64(math.Float32frombits((math.Float32bits(float32(x)) + 1<<11) &^ (1<<12 - 1)))
 }
@@ -375,6 +384,7 @@ func (c *Call) newProduct(k int64, left, right, bias Values, outputs int64) *pro
 		if o.typ.Bits() == 32 && !discrete(o.typ) && c.loose != strict {
 			// The multiplying unit takes float32 as HF32 or float16 unless told
 			// otherwise.
+			// Half a unit of 11 bits of mantissa, of each of two factors.
 			p.input = 0x1p-11
 		}
 	}
@@ -445,6 +455,7 @@ const (
 
 // multiply32 computes c = a·b in float32 for a of m×k and b of k×n. The bound of sums in any
 // order covers the order of either way.
+// b may be a part of a wider matrix, as its rows are b.ld numbers apart.
 func multiply32(m, n, k int, a, b, c matrix) {
 	p := tiles32.Get().(*tiles[float32])
 	p.product(level.single, m, n, k, a, b, c.data, nil, c.ld)
@@ -468,6 +479,8 @@ var (
 type tiles[T float] struct{ a, sizes, b, c []T }
 
 // product computes y = a·b, and |a|·|b| where size is not nil, tile by tile, whose edges are filled up with zeros.
+// Loops from the outside: terms (256), rows (384), columns; what is packed of a serves all columns, what is packed of
+// b all rows of the strip.
 func (p *tiles[T]) product(kernel tileKernel[T], m, n, k int, a, b matrix, y, size []T, ld int) {
 	if m < 2 || n < fewColumns || k == 0 {
 		plain(m, n, k, a, b, y, size, ld)
@@ -530,6 +543,7 @@ func (p *tiles[T]) add(kernel tileKernel[T], a []T, m0, m1, n0, n1, depth int, c
 }
 
 // goTile is the reference of the kernels, with 4 columns.
+// Two rows at a time, whose eight sums fit the registers.
 func goTile[T float](k int, a, b, c *T, ld int) {
 	x, y, z := unsafe.Slice(a, k*tileRows), unsafe.Slice(b, 4*k), unsafe.Slice(c, (tileRows-1)*ld+4)
 	for r := 0; r < tileRows; r += 2 {
@@ -579,6 +593,7 @@ func plain[T float](m, n, k int, a, b matrix, y, size []T, ld int) {
 
 // packRows lays columns [k0, k0+depth) of some rows of a out in the order the
 // kernels read them.
+// Term by term, the six numbers of a tile's rows side by side; rows that are not there are 0.
 func packRows[T float](dst []T, a matrix, row, rows, k0, depth int) {
 	dst = dst[:tileRows*depth]
 	line := func(r int) []float32 { return a.data[(row+r)*a.ld+k0:][:depth] }

@@ -124,6 +124,7 @@ func (s *suspect) say(kind string, other int) {
 }
 
 // hit notes a cause that fits: of one member it may fit more than once.
+// Two members that explain the same leave it open which it was.
 func (s *suspect) hit(kind string, other int) {
 	if s.hits == 0 || s.other != other {
 		s.hits++
@@ -181,6 +182,7 @@ func equal(a, b []float64) bool {
 }
 
 // copied looks for another origin of the elements of one piece.
+// The wrong piece may be that of another rank in its place, or the one that was meant for another rank.
 func (w *search) copied(list []*suspect) {
 	pieces := make([]piece, len(list))
 	for i, s := range list {
@@ -263,6 +265,7 @@ func (w *search) reduced(list []*suspect) {
 	rows, olds := w.inputs(places)
 	size, n := len(rows), len(rows[0])
 	// What all behind a rank come to, the sizes of all, and then rank by rank what those before it come to.
+	// The sum without rank r is before[r] + behind[r+1]: 2R additions for all ranks, not R².
 	behind, sizes := make([][]float64, size+1), make([]float64, n)
 	for r := size - 1; r >= 0; r-- {
 		behind[r] = w.join(slices.Clone(rows[r]), behind[r+1])
@@ -274,6 +277,7 @@ func (w *search) reduced(list []*suspect) {
 	for _, row := range rows { // from the first on, as the ranks are summed
 		all = w.join(all, row)
 	}
+	// A mean without one of R ranks may be divided by R or by R − 1.
 	scale, count := 1.0, float64(size)
 	if w.Reduction == "mean" || w.Reduction == "avg" {
 		scale = 1 / count

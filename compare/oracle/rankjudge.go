@@ -46,6 +46,7 @@ func (m *gathering) check() (out []Finding) {
 }
 
 // ranked is a judge of an output with a checksum of its elements.
+// The checksum (CRC-32C of the bits) tells whether two outputs are the same without reading either again.
 type ranked struct {
 	*judge
 	sum uint32
@@ -56,6 +57,8 @@ type ranked struct {
 func (m *gathering) elements() []*ranked {
 	list := make([]*ranked, len(m.outs))
 	type use struct{ out, part int }
+	// The result of an all_reduce is the same stretch for every rank: the inputs are read and summed once, not once a
+	// rank.
 	uses, order := map[string][]use{}, []string{}
 	for i := range m.outs {
 		o := &m.outs[i]
@@ -153,6 +156,7 @@ func (m *gathering) opened(member int, a *argument) error {
 }
 
 // expect computes what elements should be, with a bound that holds for any order of sums.
+// For elements lo … of a stretch: y the result in the order of ranks, in float64, and b first Σ|x|, then the bound.
 func (m *gathering) expect(s *stretch, out *operand, lo int64, y, b, x []float64) error {
 	clear(b)
 	if s.op == "" {
@@ -176,6 +180,8 @@ func (m *gathering) expect(s *stretch, out *operand, lo int64, y, b, x []float64
 
 // roomOf makes of the sums of sizes in b the bounds of the results in y: g(R-1)·Σ|x|, and
 // v·(R-1)·Σ|x| where partial sums may be rounded to a narrow type. Two numbers are rounded once.
+// A mean divides the sum by R and rounds once more; a product of R factors has as many roundings, relative to itself.
+// max and min round nothing.
 func roomOf(op string, ranks int, p precisionOf, y, b []float64) {
 	n := float64(ranks)
 	unit := max(gamma(n, u32), p.v*(n-1))
@@ -214,6 +220,7 @@ func (m *gathering) word(o *gathered, j *ranked, f *Finding) {
 		f.Verdict = Wrong
 		f.Reasons = append(f.Reasons, because(Gathered, m.request(o), ranksText(m.ranks)), because(Beyond, j.beyond, j.looked))
 		m.explain(o, j, f)
+	// The bound is so wide that an error as large as the number would pass.
 	case j.coarse > 0:
 		unknown(f, because(Coarse, j.coarse, j.looked))
 	case j.judged == 0:
@@ -244,6 +251,8 @@ func ranksText(ranks []int) string {
 }
 
 // alike holds outputs that must be the same on all ranks against each other, to the bit.
+// An all_reduce that is within its bound on each rank is still wrong where ranks differ: all take the same numbers
+// from the network.
 func (m *gathering) alike(out []Finding, judges []*ranked) {
 	if m.api != "all_reduce" {
 		return
@@ -280,6 +289,7 @@ func common(sums []uint32) (most uint32) {
 }
 
 // differing counts the elements of an output that are not those of another of the same size; as far as they can be read.
+// NaN on both sides is no difference.
 func differing(a, b *operand) (count int64) {
 	x, y := make([]float64, slab), make([]float64, slab)
 	for lo := int64(0); lo < a.view.Len(); lo += slab {
@@ -382,6 +392,7 @@ func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
 	n := float64(elementsOfArgument(out))
 	p := precisionFor(out.v.Elem)
 	// A recorder sums in the type or in float32, in any order.
+	// Pairwise sums of n numbers are off by log₂ n units; 4 and the factor are for its blocks and the root.
 	unit := (4 + 2*math.Log2(max(1, n))) * max(p.v, u32)
 	s = extent{interval{math.Inf(-1), math.Inf(-1)}, interval{math.Inf(1), math.Inf(1)}, interval{}, interval{}}
 	squares, mean, size := interval{}, interval{}, 0.0
@@ -407,12 +418,14 @@ func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
 				r.lo, r.hi = r.lo/count, r.hi/count
 			}
 		}
+		// Its norm is √n·peak at most.
 		if !whole { // of a slice nothing but the range is known
 			peak := max(abs(of.max.hi), abs(of.min.lo)) * math.Sqrt(float64(part.n))
 			of = extent{interval{of.min.lo, of.max.hi}, interval{of.min.lo, of.max.hi}, interval{of.min.lo, of.max.hi}, interval{0, peak}}
 		}
 		s.max = interval{max(s.max.lo, of.max.lo), max(s.max.hi, of.max.hi)}
 		s.min = interval{min(s.min.lo, of.min.lo), min(s.min.hi, of.min.hi)}
+		// Means of parts are weighed by their elements; squares of norms add up.
 		w := float64(part.n) / max(n, 1)
 		mean = interval{mean.lo + w*of.mean.lo, mean.hi + w*of.mean.hi}
 		squares = interval{squares.lo + of.norm.lo*of.norm.lo, squares.hi + of.norm.hi*of.norm.hi}
@@ -433,6 +446,9 @@ func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
 }
 
 // together is what the statistics of two tensors may come to.
+// Of sums: max(x + z) lies between what the one's maximum and the other's minimum come to and the sum of both maxima;
+// means add exactly; norms by the triangle inequality. Of max and min of two tensors the range of each follows from
+// both. Of products only the range of the corners is known.
 func together(op string, a, b extent) extent {
 	switch op {
 	case "max":
@@ -560,6 +576,7 @@ func (m *gathering) conserved(out []Finding, judges []*ranked) {
 			return
 		}
 	}
+	// What the means of recorders are off, over all ranks.
 	unit := (8 + 4*math.Log2(max(2, float64(len(some))))) * max(p.v, u32) * 8
 	want := total[0]
 	if op == "mean" {
@@ -588,6 +605,8 @@ func (m *gathering) conserved(out []Finding, judges []*ranked) {
 type is func(m *gathering, o *gathered, parts []stretch) bool
 
 // elementsAre looks at the elements that are wrong, and at no others.
+// 128 of the worst are looked at; a candidate explains them if all are within its bound and at least one of them is
+// judged.
 func elementsAre(j *ranked) is {
 	idx, found := worstOf(j.judge, 128)
 	return func(m *gathering, o *gathered, parts []stretch) bool {
@@ -784,6 +803,7 @@ func groupsOf(all, met []int) (groups [][]int) {
 			}
 			continue
 		}
+		// Tensor parallel groups are neighbours, data parallel ones equal strides.
 		for size := 2; size < len(list); size *= 2 {
 			for lo := 0; lo+size <= len(list); lo += size {
 				add(slices.Clone(list[lo : lo+size]))
@@ -865,6 +885,8 @@ func (m *gathering) whyMoved(o *gathered, fits is) (why result.Reason, found boo
 }
 
 // factor is what all of an output is multiplied by, where it is neither 1 nor too small to tell.
+// The first 256 elements are looked at, but for those whose bound is above a thousandth; all of them must have the
+// same factor within 1e-5 and their bounds.
 func (m *gathering) factor(o *gathered) (f float64, ok bool) {
 	if o.arg.op == nil {
 		return m.factorOfStatistics(o)

@@ -24,6 +24,7 @@ type interval struct{ lo, hi float64 }
 var anything = interval{math.Inf(-1), math.Inf(1)}
 
 // corners is the range of a function of two numbers that is monotonic in each.
+// Its extremes are at the corners of the two ranges; NaN at one (∞ − ∞) leaves everything possible.
 func corners(x, z interval, f func(a, b float64) float64) interval {
 	out := interval{math.Inf(1), math.Inf(-1)}
 	for _, a := range []float64{x.lo, x.hi} {
@@ -61,6 +62,7 @@ func formulaRange(row *catalogue.Row, k *invocation, x interval) interval {
 	f, out := k.slope(row), interval{math.Inf(1), math.Inf(-1)}
 	take := func(y float64) { out.lo, out.hi = min(out.lo, y), max(out.hi, y) }
 	// Activations bend near 0, where the steps are small.
+	// A step is 1/16, within which an activation with a slope of about 1 rises by as little.
 	const steps, near = 2048, 64.0
 	points := []float64{x.lo}
 	for i := range steps + 1 {
@@ -69,6 +71,8 @@ func formulaRange(row *catalogue.Row, k *invocation, x interval) interval {
 			points = append(points, p)
 		}
 	}
+	// Where the slope changes its sign there is an extreme between, no further off than the larger slope times the
+	// step.
 	before, slope := f(points[0])
 	take(before)
 	for i, p := range append(points, x.hi)[1:] {
@@ -137,6 +141,7 @@ func (c *recordedCall) statisticsOnly(r *recorded, f *Finding) {
 	p := precisionFor(out.v.Elem)
 	// The numbers of a device are off by some units, those of a CPU in its narrow types
 	// by some of these.
+	// 16 units: the last rounding, some operations of functions, and a CPU that rounds between them.
 	slack := func(x float64) float64 { return 16*max(p.v, u32)*abs(x) + 2*p.t }
 	norm, normed := out.v.Norm.Value()
 	lo, hi := claim.each.lo-slack(claim.each.lo), claim.each.hi+slack(claim.each.hi)
@@ -144,6 +149,7 @@ func (c *recordedCall) statisticsOnly(r *recorded, f *Finding) {
 		f.Verdict, f.Found = Wrong, x
 		f.Reasons = append(f.Reasons, because(OutOfRange, name, x, least, most))
 	}
+	// A norm of n elements, each of which is off by the slack, is off by √n of it.
 	switch n := math.Sqrt(float64(max(f.Elements, 1))); {
 	case have.hi > hi || have.hi < lo:
 		wrong("Max", have.hi, claim.each.lo, claim.each.hi)
@@ -175,6 +181,9 @@ func statisticsLeft(out *argument) result.Reason {
 }
 
 // kept holds what keeps all elements of its arguments, in any order, to their statistics, and tells if that was to be said.
+// Reshapes, permutations, casts and whatever has the law "elements" in its row keep count, extremes, sum and sum of
+// squares; a cast rounds the extremes. Only dumps of statistics are looked at, since statistics beside elements may
+// be of parts.
 func (c *recordedCall) kept(r *recorded, f *Finding) bool {
 	row := catalogue.Of(c.Parsed.API)
 	form := ""
@@ -287,6 +296,7 @@ func (c *recordedCall) claim(r *recorded) (claim, bool) {
 		}
 		// Of n numbers between the least and the largest, the sum is between n times these; it is off by what they add up to
 		// rounds to.
+		// How many elements went into each of the result.
 		times := float64(n / m)
 		off := times * (times + 4) * u32 * max(abs(x.lo), abs(x.hi))
 		if p := precisionFor(args["input"].v.Elem); p.v > u32 { // sums of a CPU in a narrow type
@@ -333,6 +343,8 @@ func (c *recordedCall) hull(k *invocation, r *recorded, signs bool) (claim, bool
 
 // productClaim is what sums of products of two tensors may come to: no more than the product of their norms (Cauchy and
 // Schwarz), of an element and, but for convolutions, of all of them.
+// |Σ a·b| ≤ ‖a‖·‖b‖, and ‖A·B‖_F ≤ ‖A‖_F·‖B‖_F. Products of two tensors that hold something and give zeros alone are
+// suspect (full).
 func productClaim(k *invocation, base string) (claim, bool) {
 	var factors []*argument
 	bias := interval{}
@@ -374,6 +386,7 @@ func productClaim(k *invocation, base string) (claim, bool) {
 }
 
 // normClaim is where the rows of a norm lie: of n numbers with a mean square of 1 none is beyond the root of n.
+// |x̂| ≤ √n as mean(x̂²) ≤ 1, so that |y| ≤ √n·max|w| + max|b|; 5 % for roundings in narrow types.
 func normClaim(k *invocation, input *argument) (claim, bool) {
 	weight, bias, n := interval{1, 1}, interval{}, elementsOfArgument(input)
 	if a := k.args["weight"]; !a.none() {

@@ -53,6 +53,7 @@ func cost(v Values) float64 {
 }
 
 // alone is the cost of an element that is computed without its neighbours.
+// A row of attention is computed for each of its elements.
 func alone(v Values) float64 {
 	for {
 		switch w := v.(type) {
@@ -140,6 +141,7 @@ func (d *dense) At(idx []int64, y, b []float64) error {
 func scalar(x float64) Values { return &dense{y: []float64{x}, exact: true} }
 
 // held computes all of v and keeps it.
+// No more than 8 M elements. What is exact has no bounds.
 func held(v Values) (*dense, error) {
 	if d, ok := v.(*dense); ok {
 		return d, nil
@@ -156,6 +158,7 @@ func held(v Values) (*dense, error) {
 }
 
 // numbers computes all of v, which has no errors.
+// Indices, weights and the like must be what the device had, and a computed tensor is not.
 func numbers(v Values) ([]float64, error) {
 	if !isExact(v) {
 		return nil, refuse(Unsupported, "an inexact operand")
@@ -197,6 +200,7 @@ type rows struct {
 	x, e, y, b []float64
 }
 
+// f gets the number of the row, x and its errors e, and fills in y and b.
 func newRows(in Values, n int64, f func(row int64, x, e, y, b []float64)) *rows {
 	return &rows{in: in, n: n, f: f, held: -1}
 }
@@ -300,6 +304,7 @@ func (r *reduced) Range(lo int64, y, b []float64) error {
 	return nil
 }
 
+// An element is n numbers of the operand.
 func (r *reduced) At(idx []int64, y, b []float64) error { return oneByOne(r, idx, y, b) }
 
 // oneByOne is At by way of Range.
@@ -370,6 +375,7 @@ type strided struct {
 	idx          []int64
 }
 
+// A view of a plain view is one of what that views; a view that changes nothing is the tensor itself.
 func newStrided(in Values, shape, steps []int64, off int64) Values {
 	if s, ok := in.(*strided); ok && s.plain {
 		in, off = s.in, off+s.off
@@ -392,6 +398,7 @@ func reshape(v Values, shape []int64) Values {
 }
 
 // transpose returns v with axis perm[i] as axis i.
+// A recorded tensor is transposed in its own file, where that is as cheap.
 func transpose(v Values, perm []int) Values {
 	if o, ok := v.(*operand); ok {
 		if t := o.transposed(perm); t != nil {
@@ -420,6 +427,7 @@ func cut(v Values, begin, shape, step []int64) Values {
 
 // broadcast repeats v to a shape by numpy's rules: axes are matched from the
 // last on, and those of one are repeated. It reports false if they do not fit.
+// Leading axes of one that shape has not are dropped. A repeated axis has step 0.
 func broadcast(v Values, shape []int64) (Values, bool) {
 	in := v.Shape()
 	for len(in) > len(shape) && in[0] == 1 {
@@ -567,6 +575,7 @@ func (s *strided) Range(lo int64, y, b []float64) error {
 }
 
 // places lists where consecutive elements come from.
+// Counting up on the last axis and carrying over: an addition an element, not a division an axis.
 func (s *strided) places(lo int64, idx []int64) {
 	if len(idx) == 0 {
 		return
