@@ -34,6 +34,7 @@ type Param struct {
 	Words []string
 }
 
+// A tree of operations, the leaves numbers and parameters.
 type node struct {
 	op   string // number, param, an operator or a function
 	x    float64
@@ -75,6 +76,7 @@ var elementary = map[string]struct {
 
 func flat(x, y float64) float64 { return 0 }
 
+// It is 0 for both zeros, with their sign, and NaN for NaN.
 func sign(x float64) float64 {
 	switch {
 	case x > 0:
@@ -114,6 +116,8 @@ type Arithmetic[T any] interface {
 // Compile makes a function of a formula: of its parameters in their order.
 func Compile[T any, A Arithmetic[T]](f *Formula, a A) func(x []T) T { return compile[T](f.root, a) }
 
+// A node becomes a closure over those of its arguments; numbers are made once. where computes only the branch that is
+// taken, or both where the condition is not sure.
 func compile[T any, A Arithmetic[T]](n *node, a A) func(x []T) T {
 	args := make([]func(x []T) T, len(n.args))
 	for i, arg := range n.args {
@@ -167,6 +171,9 @@ func (slopes) Apply(f func(x float64) float64, slope func(x, y float64) float64,
 func (slopes) Compare(f func(x, z float64) bool, x, z dual) dual { return dual{truth(f(x.y, z.y)), 0} }
 func (slopes) Sure(dual) bool                                    { return true }
 func (slopes) Either(x, _ dual) dual                             { return x }
+
+// Sum, product and quotient rule; x^z has z·x^(z−1) and y·log x. Of equal numbers max and min take the second's
+// slope.
 func (slopes) Combine(op string, x, z dual) dual {
 	switch op {
 	case "+":
@@ -300,6 +307,7 @@ func (f *Formula) Fixed(numbers map[int]float64) *Formula {
 	return g
 }
 
+// Only comparisons of numbers and where on them are decided; x + 0 and x·1 are left to the arithmetic.
 func (n *node) fixed(numbers map[int]float64) *node {
 	if x, ok := numbers[n.at]; n.op == "param" && ok {
 		return &node{op: "number", x: x}
@@ -341,6 +349,7 @@ func (f *Formula) Columns() func(x [][]float32, y []float32) {
 	}
 }
 
+// Each node keeps one column of a chunk; + − * / and ^ go through float64 and are rounded once.
 func (n *node) column(f *Formula) func(x [][]float32) []float32 {
 	switch n.op {
 	case "param":

@@ -52,6 +52,8 @@ func (e *entry) read() (*Row, error) {
 	return e.row, e.err
 }
 
+// A word is a flag, f(parameters)=expression, or key=value; what is none of these is an error, so that a slip of the
+// pen does not pass for a trait.
 func (r *Row) set(word string) (err error) {
 	key, value, has := strings.Cut(word, "=")
 	if t := traits[word]; t != 0 {
@@ -126,6 +128,7 @@ func (r *Row) set(word string) (err error) {
 }
 
 // text is where the word of a trait goes, nil for traits of another sort.
+// Traits whose value is one word, which their readers interpret.
 func (r *Row) text(trait string) *string {
 	switch trait {
 	case "does":
@@ -215,6 +218,7 @@ func signature(text string) (*Signature, error) {
 		s.Params = nil
 		return s, nil
 	}
+	// parameter/other/other:default, the first being the name of the form's.
 	for i, p := range s.Params {
 		p, missing, has := strings.Cut(p, ":")
 		names := strings.Split(p, "/")
@@ -294,6 +298,7 @@ func binding(text string) (*Binding, error) {
 		if name, words, ok := strings.Cut(from, "{"); ok {
 			from, a.Words = name, strings.Split(strings.TrimSuffix(words, "}"), "/")
 		}
+		// @* takes all inputs that no other argument names, @n the input in place n.
 		if name, rest := strings.CutSuffix(from, "@*"); rest {
 			from, a.Slot = name, Rest
 		} else if name, slot, ok := strings.Cut(from, "@"); ok {

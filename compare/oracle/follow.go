@@ -221,6 +221,7 @@ type apart struct {
 	used int
 }
 
+// Two NaN, and infinities of one sign, are equal.
 func (a *apart) add(x, y float64) {
 	switch d := x - y; {
 	case x == y || x != x && y != y:
@@ -444,6 +445,7 @@ func (w *following) parts(f *Finding, v Values, left apart) bool {
 }
 
 // scaled looks whether golden is a multiple of what it should be, by its own size, too.
+// The factor of least squares, Σ y·was/Σ y².
 func (w *following) scaled(f *Finding, y []float64, left apart) bool {
 	cross, size := 0.0, 0.0
 	for i := range y {
@@ -468,6 +470,8 @@ func (w *following) scaled(f *Finding, y []float64, left apart) bool {
 
 // function tells whether golden is another function of the operator's one input, element by
 // element: of neighbours by the input's size golden values are neighbours, too.
+// Then golden computes something else element by element, which no attribute explains, and nothing says that golden
+// is wrong.
 func (w *following) function(v Values) bool {
 	in := w.call.operands()
 	if _, ok := v.(*pointwise); !ok || len(in) != 1 || !slices.Equal(in[0].shape, w.rec.shape) || len(w.idx) < 16 {
@@ -495,6 +499,8 @@ func (w *following) function(v Values) bool {
 
 // used asks the operators that read a golden array whether their golden outputs follow from
 // it (1), or from what it should be, v (-1); 0 where none tells.
+// Both are tried by an operator that reads it: with the golden array, and with what the array should be. mostReaders
+// are asked.
 func (w *following) used(ref fusion.GoldenRef, v Values) (verdict int, reader string) {
 	n := count(v.Shape())
 	if n > maxDense || cost(v)*float64(n) > mostScreened {
@@ -634,6 +640,7 @@ func (w *following) belongs(own fusion.GoldenRef) (op string, missing bool) {
 
 // isOf tells whether golden is the first output of an operator, but for rounding, and whether
 // that one's own golden array is another.
+// Within 8 units of the device's type, of the root mean square; 64 places first, then all.
 func (w *following) isOf(rec *dump.Op, op *fusion.Op) (is, missing bool) {
 	r, err := rec.Newest().Open()
 	if err != nil {
@@ -698,6 +705,8 @@ type otherAttribute struct {
 }
 
 // attribute looks for the value of an attribute under which what is there follows from the inputs of the call.
+// Attributes are those that the builder asked for (asked). A trial takes some places only, mostTrials multiplications
+// together, and what passes is tried on all.
 func (w *following) attribute(left apart) (none otherAttribute, ok bool) {
 	var asked []attribute
 	call := *w.call
@@ -781,6 +790,8 @@ func (w *following) off(t *attribute) (best apart, ok bool) {
 }
 
 // otherValues are what an attribute that is no fraction may be instead.
+// Booleans the other way; small whole numbers 0 to 2; axes any of the rank; permutations up to 5!; pads of four the
+// same sums shared out otherwise.
 func (w *following) otherValues(a attribute) (list []any) {
 	rank := 0
 	for _, o := range w.call.operands() {
@@ -886,6 +897,8 @@ func (few *following) solve(w *following, key string, was float64, left apart) (
 }
 
 // bySize looks for a small positive number: by powers of ten, then between them.
+// Powers of ten from 1e-14 to 10, then golden section between the neighbours of the best: 24 steps narrow two decades
+// to 2·0.618²⁴ ≈ 2e-5 of one.
 func (few *following) bySize(at func(x float64) (apart, bool)) (float64, bool) {
 	best, least := 0.0, math.Inf(1)
 	try := func(log float64) float64 {
@@ -923,6 +936,7 @@ func (few *following) bySize(at func(x float64) (apart, bool)) (float64, bool) {
 }
 
 // bySlope goes from the value of the graph along the slope that the output has there.
+// Gauss–Newton on one number: the step is Σ slope·(was − y)/Σ slope², the slope a difference quotient; four steps.
 func (few *following) bySlope(key string, was float64) (float64, bool) {
 	outputs := func(x float64) []float64 {
 		call := *few.call
@@ -1076,6 +1090,7 @@ func shortened(v Values) (out []alternative) {
 }
 
 // endsAt is a sum of products over the first channels or rows only; nil for others.
+// Channels left and on of each filter, or rows left and on of the second factor, become 0.
 func endsAt(of Values, left int64) Values {
 	v, is := of.(*product)
 	if !is || !v.held || v.conv != nil && v.conv.groups > 1 {
@@ -1253,6 +1268,7 @@ func (c *checker) split(f *Finding, best Reading) {
 	if used == 0 {
 		return
 	}
+	// Root mean squares: whole is found − golden, local found − recomputed, inherited recomputed − golden.
 	s := &Split{Error: math.Sqrt(whole / used), Local: math.Sqrt(local / used), Inherited: math.Sqrt(inherited / used),
 		InputError: c.inputError(), OutputError: math.Sqrt(inherited / size), Amplification: math.NaN()}
 	if sum := s.Local + s.Inherited; sum > 0 {

@@ -63,6 +63,8 @@ func newJudge(t dtype.Type, exact bool) *judge {
 }
 
 // bound is the bound with the last rounding.
+// y is off by b, and rounding y ± b to the type adds v·(|y| + b), or t where that is subnormal; v is 0 for integers,
+// which round nowhere.
 func (j *judge) bound(y, b float64) float64 {
 	if j.exact || j.p.v == 0 {
 		return b
@@ -98,6 +100,7 @@ func (j *judge) element(i int64, found, y, b float64) {
 	j.judged++
 	// What a type cannot hold becomes infinite, or stays at the largest number
 	// where the device only saturates.
+	// over: it may be too large for the type; must: it is.
 	over := abs(y)+bound >= j.p.limit
 	must := abs(y)-bound >= j.p.limit || math.IsInf(y, 0)
 	switch {
@@ -141,11 +144,13 @@ func (j *judge) element(i int64, found, y, b float64) {
 			j.rounding++
 		}
 		if j.unlikely > 0 && !j.exact {
+			// What is left of the error without the last rounding, as a share of B.
 			if share := (off - j.p.v*abs(y) - j.p.t) / ((1 + j.p.v) * b); share > j.unlikely {
 				j.apart.add(i, []float64{share})
 			}
 		}
 		j.explained(i, found, y, b, r)
+	// A device may flush subnormal numbers to zero; many of these are told, none is wrong.
 	case found == 0 && abs(y) < j.p.tiny && !j.p.integer:
 		j.flushed++
 	default:
@@ -191,6 +196,7 @@ func (j *judge) expectNaN(i int64, found, b float64) {
 	}
 }
 
+// The largest ratio of error and bound is kept with its place, also of outputs that are right.
 func (j *judge) explained(i int64, found, y, b, r float64) {
 	if !(r <= j.ratio) {
 		j.worse(i, found, y, b, r)
@@ -232,6 +238,8 @@ func (j *judge) oneSided() (mean, limit float64, yes bool) {
 	}
 	n := float64(j.n)
 	mean = j.sum / n
+	// The error of rounding is uniform, ±v·|y|, so that the mean of n has a deviation of v·rms/√(3n); 8 of v·rms/√n
+	// are 14 deviations.
 	limit = 8 * j.p.v * math.Sqrt(j.sumSquares/n) / math.Sqrt(n)
 	return mean, limit, abs(mean) > limit
 }
@@ -271,6 +279,7 @@ type precisionOf struct {
 	dtype.Rounding
 }
 
+// limit is where rounding to nearest begins to give infinity: the largest number and half a unit of it.
 func precisionFor(t dtype.Type) precisionOf {
 	switch t {
 	case dtype.Float16:
@@ -367,6 +376,9 @@ type doubt struct {
 // screen computes everything in float32, whose error the bound covers as well:
 // an element that is within a last rounding of it is explained. What is not is
 // looked at in float64, and so is a sample.
+// Within v·|y| + t of float32's result an element is right, as B allows for float32, too. Places beyond that are
+// doubts, of which at most four times mostRechecked/cost are kept; once the worst of many are wrong for sure only
+// some more are collected, so that a wrong output costs no more than a right one.
 func (c *checker) screen(v Values, j *judge) error {
 	n, size := c.rec.view.Len(), min(step(v), c.rec.view.Len())
 	kept := buffers.Get().(*[2][]float32)
@@ -549,6 +561,7 @@ func (s *sampler) add(at []int64) {
 }
 
 // strata are the borders of the blocks of 16 of an axis, evenly thinned.
+// Each block has its first and its last index; steps double until at most mostStrata are left.
 func strata(d int64) []int64 {
 	var all []int64
 	step := int64(16)

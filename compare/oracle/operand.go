@@ -47,6 +47,8 @@ type operand struct {
 
 // openOperand plans how a recorded tensor is read. desc is what the graph says
 // of it and may be nil.
+// Stored tiles are read through a view with strides in the framework's order, without the padding; only grouped
+// FRACTAL_Z has no strides and is unpacked.
 func openOperand(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) (*operand, error) {
 	name := "output "
 	if t.Input {
@@ -109,6 +111,8 @@ func hollow(shape []int64) error {
 }
 
 // plan finds the view of the stored elements, and the shape.
+// Blocked layouts need the original shape, from the dump or from the graph's origin_shape; of a plain one that
+// differs from the framework's the axes are reordered; else the shapes must have as many elements.
 func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, axes layout.Format) error {
 	if slices.ContainsFunc(origin, func(d int64) bool { return d < 0 }) {
 		return refuse(BadLayout, o.name, "shape "+graph.FormatShape(origin)+" is not known")
@@ -155,6 +159,8 @@ func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, a
 }
 
 // blocks are the sizes of the blocks of a stored layout along the axes it is read in.
+// FRACTAL_NZ has tiles on the last two axes, FRACTAL_Z on N and C, NC1HWC0 and its kin on C: what patterns of errors
+// are held against.
 func blocks(from, to layout.Format, stored []int64, rank int) []int64 {
 	n := len(stored)
 	out := make([]int64, rank)
@@ -178,6 +184,7 @@ func blocks(from, to layout.Format, stored []int64, rank int) []int64 {
 }
 
 // target is the plain layout that a blocked one is read in.
+// Four or five letters, NCHW or NCDHW where the graph has none of that length.
 func target(from, axes layout.Format) (to layout.Format, blocked bool) {
 	named, fallback := 4, layout.NCHW
 	switch from {
@@ -288,6 +295,7 @@ func (o *operand) Range(lo int64, y, b []float64) error {
 }
 
 // read reads elements [lo, lo+n) in tiles.
+// Memory is borrowed from a pool with the first read and given back with the call.
 func (o *operand) read(lo, n int64, use func(at int64, raw []byte, n int64)) error {
 	size := int64(o.typ.Bits() / 8)
 	if o.room == nil {

@@ -86,6 +86,7 @@ func (t *tape) at(p float64) num {
 }
 
 // give puts numbers on the tape.
+// The places are negative: −1 for the first number. 8 M numbers at most.
 func (t *tape) give(v Values) *dense {
 	d := must.Get(held(v))
 	refuseIf(len(t.y)+len(d.y) > maxDense, TooLarge, len(t.y)+len(d.y), maxDense)
@@ -101,6 +102,7 @@ func (t *tape) give(v Values) *dense {
 }
 
 // in is an operand, a tensor or a number.
+// Asked for twice, it is the same places, so that gradients of both uses add up.
 func (t *tape) in(name string) *dense {
 	if t.given[name] == nil {
 		t.given[name] = t.give(t.value(name))
@@ -149,6 +151,7 @@ func (t *tape) push(s taped) float64 {
 }
 
 // Combine is a step of two numbers; adding 0 and multiplying by 1 is none.
+// max and min of numbers that no error exchanges are one of the two, at its own place.
 func (t *tape) Combine(op string, p, q float64) float64 {
 	x, z := t.at(p), t.at(q)
 	number := func(place, x float64) bool { own, ok := t.numbers[x]; return ok && own == place }
@@ -179,6 +182,7 @@ func (t *tape) Value(p float64) float64 { return t.at(p).y }
 func (t *tape) Sure(p float64) bool     { return t.at(p).b == 0 }
 
 // Either is the first of two numbers that a comparison decides between which is not sure.
+// Each may have all of the gradient or none.
 func (t *tape) Either(p, q float64) float64 {
 	half := num{0.5, 0.5}
 	return t.push(taped{v: t.a.Either(t.at(p), t.at(q)), from: [2]int{int(p), int(q)}, slopes: [2]num{half, half}})
@@ -189,6 +193,7 @@ func (t *tape) Compare(f func(x, z float64) bool, p, q float64) float64 {
 }
 
 // sum adds numbers in any order.
+// It is one step with as many sources as there are terms: each has a slope of 1.
 func (t *tape) sum(list ...float64) float64 {
 	switch len(list) {
 	case 0:
@@ -209,6 +214,7 @@ func (t *tape) mul(p, q float64) float64 { return t.Combine("*", p, q) }
 func (t *tape) div(p, q float64) float64 { return t.Combine("/", p, q) }
 
 // do applies a formula of the catalogue's language to numbers.
+// The language of op/formula.go: "x,z)=x*z", parameters first.
 func (t *tape) do(text string, x ...float64) float64 { return t.formulaOf(text)(x) }
 
 // formulaOf is a formula, read once.
@@ -237,6 +243,7 @@ func (t *tape) single(p float64) *dense {
 }
 
 // each applies a formula to the numbers in one place of tensors.
+// They are repeated to each other's shapes by numpy's rules.
 func (t *tape) each(text string, in ...*dense) *dense {
 	f := t.formulaOf(text)
 	var shapes [][]int64
@@ -283,6 +290,7 @@ func move(v Values) *dense { return must.Get(held(v)) }
 
 // along applies a function to the rows of some axes, all if there are none; it gives some numbers for each row, as many as a
 // row has to stay in place.
+// A row has n numbers; keep leaves axes of one element.
 func (t *tape) along(v *dense, axes []int, keep bool, f func(row []float64) []float64) *dense {
 	in, kept, n := lastAxes(v, axes)
 	d := move(in)
@@ -351,6 +359,7 @@ func (s *adjoint) add(x num, made bool) {
 	s.made = s.made || made
 }
 
+// n terms in any order: g(n + 1)·Σ|x| on top of what each is off by itself.
 func (s *adjoint) num(u float64) num {
 	if s.n <= 1 {
 		return num{s.y, s.off}
@@ -359,6 +368,7 @@ func (s *adjoint) num(u float64) num {
 }
 
 // back goes from the gradients of the results to those of all numbers that were given.
+// Steps are visited from the last on, so that all that used a number has been added before it is passed on.
 func (t *tape) back(out []*dense, g []Values) []adjoint {
 	given, steps := make([]adjoint, len(t.y)), make([]adjoint, len(t.steps))
 	at := func(p int) *adjoint {
@@ -401,6 +411,8 @@ func (t *tape) back(out []*dense, g []Values) []adjoint {
 }
 
 // gradient is that of an operand.
+// 4 times the bound: PyTorch computes gradients by other formulas than the chain rule of these steps, with a few
+// roundings more or in another order; what was only moved stays exact.
 func (t *tape) gradient(v *dense, sum []adjoint) Values {
 	d := &dense{shape: v.shape, y: make([]float64, len(v.y)), b: make([]float64, len(v.y)), exact: true}
 	for i, p := range v.y {
