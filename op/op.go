@@ -132,6 +132,8 @@ type Row struct {
 	Calls map[string]*Signature
 	// Kernel is the form that the engine computes a kernel by; empty where that is a function (As), or not known.
 	Kernel string
+	// Steps are what a call of the form steps makes of its arguments, name=step each.
+	Steps []string
 	// MindSpore is what functions and primitives of MindSpore under these names are: a function of PyTorch with its parameters
 	// in MindSpore's order, function'parameter for gradients, or a kernel of CANN; by the class (Tensor) whose method has
 	// other parameters, else "".

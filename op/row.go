@@ -110,6 +110,8 @@ func (r *Row) set(word string) (err error) {
 		}
 	case key == "pairs" && value != "":
 		r.Pairs = append(r.Pairs, strings.Split(value, ","))
+	case key == "steps" && value != "":
+		r.Steps = strings.Split(value, ";")
 	case key == "module" && has:
 		r.Module, err = signature(value)
 	case key == "as" && has:

@@ -178,21 +178,17 @@ func defineLookups() {
 	define("masked_dropout", function{forward: func(k *invocation) []Reading {
 		x, mask := k.pair("input", "mask")
 		keep := k.keeping()
-		refuseIf(mask.typ != dtype.Uint8 || 8*count(mask.shape) < count(x.shape), ShapesDiffer, x.shape, mask.shape)
-		bytes, a := must.Get(numbers(mask)), k.arith()
-		of := func(name string, bit func(j int64) int64) Reading {
-			kept := &dense{shape: x.shape, y: make([]float64, count(x.shape)), exact: true}
-			for i := range kept.y {
-				kept.y[i] = float64(int64(bytes[i/8]) >> bit(int64(i)%8) & 1)
-			}
+		refuseIf(mask.typ != dtype.Uint8, BadType, mask.name, mask.typ.String())
+		a := k.arith()
+		of := func(name string, high bool) Reading {
 			return Reading{Name: name, Out: []Values{formulaOf(func(v []num) num {
 				if v[1].y == 0 {
 					return exactNum(0)
 				}
 				return a.div(v[0], num{keep, 2 * u32})
-			}, x, kept), mask}}
+			}, x, reshape(bitsOf(mask, count(x.shape), high), x.shape)), mask}}
 		}
-		return []Reading{of("low-bit-first", func(j int64) int64 { return j }), of("high-bit-first", func(j int64) int64 { return 7 - j })}
+		return []Reading{of("low-bit-first", false), of("high-bit-first", true)}
 	}})
 
 	// A dropout sets elements to 0 at random, which the recording does not tell; the

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
 	"sort"
@@ -389,13 +390,52 @@ func rotaryForms() {
 	}})
 	define("npu_ring_attention_update", function{forward: ringAttention})
 	define("npu_sparse_flash_attention", function{forward: sparseAttention})
+	define("npu_sparse_flash_attention_grad", function{forward: sparseGradients})
+	define("npu_block_sparse_attention", function{forward: func(k *invocation) []Reading {
+		t, s := k.blockAttention()
+		order := map[bool]string{true: "TN", false: "BNS"}[s.q.packed]
+		readings := t.forms(func(t *attention) []Values {
+			if k.int("softmax_lse_flag", 0) == 0 {
+				return []Values{t, nil}
+			}
+			return []Values{t, t.perRow(k, s, order, 1, func() num { return t.log })}
+		})
+		if k.int("inner_precise", 1) != 1 || k.tensor("query").typ != dtype.Float16 {
+			readings = readings[:1]
+		}
+		return readings
+	}})
+	define("npu_block_sparse_attention_backward", function{forward: func(k *invocation) []Reading {
+		t, _ := k.blockAttention()
+		return []Reading{{Out: k.attentionGradients(t)}}
+	}})
 }
 
 // sparseAttention looks at the tokens of the blocks that are chosen for each query (npu_sparse_flash_attention.md of op-plugin): of
 // sparse_indices (B, S, N, count) or (T, N, count), N being the heads of keys, as many as come before the first that is below 0. What is
 // chosen may be hidden behind the query as in other attention. npu_nsa_select_attention is the same, without that, and gives the largest
 // score and the sum of the row, eight times (test of op-plugin).
-func sparseAttention(k *invocation) []Reading {
+func sparseAttention(k *invocation) (all []Reading) {
+	tiled := k.name == "npu_kv_quant_sparse_flash_attention"
+	if tiled {
+		k.only(2, "key_quant_mode", "value_quant_mode", "attention_mode")
+		k.only(1, "quant_scale_repo_mode")
+		k.unsupported("key_dequant_scale", "value_dequant_scale")
+	}
+	for n := range 1 + int64(toNumber(tiled)) { // what was in steps may be rounded to the type of the queries, or not
+		t, s := k.with(map[string]*argument{"rounded": intArgument(n)}).selectedAttention()
+		all = append(all, t.forms(func(t *attention) []Values {
+			if k.name != "npu_nsa_select_attention" {
+				return []Values{t}
+			}
+			return []Values{t, t.perRow(k, s, "TN", 1, func() num { return t.largest }), t.perRow(k, s, "TN", 2, func() num { return t.sum })}
+		})[0])
+	}
+	return all
+}
+
+// selectedAttention is that attention.
+func (k *invocation) selectedAttention() (t *attention, s sequences) {
 	k.required("query", "sparse_indices", "scale")
 	k.unsupported("mask")
 	query, idx := k.pair("query", "sparse_indices")
@@ -408,7 +448,7 @@ func sparseAttention(k *invocation) []Reading {
 	rank := len(query.shape)
 	refuseIf(rank != len(layout) || len(idx.shape) != rank || !slices.Equal(idx.shape[:rank-2], query.shape[:rank-2]), ShapesDiffer, query.shape, idx.shape)
 	refuseIf(count(idx.shape) > maxDense, TooLarge, count(idx.shape), maxDense)
-	t, s := k.with(map[string]*argument{"sparse_mode": intArgument(mode)}).kernelAttention(layout, query.shape[rank-2], 1, "pre_tokens", "next_tokens")
+	t, s = k.with(map[string]*argument{"sparse_mode": intArgument(mode)}).kernelAttention(layout, query.shape[rank-2], k.int("key_value_head_num", 1), "pre_tokens", "next_tokens")
 	width := idx.shape[rank-1]
 	blocks := make([]map[int64]bool, count(idx.shape)/max(width, 1))
 	last := (t.most + size - 1) / size
@@ -433,12 +473,94 @@ func sparseAttention(k *invocation) []Reading {
 		}
 		return !blocks[row*s.k.heads+a.head/(s.q.heads/s.k.heads)][c/size] || behind != nil && behind(a, c)
 	}
-	return t.forms(func(t *attention) []Values {
-		if k.name != "npu_nsa_select_attention" {
-			return []Values{t}
+	return t, s
+}
+
+// sparseGradients are those of queries, keys and values, and of what of the first two is turned, of selected attention.
+func sparseGradients(k *invocation) []Reading {
+	c := k
+	if k.has("layout") {
+		c = k.with(map[string]*argument{"layout_query": k.args["layout"], "layout_kv": k.args["layout"]})
+	}
+	t, _ := c.selectedAttention()
+	return []Reading{{Out: k.attentionGradients(t)}}
+}
+
+// attentionGradients are the outputs of a kernel that are the gradients of attention.
+func (k *invocation) attentionGradients(t *attention) (out []Values) {
+	t.p = precisionFor(k.tensor("query").numeric())
+	d, rows := k.tensor("grad"), count(t.shape)/max(t.ev, 1)
+	refuseIf(!sameCount(d.shape, t.shape) || float64(rows)*float64(t.most)*float64(t.e+t.ev) > mostMultiplied, ShapesDiffer, d.shape, t.shape)
+	if o := k.optional("attention_in"); o != nil {
+		refuseIf(!sameCount(o.shape, t.shape), ShapesDiffer, o.shape, t.shape)
+		t.out = must.Get(held(o))
+	}
+	of, ropes := t.backOf(d, rows), []Values(nil)
+	for i, name := range []string{"query", "key", "value"} {
+		v, o := of(i)(), k.tensor(name)
+		if r := k.optional(name + "_rope"); r != nil {
+			last, n := len(v.Shape())-1, o.shape[len(o.shape)-1]
+			ropes = append(ropes, sized(slab1(v, last, n, v.Shape()[last]-n), r.shape))
+			v = slab1(v, last, 0, n)
 		}
-		return []Values{t, t.perRow(k, s, "TN", 1, func() num { return t.largest }), t.perRow(k, s, "TN", 2, func() num { return t.sum })}
-	})[:1]
+		out = append(out, sized(v, o.shape))
+	}
+	return append(out, ropes...)
+}
+
+// blockAttention looks from blocks of queries at those blocks of keys that a mask (B, N, blocks, blocks) lets it see (documentation of
+// npu_block_sparse_attention).
+func (k *invocation) blockAttention() (*attention, sequences) {
+	layout, size, mask := k.string("layout_query", "TND"), k.ints("block_shape"), k.tensor("block_sparse_mask")
+	query := k.tensor("query")
+	k.required("scale")
+	refuseIf(layout != k.string("layout_kv", "TND") || layout != "TND" && layout != "BNSD" || len(query.shape) != len(layout), Unsupported, "q_input_layout "+layout)
+	t, s := k.kernelAttention(layout, query.shape[1], k.int("num_key_value_heads", 1), "", "")
+	rows := slices.Max(append(slices.Clone(s.queues), 0))
+	refuseIf(len(size) < 2 || size[0] < 1 || size[1] < 1 || len(mask.shape) != 4 || mask.shape[0] != s.q.batches || mask.shape[1] != s.q.heads ||
+		mask.shape[2]*size[0] < rows || mask.shape[3]*size[1] < t.most, ShapesDiffer, mask.shape, size)
+	d := must.Get(held(mask))
+	t.hidden = func(a attended, c int64) bool {
+		return d.y[((a.batch*s.q.heads+a.head)*mask.shape[2]+a.row/size[0])*mask.shape[3]+c/size[1]] == 0
+	}
+	return t, s
+}
+
+// tiles are the numbers of a cache of bytes: whole numbers in tiles of a row, what is turned of it, and the scales of the tiles, float32;
+// of keys both parts, of values the first one (documentation of npu_kv_quant_sparse_flash_attention).
+func (k *invocation) tiles(o *operand, key bool) Values {
+	rope, tile, typ := k.int("rope_head_dim", 64), k.int("tile_size", 128), k.tensor("query").numeric()
+	refuseIf(o.typ != dtype.Int8 || typ != dtype.BFloat16 && typ != dtype.Float16 || len(o.shape) == 0, BadType, o.name, o.typ.String())
+	rank := len(o.shape) - 1
+	wide := o.shape[rank]
+	refuseIf(tile < 4 || rope < 0 || (wide-2*rope)%(tile+4) != 0 || wide <= 2*rope, ShapesDiffer, o.shape, []int64{rope, tile})
+	n, p, keep := (wide-2*rope)/(tile+4)*tile, precisionFor(typ), k.int("rounded", 0) != 0
+	shape := append(slices.Clone(o.shape[:rank]), n)
+	if key {
+		shape[rank] += rope
+	}
+	row, at, bytes := make([]float64, wide), int64(-1), make([]byte, wide)
+	return &formula{shape: shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+		if r := i / shape[rank]; r != at {
+			must.Do(o.Range(r*wide, row, nil))
+			for j, x := range row {
+				bytes[j] = byte(int8(x))
+			}
+			at = r
+		}
+		if i %= shape[rank]; i >= n {
+			word := uint16(bytes[2*i-n]) | uint16(bytes[2*i-n+1])<<8
+			if typ == dtype.BFloat16 {
+				return float64(math.Float32frombits(uint32(word) << 16)), 0
+			}
+			return float64(dtype.Half(word)), 0
+		}
+		y := row[i] * float64(math.Float32frombits(binary.LittleEndian.Uint32(bytes[n+2*rope+4*(i/tile):])))
+		if keep {
+			y = p.Round(y)
+		}
+		return y, 0
+	}}
 }
 
 // interleaved tells whether neighbours are rotated, not halves: rotary_mode is a word, or 0 or 1 (MindSpeed's
@@ -878,9 +1000,8 @@ func headsOf(v Values, layout string, heads int64) headed {
 
 // pagesOf reads a cache of pages (blocks, size, H), (blocks, N, size, D) or (blocks, size, N, D), or in tiles
 // (blocks, N, D/16, size, 16), as so many tokens of each sequence as lengths says lie in it by the table.
-func (k *invocation) pagesOf(o, table *operand, heads, size int64, lengths []int64) headed {
-	var v Values = o
-	s := o.shape
+func (k *invocation) pagesOf(v Values, table *operand, heads, size int64, lengths []int64) headed {
+	s := v.Shape()
 	refuseIf(len(table.shape) != 2 || table.shape[0] < int64(len(lengths)) || len(s) < 3, ShapesDiffer, s, table.shape)
 	tokens := func(heads int64, layout string) headed { return headsOf(v, layout, heads) }
 	var h headed
@@ -996,9 +1117,13 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 	s.lengths = whole(s.lengths, s.q.length)
 	width := s.q.v.Shape()[len(s.q.v.Shape())-1]
 	read := func(o *operand) headed {
+		var v Values = o
+		if k.name == "npu_kv_quant_sparse_flash_attention" {
+			v = k.tiles(o, o == key)
+		}
 		if table != nil {
 			k.required("actual_seq_lengths_kv")
-			return k.pagesOf(o, table, few, k.int("block_size", 0), whole(s.keys, 0))
+			return k.pagesOf(v, table, few, k.int("block_size", 0), whole(s.keys, 0))
 		}
 		n := few
 		if n == 0 {
@@ -1006,7 +1131,7 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 				n = key.shape[2] / width
 			}
 		}
-		return headsOf(o, in, n)
+		return headsOf(v, in, n)
 	}
 	s.k, s.v = read(key), read(value)
 	// Latent attention gives the rotated part of queries and keys apart: the score is the sum of both products, that

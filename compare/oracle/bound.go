@@ -636,23 +636,29 @@ func (c *recordedCall) mended(files *files, full bool) (out []Finding) {
 	if b.call != nil {
 		defer b.call.release()
 	}
-	for i, name := range f.mends {
-		finding := c.blank(nil, first+i)
-		switch {
-		case err != nil:
-			finding.fail(err, "")
-		case b.k.args[name].tensor():
-			a := b.k.args[name]
-			finding = c.blank(a.v, first+i)
-			if b.judgeMended(&finding, a, full); len(finding.Reasons) == 1 && finding.Reasons[0].Kind == NoElements {
-				finding.Reasons = append(finding.Reasons, statisticsLeft(a))
-			}
-		case b.leaves(first+i) && b.k.args[name].none():
-			continue // a part that the call was not asked for
-		default:
-			finding.fail(refuse(NoInput, b.k.shown(name)), "")
+	for _, name := range f.mends {
+		list := []*argument{nil}
+		if err == nil {
+			list = b.k.args[name].members()
 		}
-		out = append(out, finding)
+		for _, a := range list {
+			finding := c.blank(nil, first)
+			switch {
+			case err != nil:
+				finding.fail(err, "")
+			case a.tensor():
+				finding = c.blank(a.v, first)
+				if b.judgeMended(&finding, a, full); len(finding.Reasons) == 1 && finding.Reasons[0].Kind == NoElements {
+					finding.Reasons = append(finding.Reasons, statisticsLeft(a))
+				}
+			case b.leaves(first) && a.none():
+				first++
+				continue // a part that the call was not asked for
+			default:
+				finding.fail(refuse(NoInput, b.k.shown(name)), "")
+			}
+			first, out = first+1, append(out, finding)
+		}
 	}
 	return out
 }

@@ -165,6 +165,18 @@ func cacheForms() {
 		return k.scatteredFrom(k.tensor("input"), k.inSteps(dtype.Int8, in...), -2)
 	})})
 	define("npu_kv_rmsnorm_rope_cache", function{forward: ropeCache})
+	define("rope_cache_v2", function{mends: []string{"k_cache", "ckv_cache"}, forward: func(k *invocation) []Reading {
+		r := ropeCache(k)
+		out := r[0].Out
+		return []Reading{{Out: []Values{out[2], out[3], out[0], out[1]}}}
+	}})
+	define("qkv_rope_cache", function{mends: []string{"q_out", "k_cache", "v_cache"}, forward: func(k *invocation) []Reading {
+		return []Reading{{Out: qkvRopeCache(k)}}
+	}})
+	define("npu_rope_quant_kvcache", function{forward: quantisedCache})
+	define("npu_scatter_list", function{forward: scatteredList})
+	define("npu_scatter_list_", function{mends: []string{"input"}, forward: scatteredList})
+	define("npu_advance_step_flashattn", function{mends: []string{"input_tokens", "input_positions", "seq_lens", "slot_mapping"}, forward: advancedStep})
 	define("rotary_embedding", function{mends: []string{"query", "key"}, forward: func(k *invocation) []Reading { return k.rotaryEmbedding(k.bool("is_neox_style", true), nil) }})
 	define("npu_mrope", function{forward: func(k *invocation) []Reading {
 		return k.rotaryEmbedding(!k.interleaved(), k.ints("mrope_section"))
@@ -323,6 +335,178 @@ func ropeCache(k *invocation) []Reading {
 	out := []Values{into("k_cache", "k_rope_scale", r), into("ckv_cache", "c_kv_scale", c), nil, nil}
 	if k.bool("is_output_kv", false) {
 		out[2], out[3] = r, c
+	}
+	return []Reading{{Out: out}}
+}
+
+// qkvRopeCache: of queries, keys and values side by side the first two are normalised by their root mean squares and turned; queries
+// are a result, keys and values go into caches, in steps where scales are given; and what they were before that (test of op-plugin).
+func qkvRopeCache(k *invocation) []Values {
+	x, size, heads := k.tensor("qkv"), k.ints("qkv_size"), k.ints("head_nums")
+	refuseIf(len(size) != 4 || len(heads) != 3 || len(x.shape) != 2 || x.shape[0] != size[0]*size[1] || x.shape[1] != size[2]*size[3] || heads[0]+heads[1]+heads[2] != size[2], ShapesDiffer, x.shape, size, heads)
+	refuseIf(k.string("cache_mode", "PA_NZ") != "PA_NZ", Unsupported, "cache_mode")
+	rows, d := k.ints("index"), size[3]
+	refuseIf(int64(len(rows)) != x.shape[0], ShapesDiffer, x.shape, []int64{int64(len(rows))})
+	cos, sin := k.pair("cos", "sin")
+	refuseIf(!slices.Equal(cos.shape, []int64{x.shape[0], d}) || !slices.Equal(sin.shape, cos.shape), ShapesDiffer, cos.shape, sin.shape)
+	var out [6]Values
+	at := int64(0)
+	for i, name := range []string{"q", "k", "v"} {
+		n := heads[i]
+		v := reshape(slab1(x, 1, at*d, n*d), []int64{x.shape[0], n, d})
+		at += n
+		if i < 2 {
+			w := k.tensor(name + "_gamma")
+			refuseIf(count(w.shape) != d, ShapesDiffer, w.shape, size)
+			m := &normal{n: d, rms: true, eps: k.float("epsilon", 1e-6), weight: must.Get(numbers(w)), of: func(_, i int64) int64 { return i }}
+			k.fitting(m)
+			along := func(o *operand) Values { return reshape(o, []int64{x.shape[0], 1, d}) }
+			normed := newRows(v, d, m.forward(k))
+			v = k.computed("x,c,y,s)=x*c+y*s", normed, along(cos), turnedPairs(normed, false), along(sin))
+		}
+		flat := reshape(v, []int64{x.shape[0], n * d})
+		if out[i] = flat; !k.bool("is_output_qkv", false) {
+			out[i] = nil
+		}
+		if i == 0 {
+			out[3] = flat
+			continue
+		}
+		cache := k.tensor(name + "_cache")
+		if s := k.optional(name + "_scale"); s != nil {
+			v = k.computed("x,s)=x/s", v, sized(s, []int64{n, d}))
+			if o := k.optional(name + "_offset"); o != nil {
+				v = k.computed("x,o)=x+o", v, sized(o, []int64{n, d}))
+			}
+			v = k.clippedTo(cache.typ, math.RoundToEven, v)
+		}
+		refuseIf(len(cache.shape) != 4 || cache.shape[2] == 0 || cache.shape[3] == 0 || cache.shape[1]*cache.shape[3] != n*d || discrete(cache.typ) && !k.has(name+"_scale"), ShapesDiffer, cache.shape, x.shape)
+		page, tile := cache.shape[2], cache.shape[3]
+		out[3+i] = k.patch(cache, v, "index", rows, cache.shape[0]*page, n*d, func(row, e int64) int64 {
+			return (row/page*cache.shape[1]+e/tile)*page*tile + row%page*tile + e%tile
+		})
+	}
+	return out[:]
+}
+
+// quantisedCache: of queries, keys and values side by side the first two are turned, and keys and values go into caches in steps, times
+// a scale, from the place of each sequence on, or a page at a time; whole numbers are scaled by channel and token before (test of op-plugin).
+func quantisedCache(k *invocation) []Reading {
+	k.only(0, "quant_mode")
+	x, size, paged := k.tensor("x"), k.ints("size_splits"), k.string("cache_mode", "contiguous") == "page"
+	cos, sin, cache := k.tensor("cos"), k.tensor("sin"), k.tensor("k_cache")
+	r := len(x.shape)
+	refuseIf(len(size) != 3 || r != 3 && !(r == 2 && paged) || len(cache.shape) != 4 || k.string("input_layout", "BSND") != "BSND" || size[0]+size[1]+size[2] != x.shape[r-1], ShapesDiffer, x.shape, size, cache.shape)
+	tokens, few, d := count(x.shape[:r-1]), cache.shape[2], cache.shape[3]
+	refuseIf(d == 0 || size[0]%d != 0 || size[1] != few*d || size[2] != few*d || count(cos.shape) != tokens*d || count(sin.shape) != tokens*d, ShapesDiffer, size, cache.shape, cos.shape)
+	var v Values = reshape(x, []int64{tokens, x.shape[r-1]})
+	if x.typ == dtype.Int32 {
+		k.required("weight_scale", "activation_scale")
+		bias := k.optional("bias")
+		v = k.scaledProduct(v, k.tensor("weight_scale"), k.tensor("activation_scale"), valuesOf(bias), bias != nil && discrete(bias.typ), nil)
+	}
+	rows, from := k.ints("indices"), int64(0)
+	steps := max(tokens/max(int64(len(rows)), 1), 1)
+	refuseIf(int64(len(rows))*steps != tokens || !paged && int64(len(rows)) > cache.shape[0] || paged && steps != 1, ShapesDiffer, x.shape, []int64{int64(len(rows))})
+	var at []int64
+	for b, p := range rows {
+		for i := range steps {
+			if at = append(at, p); !paged {
+				refuseIf(p < 0 || p+i >= cache.shape[1], OutsideCache, "indices", p+i, cache.shape[1])
+				at[len(at)-1] = int64(b)*cache.shape[1] + p + i
+			}
+		}
+	}
+	var out [5]Values
+	for i, name := range []string{"q", "k", "v"} {
+		part := reshape(slab1(v, 1, from, size[i]), []int64{tokens, size[i] / d, d})
+		from += size[i]
+		if i < 2 {
+			shape := []int64{tokens, 1, d}
+			part = k.halves(k.computed("x,c,y,s)=x*c+y*s", part, reshape(cos, shape), turnedPairs(part, false), reshape(sin, shape)))
+		}
+		if shape, ok := k.out(i); ok && (i == 0 || k.bool("kv_output", false)) && count(shape) == count(part.Shape()) {
+			out[i] = reshape(part, shape)
+		}
+		if i == 0 {
+			continue
+		}
+		scale := k.tensor("scale_" + name)
+		part = k.computed("x,s)=x*s", part, reshape(scale, append(ones(3-len(scale.shape)), scale.shape...)))
+		if o := k.optional("offset_" + name); o != nil {
+			part = k.computed("x,o)=x+o", part, reshape(o, append(ones(3-len(o.shape)), o.shape...)))
+		}
+		into := k.tensor(name + "_cache")
+		refuseIf(!slices.Equal(into.shape, cache.shape), ShapesDiffer, into.shape, cache.shape)
+		out[2+i] = k.patch(into, k.clippedTo(into.typ, math.RoundToEven, part), "indices", at, count(into.shape[:2]), few*d, func(row, e int64) int64 { return row*few*d + e })
+	}
+	return []Reading{{Out: out[:]}}
+}
+
+// scatteredList puts the updates of each tensor of a list in its place on an axis, where the mask is not 0.
+func scatteredList(k *invocation) []Reading {
+	list, src, rows := k.tensors("input"), k.tensor("updates"), k.ints("indices")
+	refuseIf(k.string("reduce", "update") != "update", Unsupported, "reduce")
+	refuseIf(len(rows) != len(list) || len(src.shape) < 3 || src.shape[0] != int64(len(list)), ShapesDiffer, src.shape, []int64{int64(len(list)), int64(len(rows))})
+	var mask []float64
+	if o := k.optional("mask"); o != nil {
+		mask = must.Get(numbers(o))
+		refuseIf(len(mask) != len(list), ShapesDiffer, o.shape, []int64{int64(len(list))})
+	}
+	var out []Values
+	for i, x := range list {
+		axis, part := k.axis("axis", -2, len(x.shape)), reshape(slab1(src, 0, int64(i), 1), src.shape[1:])
+		if mask != nil && mask[i] == 0 {
+			out = append(out, x)
+			continue
+		}
+		s := part.Shape()
+		refuseIf(len(s) != len(x.shape) || axis == 0, ShapesDiffer, x.shape, src.shape)
+		for d := range s {
+			refuseIf(d != axis && s[d] != x.shape[d], ShapesDiffer, x.shape, src.shape)
+		}
+		refuseIf(rows[i] < 0 || rows[i]+s[axis] > x.shape[axis], OutsideCache, "indices", rows[i], x.shape[axis])
+		inner := count(x.shape[axis+1:])
+		out = append(out, k.patch(x, part, "indices", []int64{0}, 1, count(s), func(_, e int64) int64 {
+			return e/(s[axis]*inner)*x.shape[axis]*inner + (rows[i]+e/inner%s[axis])*inner + e%inner
+		}))
+	}
+	return []Reading{{Out: out}}
+}
+
+// advancedStep: each sequence goes on by the token that was sampled for it. A slot is counted from the first row of the table, as the
+// kernel does (ops-nn optim/advance_step); of what fills up the batch the first place alone is surely written.
+func advancedStep(k *invocation) []Reading {
+	k.unsupported("spec_token", "accepted_num")
+	table, size, seqs, queries := k.tensor("block_tables"), k.count("block_size"), k.count("num_seqs"), k.count("num_queries")
+	sampled := must.Get(numbers(k.tensor("sampled_token_ids")))
+	var all [4][]float64
+	names := []string{"input_tokens", "input_positions", "seq_lens", "slot_mapping"}
+	for i, name := range names {
+		all[i] = slices.Clone(must.Get(numbers(k.tensor(name))))
+		refuseIf(int64(len(all[i])) < seqs || queries > seqs || size == 0 || int64(len(sampled)) < queries || len(table.shape) != 2, ShapesDiffer, k.tensor(name).shape, []int64{seqs, queries})
+	}
+	pages := must.Get(numbers(table))
+	off := make([]float64, len(all[0]))
+	for q := range queries {
+		at := int64(all[2][q])
+		refuseIf(at < 0 || at/size >= int64(len(pages)), OutsideCache, "seq_lens", at, int64(len(pages))*size)
+		all[0][q], all[1][q], all[2][q] = sampled[q], float64(at), float64(at+1)
+		all[3][q] = (pages[at/size]+float64(table.shape[1]*q))*float64(size) + float64(at%size)
+	}
+	for q := queries; q < seqs; q++ {
+		all[0][q], all[1][q], all[3][q] = 0, 0, -1
+		if q > queries {
+			off[q] = math.Inf(1)
+		}
+	}
+	var out []Values
+	for i, name := range names {
+		d := &dense{shape: k.tensor(name).shape, y: all[i], exact: true}
+		if d.b = slices.Clone(off[:min(len(off), len(d.y))]); i == 2 || len(d.b) < len(d.y) {
+			d.b = make([]float64, len(d.y))
+		}
+		out = append(out, d)
 	}
 	return []Reading{{Out: out}}
 }

@@ -421,6 +421,14 @@ func (a *argument) tensor() bool {
 	return a != nil && a.v != nil && (a.v.Kind == msprobe.Tensor || a.v.Kind == msprobe.Array)
 }
 
+// members are those of a list, or the argument itself.
+func (a *argument) members() []*argument {
+	if a != nil && a.v == nil && len(a.list) > 0 {
+		return a.list
+	}
+	return []*argument{a}
+}
+
 // none reports whether the argument is None, or not there.
 func (a *argument) none() bool {
 	return a == nil || a.v != nil && a.v.Kind == msprobe.None

@@ -588,7 +588,7 @@ var unused = map[string]bool{"Torch.ones_like": true, "Tensor.type_as": true, "F
 	// What was kept for going backward is computed again.
 	"Aten.log_sigmoid_backward": true, "Aten.native_layer_norm_backward": true, "Aten.native_group_norm_backward": true, "Aten.max_pool2d_with_indices_backward": true,
 	"Aten.max_pool3d_with_indices_backward": true, "Aten.nll_loss_backward": true, "Aten.nll_loss2d_backward": true, "Aten.native_batch_norm_backward": true,
-	"NPU.npu_geglu_grad": true, "NPU.npu_layernorm_grad": true, "NPU.npu_moe_token_permute_grad": true,
+	"NPU.npu_geglu_grad": true, "NPU.npu_layernorm_grad": true, "NPU.npu_mhc_post_backward": true, "NPU.npu_dropout_with_add_softmax_backward": true, "NPU.npu_moe_token_permute_grad": true,
 	"NPU.npu_moe_token_unpermute_with_routing_map_grad": true}
 
 // TestCallsNonsense gives every argument other values: nothing panics, and an output is

@@ -273,30 +273,38 @@ func boxForms() {
 		return []Reading{{Out: out}}
 	}})
 	for form, eps := range map[string]float64{"npu_giou": 1e-16, "npu_diou": 1e-9, "npu_ciou": 1e-9} {
-		define(form, function{forward: formulaFor(func(k *invocation) Values {
+		prepared := func(k *invocation) (v []Values) {
 			k.only(0, "mode", "is_cross")
-			v, small := append(k.corners("input"), k.corners("gtboxes")...), scalar(eps)
-			// a to d are the sides of one box, e to h of the other: both is their intersection.
-			both := k.computed("a,b,c,d,e,f,g,h)=max(min(c,g)-max(a,e),0)*max(min(d,h)-max(b,f),0)", v...)
-			if form == "npu_giou" {
-				// The generalised IoU is i/u − (o − u)/o, u the union with eps and o the box around both.
-				area := k.computed("a,b,c,d,e,f,g,h,i,t)=(c-a)*(d-b)+(g-e)*(h-f)-i+t", append(v, both, small)...)
-				around := k.computed("a,b,c,d,e,f,g,h)=(max(c,g)-min(a,e))*(max(d,h)-min(b,f))", v...)
-				return k.asRecorded(k.computed("i,u,o)=i/u-(o-u)/o", both, area, around), 0)
+			v = append(append(k.corners("input"), k.corners("gtboxes")...), scalar(eps))
+			if form == "npu_ciou" { // a factor that has no gradient
+				v = append(v, k.computed(boxes("v/(1+t-i/u+v)"), v...))
 			}
-			area := k.computed("a,b,c,d,e,f,g,h,i,t)=(c-a)*(d-b+t)+(g-e)*(h-f+t)-i+t", append(v, both, small)...)
-			share := k.computed("i,u)=i/u", both, area)
-			// The squared distance of the centres over the squared diagonal of the box around both.
-			apart := k.computed("a,b,c,d,e,f,g,h,t)=((e+g-a-c)^2+(f+h-b-d)^2)/4/((max(c,g)-min(a,e))^2+(max(d,h)-min(b,f))^2+t)", append(v, small)...)
-			y := k.computed("i,p)=i-p", share, apart)
-			if form == "npu_ciou" {
-				// 4/π² of the squared difference of both angles atan(w/h), weighed by itself: the complete IoU of
-				// Zheng et al.
-				turn := k.computed("a,b,c,d,e,f,g,h,t)=0.4052847345693511*(atan((g-e)/(h-f+t))-atan((c-a)/(d-b+t)))^2", append(v, small)...)
-				y = k.computed("y,v,i,t)=y-v*v/(1+t-i+v)", y, turn, share, small)
+			return v
+		}
+		text := map[string]string{"npu_giou": "i/u-(o-u)/o", "npu_diou": "i/u-p", "npu_ciou": "i/u-p-v*z"}[form]
+		define(form, function{forward: formulaFor(func(k *invocation) Values {
+			return k.asRecorded(k.computed(boxes(text), prepared(k)...), 0)
+		}), nodes: [][]string{{"input", "gtboxes"}}, backward: func(k *invocation, g []Values) gradients {
+			v := prepared(k)
+			d, all := reshape(k.alone(g), v[0].Shape()), gradients{}
+			for i, name := range []string{"input", "gtboxes"} {
+				all[name] = func() Values {
+					var parts []Values
+					for j := range 4 {
+						parts = append(parts, k.slopeIn(boxes(text), 4*i+j, d, v...))
+					}
+					if k.bool("trans", false) { // of the centres and sizes
+						parts = []Values{k.computed("a,b)=a+b", parts[0], parts[2]), k.computed("a,b)=a+b", parts[1], parts[3]),
+							k.computed("a,b)=(b-a)/2", parts[0], parts[2]), k.computed("a,b)=(b-a)/2", parts[1], parts[3])}
+					}
+					for j := range parts {
+						parts[j] = reshape(parts[j], append([]int64{1}, parts[j].Shape()...))
+					}
+					return joined(0, parts...)
+				}
 			}
-			return k.asRecorded(y, 0)
-		})})
+			return all
+		}})
 	}
 	// Boxes (N, 4) are moved by deltas, scaled by stds and shifted by means, with sides that count both ends (hence +
 	// 1 and ± 0.5); changes of size are clipped to |log wh_ratio_clip|, corners to the image of max_shape (height,
@@ -389,6 +397,23 @@ func boxForms() {
 			return 0, 1
 		}}
 	})})
+}
+
+// boxes is a formula of the sides a, b, c, d and e, f, g, h of two boxes, a small t and z: of what both have (i), either has (u) and lies
+// around them (o), how far they are apart (p) and how different their shapes are (v). Those with corners alone have no t in their sides.
+func boxes(text string) string {
+	t := "+t"
+	if strings.Contains(text, "o") {
+		t = ""
+	}
+	params := "a,b,c,d,e,f,g,h,t"
+	if strings.Contains(text, "z") {
+		params += ",z"
+	}
+	i := "(max(min(c,g)-max(a,e),0)*max(min(d,h)-max(b,f),0))"
+	return params + ")=" + strings.NewReplacer("i", i, "u", "((c-a)*(d-b"+t+")+(g-e)*(h-f"+t+")-"+i+"+t)", "o", "((max(c,g)-min(a,e))*(max(d,h)-min(b,f)))",
+		"p", "(((e+g-a-c)^2+(f+h-b-d)^2)/4/((max(c,g)-min(a,e))^2+(max(d,h)-min(b,f))^2+t))",
+		"v", "(0.4052847345693511*(atan((g-e)/(h-f+t))-atan((c-a)/(d-b+t)))^2)").Replace(text)
 }
 
 // corners are the sides of boxes (4, N): left, top, right, bottom; or what is given are the centres, widths and heights.
@@ -917,6 +942,10 @@ func lossForms() {
 		return []Reading{{Out: []Values{loss, weights}}}
 	}})
 	define("npu_cross_entropy_loss", function{forward: lossWithLogs})
+	define("npu_cross_entropy_loss_backward", function{forward: formulaFor(func(k *invocation) Values {
+		k.only(0, "lse_square_scale_for_zloss")
+		return k.classes(true).gradient(k.tensor("grad"), true)
+	})})
 	for _, soft := range []bool{true, false} {
 		name, nodes := "nll_loss", [][]string{{"input"}}
 		if soft {
@@ -982,7 +1011,7 @@ func (k *invocation) classes(soft bool) *classes {
 	c.rows = without(x.shape, c.axis)
 	moved, _, _ := lastAxes(x, []int{c.axis})
 	var logs Values = moved
-	if soft {
+	if soft && k.name != "npu_cross_entropy_loss_backward" { // which is given them
 		f := logSoftmaxRow(k.unit(), k.sumUnit())
 		logs = newRows(moved, c.n, func(_ int64, x, e, y, b []float64) { f(x, e, y, b) })
 		// They are a tensor of their own, which may have been rounded.

@@ -177,20 +177,32 @@ func (k *invocation) formulaGradients(row *catalogue.Row, d Values) gradients {
 			for _, at := range f.Operands {
 				in = append(in, k.operandOf(&f.Params[at]))
 			}
-			at := make([]dual, len(f.Params))
-			for j, x := range k.fixed(f) {
-				at[j].v = x
-			}
-			run := catalogue.Compile[dual](f, duals{k.arith()})
-			return k.of(name, func(a arith, x []num) num {
-				for j, place := range f.Operands {
-					at[place] = dual{v: x[j], d: exactNum(toNumber(i == j))}
-				}
-				return a.along(x[len(x)-1], run(at).d)
-			}, append(in, d)...)
+			return k.reducedTo(k.slopeOf(f, k.fixed(f), i, d, in...), name)
 		}
 	}
 	return all
+}
+
+// slopeOf is the slope of a formula in one of its operands times d, its other parameters being numbers.
+func (k *invocation) slopeOf(f *catalogue.Formula, fixed []num, i int, d Values, in ...Values) Values {
+	at, a := make([]dual, len(f.Params)), k.arith()
+	for j, x := range fixed {
+		at[j].v = x
+	}
+	run := catalogue.Compile[dual](f, duals{a})
+	return formulaOf(func(x []num) num {
+		for j, place := range f.Operands {
+			at[place] = dual{v: x[j], d: exactNum(toNumber(i == j))}
+		}
+		return a.along(x[len(x)-1], run(at).d)
+	}, append(slices.Clone(in), d)...)
+}
+
+// slopeIn is that of a formula of tensors alone.
+func (k *invocation) slopeIn(text string, i int, d Values, in ...Values) Values {
+	f, err := catalogue.Read(text)
+	must.Do(err)
+	return k.slopeOf(f, nil, i, d, in...)
 }
 
 // operandOf is an operand of a formula, or what it is where it may be left out.

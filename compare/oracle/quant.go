@@ -19,7 +19,7 @@ func quantKernels() {
 	// scale = max|x·smooth| / 127 of each row, y = round(x·smooth / scale).
 	define("npu_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.only(0, "dst_type_max")
-		y, scale := k.byRowQuantised(k.smoothed(), 0, 1)
+		y, scale := k.byRowQuantised(k.smoothed(), k.outputType(0), 1)
 		return []Reading{{Out: []Values{y, scale}}}
 	}})
 	// Blocks of each row are turned by a matrix first, which may be rounded to the type of x (test of op-plugin).
@@ -33,8 +33,8 @@ func quantKernels() {
 		// x (…, n·K) times the rotation (K, K), block by block of K elements.
 		v := k.product(reshape(x, []int64{count(x.shape) / w.shape[0], w.shape[0]}), w)
 		v = reshape(v, x.shape)
-		y, scale := k.byRowQuantised(v, 0, 1)
-		z, other := k.byRowQuantised(roundedTo(precisionFor(x.numeric()), v), 0, 1)
+		y, scale := k.byRowQuantised(v, k.outputType(0), 1)
+		z, other := k.byRowQuantised(roundedTo(precisionFor(x.numeric()), v), k.outputType(0), 1)
 		return []Reading{{Name: "unrounded", Out: []Values{y, scale}}, {Name: "rounded", Out: []Values{z, other}}}
 	}})
 	define("npu_dynamic_quant_asymmetric", function{forward: func(k *invocation) []Reading {
@@ -44,18 +44,8 @@ func quantKernels() {
 	// A step for each 128 elements of a row (col_block_size); the last block is filled up with 0, which does not
 	// change its largest number.
 	define("npu_dynamic_block_quant", function{forward: func(k *invocation) []Reading {
-		x := k.tensor("x")
-		r := len(x.shape)
-		k.only(0, "min_scale", "dst_type_max")
-		k.only(1, "row_block_size")
-		size := k.int("col_block_size", 128)
-		refuseIf(r < 2 || !within(size, 1, 1<<12), ShapesDiffer, x.shape)
-		refuseIf(k.outputType(0) != dtype.Int8 || k.string("round_mode", "rint") != "rint", Unsupported, "another type than int8, round_mode")
-		blocks := (x.shape[r-1] + size - 1) / size
-		whole := append(slices.Clone(x.shape[:r-1]), blocks*size)
-		v := bordered(x, make([]int64, r), whole, "constant", exactNum(0))
-		y, scale := k.byRowQuantised(reshape(v, append(slices.Clone(x.shape[:r-1]), blocks, size)), 0, 1)
-		return []Reading{{Out: []Values{slab1(reshape(y, whole), r-1, 0, x.shape[r-1]), scale}}}
+		k.only(0, "group_list_type")
+		return k.tiled(k.tensor("x"), k.int("row_block_size", 1), k.int("col_block_size", 128), k.ints("group_index"))
 	}})
 	// y = round(x·scale[g] + offset) for the rows of group g; x is (S, H), scale (groups, H), and group_index says
 	// where groups end.
@@ -120,7 +110,7 @@ func quantKernels() {
 			} else if i == 1 {
 				break
 			}
-			out[i], out[3+i] = k.byRowQuantised(v, i, 3+i)
+			out[i], out[3+i] = k.byRowQuantised(v, k.outputType(i), 3+i)
 		}
 		return []Reading{{Out: out}}
 	}})
@@ -152,6 +142,16 @@ func quantKernels() {
 		_, root := k.rootNorm(x, x.shape)
 		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), in...), root}}}
 	}})
+	define("_npu_rms_norm_backward_quant", function{forward: func(k *invocation) []Reading { // test of op-plugin: the gradient, then npu_quantize
+		refuseIf(k.string("quant_mode", "static") != "static", Unsupported, "quant_mode")
+		x := k.tensor("input")
+		all := forms["rms_norm"].backward(k, []Values{k.tensor("grad")})
+		in := []Values{&rounded{all["input"](), precisionFor(x.numeric())}, reshape(k.tensor("scale_x"), lastOf(k.tensor("scale_x"), len(x.shape)))}
+		if k.has("offset_x") {
+			in = append(in, reshape(k.tensor("offset_x"), lastOf(k.tensor("offset_x"), len(x.shape))))
+		}
+		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), in...), k.asRecorded(all["weight"](), 1)}}}
+	}})
 	define("npu_dequant_bias", function{forward: formulaFor(func(k *invocation) Values {
 		return k.dequantised(k.tensor("x"), k.tensor("weight_scale"), valuesOf(k.optional("activation_scale")), k.optional("bias"), nil)
 	})})
@@ -166,11 +166,31 @@ func quantKernels() {
 		}
 		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), x, k.tensor("scale")), sized(scalar(most), []int64{1})}}}
 	}})
+	define("quantised_within", function{forward: formulaFor(quantisedWithin)})
+	define("npu_kronecker_quant", function{forward: kroneckerQuant})
+	define("npu_swiglu_group_quant", function{forward: swigluGroups})
+	define("npu_add_quant_gmm", function{forward: formulaFor(func(k *invocation) Values {
+		k.only(0, "group_list_type")
+		x, w := k.pair("x1", "x2")
+		s, t, ends, sum := k.tensor("x2_scale"), k.tensor("x1_scale"), k.ints("group_list"), k.tensor("input")
+		refuseIf(len(x.shape) != 2 || len(w.shape) != 2 || x.shape[1] != w.shape[0] || len(ends) == 0 || count(sum.shape) != int64(len(ends))*x.shape[0]*w.shape[1], ShapesDiffer, x.shape, w.shape, sum.shape)
+		refuseIf(!narrowFloat(x.typ) || !narrowFloat(w.typ) || len(s.shape) != 3 || len(t.shape) != 3, Unsupported, "scales that are not of blocks")
+		a, b, from := unblocked(x, t, 1, ends...), unblocked(w, s, 0, ends...), int64(0)
+		var parts []Values
+		for _, end := range ends {
+			part := Values(&dense{shape: []int64{x.shape[0], w.shape[1]}, y: make([]float64, x.shape[0]*w.shape[1]), exact: true})
+			if end > from {
+				part = k.product(slab1(a, 1, from, end-from), slab1(b, 0, from, end-from))
+			}
+			parts, from = append(parts, part), end
+		}
+		return k.computed("y,p)=y+p", sum, sized(joined(0, parts...), sum.shape))
+	})})
 	define("swiglu_quant", function{forward: swigluQuant})
 	define("grouped_swiglu_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("offset", "bias", "smooth_scale", "weight_assist_matrix")
 		k.only(0, "quant_mode", "dequant_mode")
-		y, scale := k.byRowQuantised(k.gatedBy(k.expertProducts(nil, k.scaledProduct), true), 0, 1)
+		y, scale := k.byRowQuantised(k.gatedBy(k.expertProducts(nil, k.scaledProduct), true), k.outputType(0), 1)
 		return []Reading{{Out: []Values{y, scale}}}
 	}})
 	mxForms()
@@ -214,6 +234,181 @@ func (k *invocation) smoothed() Values {
 		return elementsOf(mulKernel(k.unit()), nil, false, []Values{x, k.tensor("smooth_scales")})
 	}
 	return x
+}
+
+// quantisedWithin is a product whose first factor is rounded to steps inside, of each row or by x_scale, with the whole numbers of the
+// other (N, K), of groups of rows each its own (ops-nn matmul/quant_matmul_dequant).
+func quantisedWithin(k *invocation) Values {
+	k.unsupported("x_offset")
+	x, w := k.pair("x", "weight")
+	scale := k.tensor("weight_scale")
+	refuseIf(count(w.shape) == 0 || count(scale.shape) == 0, ShapesDiffer, w.shape, scale.shape)
+	refuseIf(len(x.shape) != 2 || len(w.shape) < 2 || w.typ != dtype.Int8 || scale.typ.Bits() == 64, Unsupported, "weights "+shapeText(w.shape)+", weight_scale")
+	var v Values = x
+	if k.has("smooth_scale") {
+		v = k.computed("x,s)=x*s", v, k.tensor("smooth_scale"))
+	}
+	var steps Values
+	if k.has("x_scale") {
+		steps = reshape(k.tensor("x_scale"), []int64{count(k.tensor("x_scale").shape), 1})
+		v = k.clippedTo(dtype.Int8, math.RoundToEven, k.computed("x,s)=x/s", v, steps))
+	} else {
+		v, steps = k.byRowQuantised(v, dtype.Int8, -1)
+		steps = reshape(steps, []int64{count(steps.Shape()), 1})
+	}
+	at, per, ends := int64(0), count(scale.shape), x.shape[:1]
+	if len(w.shape) == 3 {
+		ends, per = k.ints("group_list"), count(scale.shape)/max(w.shape[0], 1)
+		refuseIf(int64(len(ends)) != w.shape[0], ShapesDiffer, w.shape, ends)
+	}
+	var parts []Values
+	for g, end := range ends {
+		refuseIf(end < at || end > x.shape[0], BadArgument, "group_list", end, "rows of "+shapeText(x.shape))
+		if end == at {
+			continue
+		}
+		part := func(o *operand, n int64) Values {
+			return slab1(reshape(o, []int64{count(o.shape) / n, n}), 0, int64(g), 1)
+		}
+		m := turned(w, true)
+		if len(w.shape) == 3 {
+			m = reshape(slab1(m, 0, int64(g), 1), m.Shape()[1:])
+		}
+		y := k.product(slab1(v, 0, at, end-at), m)
+		if bias := k.optional("bias"); bias != nil {
+			y = k.computed("y,b)=y+b", y, part(bias, per))
+		}
+		s := steps
+		if count(s.Shape()) > 1 {
+			s = slab1(s, 0, at, end-at)
+		}
+		parts = append(parts, k.computed("y,w,s)=y*w*s", y, part(scale, per), s))
+		at = end
+	}
+	refuseIf(at != x.shape[0], Unsupported, "rows behind the last group")
+	return joined(0, parts...)
+}
+
+// kroneckerQuant: each matrix between two others, its numbers in 15 steps, of which eight are kept in a word (ops-nn quant/flat_quant). A
+// word is right if each of its numbers may be.
+func kroneckerQuant(k *invocation) []Reading {
+	k.only(0, "dst_type_max")
+	x, left, right := k.tensor("x"), k.tensor("kronecker_p1"), k.tensor("kronecker_p2")
+	refuseIf(len(x.shape) != 3 || len(left.shape) != 2 || len(right.shape) != 2 || k.outputType(0) != dtype.Int32, ShapesDiffer, x.shape, left.shape, right.shape)
+	p := precisionFor(x.numeric())
+	v := &rounded{k.product(left, &rounded{k.product(x, right), p}), p}
+	clip := k.float("clip_ratio", 1)
+	refuseIf(!(clip > 0 && clip <= 1), BadArgument, "clip_ratio", clip, "0 to 1")
+	q, scale := k.rowsBy(reshape(v, []int64{x.shape[0], x.shape[1] * x.shape[2]}), 7*clip, 1)
+	half := precisionFor(dtype.Float16)
+	d, out := must.Get(held(&rounded{q, half})), k.outs[0]
+	refuseIf(count(out.shape)*8 != int64(len(d.y)), ShapesDiffer, out.shape, x.shape)
+	words := must.Get(numbers(out))
+	for i, word := range words {
+		whole := uint32(0)
+		for j := range 8 {
+			y, b := d.y[8*i+j], 0.0
+			if d.b != nil {
+				b = d.b[8*i+j]
+			}
+			y, b = half.Round(y), b+half.v*abs(y)
+			was := float64(int32(uint32(int32(word))<<(28-4*j)) >> 28)
+			if !(was >= math.RoundToEven(y-b) && was <= math.RoundToEven(y+b)) && !math.IsInf(b, 0) {
+				was = math.RoundToEven(y)
+			}
+			whole |= uint32(int32(was)) & 15 << (4 * j)
+		}
+		words[i] = float64(int32(whole))
+	}
+	return []Reading{{Out: []Values{&dense{shape: out.shape, y: words, exact: true}, scale}}}
+}
+
+// swigluGroups is silu of one half of each row, cut off, times the other one and a weight, in steps of blocks of 128 (0) or in blocks of 32
+// with powers of two (1), and as it was; rows behind those of all groups are not written (ops-nn activation/swiglu_group_quant).
+func swigluGroups(k *invocation) []Reading {
+	k.unsupported("scale")
+	k.only(0, "round_scale", "block_size")
+	x := k.tensor("x")
+	r := len(x.shape)
+	a, b := k.halved(x, r-1, true)
+	if c := k.float("clamp_limit", -1); c > 0 {
+		a, b = k.computed("x,c)=min(x,c)", a, scalar(c)), k.computed("x,c)=max(min(x,c),-c)", b, scalar(c))
+	}
+	v := k.computed("a,b)=a*sigmoid(a)*b", a, b)
+	wide := v.Shape()[r-1]
+	rows := count(v.Shape()) / max(wide, 1)
+	v = reshape(v, []int64{rows, wide})
+	if w := k.optional("weight"); w != nil {
+		v = k.computed("v,w)=v*w", v, sized(w, []int64{rows, 1}))
+	}
+	if k.has("group_index") {
+		live := make([]int64, rows)
+		for _, n := range k.ints("group_index") {
+			rows -= n
+		}
+		for i := len(live) - int(max(rows, 0)); i < len(live); i++ {
+			live[max(i, 0)] = -1
+		}
+		v = k.unwritten(v, live)
+	}
+	shape := x.shape[:r-1]
+	out := make([]Values, 3)
+	switch mode := k.int("quant_mode", 0); {
+	case mode == 0 && wide%128 == 0:
+		y, scale := k.byRowQuantised(reshape(v, []int64{v.Shape()[0], wide / 128, 128}), k.outputType(0), 1)
+		out[0], out[1] = reshape(y, append(slices.Clone(shape), wide)), scale
+	case mode == 1 && !k.has("group_index"):
+		out[0], out[1] = k.alongBlocks(reshape(v, append(slices.Clone(shape), wide)), r-1, nil, 0, 1)
+	default:
+		panic(refusal(Unsupported, "quant_mode "+itoa(int(mode))+", group_index, rows of "+itoa(int(wide))))
+	}
+	if k.bool("output_origin", false) {
+		out[2] = reshape(v, append(slices.Clone(shape), wide))
+	}
+	return []Reading{{Out: out}}
+}
+
+// tiled are tiles of so many rows and columns in steps of their own: x·max/largest and largest/max, max being the largest number of the
+// type. Groups end at rows, each with a row of tiles to itself (documentation of npu_dynamic_block_quant and its grouped form).
+func (k *invocation) tiled(x *operand, high, wide int64, ends []int64) []Reading {
+	k.only(0, "min_scale", "dst_type_max")
+	r, t := len(x.shape), k.outputType(0)
+	refuseIf(r < 2 || count(x.shape) == 0 || !within(high, 1, 1<<12) || !within(wide, 1, 1<<12), ShapesDiffer, x.shape)
+	refuseIf(k.string("round_mode", "rint") != "rint", Unsupported, "round_mode")
+	m, n, top, u := x.shape[r-2], x.shape[r-1], stepsOf(t), k.unit()
+	rows, across := (m+high-1)/high, (n+wide-1)/wide
+	if ends != nil {
+		rows = m/high + int64(len(ends))
+	}
+	at := make([]int64, m) // the row of tiles of each row
+	for start, g, i := int64(0), int64(0), int64(0); i < m; i++ {
+		for ; ends != nil && g < int64(len(ends)) && i >= ends[g]; g++ {
+			refuseIf(ends[g] < start, BadArgument, k.shown("group_index"), ends[g], "rows in order")
+			start = ends[g]
+		}
+		refuseIf(ends != nil && g == int64(len(ends)), Unsupported, "rows behind the last group")
+		at[i] = start/high + g + (i-start)/high
+	}
+	of := func(i int64) int64 { return (i/(m*n)*rows+at[i/n%m])*across + i%n/wide }
+	d := must.Get(held(x))
+	scale := &dense{shape: []int64{count(x.shape[:r-2]) * rows * across}}
+	scale.y, scale.b = make([]float64, scale.shape[0]), slices.Repeat([]float64{math.Inf(1)}, int(scale.shape[0]))
+	for i, v := range d.y {
+		refuseIf(math.IsNaN(v) || math.IsInf(v, 0), Unsupported, "blocks without a largest number")
+		b := of(int64(i))
+		scale.y[b], scale.b[b] = max(scale.y[b], abs(v)/top), 0
+	}
+	for b := range scale.b {
+		scale.b[b] += 4 * u * scale.y[b]
+	}
+	y := &formula{shape: x.shape, f: func(i int64, _ []int64) (float64, float64) {
+		s := scale.y[of(i)]
+		if s == 0 {
+			return 0, math.Inf(1) // 0/0
+		}
+		return d.y[i] / s, 6 * u * abs(d.y[i]/s)
+	}}
+	return []Reading{{Out: []Values{k.stepped(t, y), k.asRecorded(scale, 1)}}}
 }
 
 // betweenEnds are the rows of the last axis in 255 steps from the least to the largest number of each, with the step and what is
@@ -343,24 +538,45 @@ func (k *invocation) narrowProduct(x, w, scale *operand, token Values) Values {
 	return k.scaledProduct(k.product(x, w), scale, token, valuesOf(bias), false, nil)
 }
 
-// unblocked are numbers with blocks of 32 along an axis, times the powers of two of these, which stand in pairs: (…, pairs, …, 2).
-func unblocked(x, scale *operand, axis int) Values {
+// unblocked are numbers with blocks of 32 along an axis, times the powers of two of these, which stand in pairs: (…, pairs, …, 2); groups
+// that end at some places have pairs of their own.
+func unblocked(x, scale *operand, axis int, ends ...int64) Values {
 	n, inner := x.shape[axis], count(x.shape[axis+1:])
-	pairs := (n + 63) / 64
+	pairs, start, base := pairsOf(n, ends)
 	refuseIf(count(scale.shape) != count(x.shape[:axis])*pairs*inner*2, ShapesDiffer, x.shape, scale.shape)
 	d, s := must.Get(held(x)), must.Get(held(scale))
 	y := make([]float64, len(d.y))
 	for i, v := range d.y {
 		i := int64(i)
 		at := i / inner % n
-		e := s.y[((i/inner/n*pairs+at/64)*inner+i%inner)*2+at/32%2]
-		// E8M0: the exponent with a bias of 127.
+		row := at - start[at]
+		e := s.y[((i/inner/n*pairs+base[at]+row/64)*inner+i%inner)*2+row/32%2]
 		if scale.typ == dtype.Uint8 {
 			e = math.Exp2(e - 127)
 		}
 		y[i] = v * e
 	}
 	return &dense{shape: x.shape, y: y, exact: true}
+}
+
+// pairsOf are the pairs of blocks of 32 along n places, and where the group of each place starts and which pair is the first of it.
+func pairsOf(n int64, ends []int64) (pairs int64, start, base []int64) {
+	start, base = make([]int64, n), make([]int64, n)
+	if len(ends) == 0 {
+		return (n + 63) / 64, start, base
+	}
+	from := int64(0)
+	for g, end := range ends {
+		refuseIf(end < from || end > n, BadArgument, "group_index", end, "rows of "+itoa(int(n)))
+		for ; from < end; from++ {
+			if g > 0 {
+				start[from] = ends[g-1]
+			}
+			base[from] = start[from]/64 + int64(g)
+		}
+	}
+	refuseIf(from < n, Unsupported, "rows behind the last group")
+	return n/64 + int64(len(ends)), start, base
 }
 
 // gatedBy is silu of one half of the last axis times the other one.
@@ -468,7 +684,7 @@ func swigluQuant(k *invocation) []Reading {
 	if mode == 0 {
 		return []Reading{{Out: []Values{k.stepped(k.outputType(0), reshape(v, shape)), nil}}}
 	}
-	y, scale := k.byRowQuantised(reshape(v, shape), 0, 1)
+	y, scale := k.byRowQuantised(reshape(v, shape), k.outputType(0), 1)
 	return []Reading{{Out: []Values{y, scale}}}
 }
 
@@ -593,22 +809,7 @@ func (k *invocation) blockScales(s *blockScales, output int, n int64, at func(i 
 func (k *invocation) alongBlocks(v Values, axis int, ends []int64, y, scale int) (Values, Values) {
 	s := v.Shape()
 	n, inner := s[axis], count(s[axis+1:])
-	pairs := (n + 63) / 64
-	start, base := make([]int64, n), make([]int64, n) // of the group of a row, and its first pair
-	if ends != nil {
-		pairs = n/64 + int64(len(ends))
-		from := int64(0)
-		for g, end := range ends {
-			refuseIf(end < from || end > n, BadArgument, "group_index", end, "rows of "+itoa(int(n)))
-			for ; from < end; from++ {
-				if g > 0 {
-					start[from] = ends[g-1]
-				}
-				base[from] = start[from]/64 + int64(g)
-			}
-		}
-		refuseIf(from < n, Unsupported, "rows behind the last group")
-	}
+	pairs, start, base := pairsOf(n, ends)
 	of := func(i int64) int64 {
 		at := i / inner % n
 		row := at - start[at]
@@ -640,6 +841,12 @@ func mxForms() {
 	}
 	define("npu_dynamic_mx_quant_with_dual_axis", function{forward: func(k *invocation) []Reading {
 		return both(k, k.tensor("input"), nil)
+	}})
+	define("_npu_swiglu_backward_mx_quant_with_dual_axis", function{forward: func(k *invocation) []Reading {
+		c := k.with(map[string]*argument{"input": k.args["x"], "dim": nil})
+		v := forms["npu_swiglu"].backward(c, []Values{k.tensor("grad")})["input"]
+		refuseIf(!k.bool("activate_left", true), Unsupported, "activate_left")
+		return both(k, &rounded{v(), precisionFor(k.tensor("x").numeric())}, k.ints("group_index"))
 	}})
 	define("npu_swiglu_mx_quant_with_dual_axis", function{forward: func(k *invocation) []Reading {
 		return both(k, k.gatedIn("x", true), k.ints("group_index"))
@@ -888,14 +1095,16 @@ func (k *invocation) stepped(t dtype.Type, v Values) Values {
 	return k.clippedTo(t, math.RoundToEven, v)
 }
 
-// byRowQuantised are the rows of the last axis in so many steps to each side as the type of an output has, and the step of each row,
-// or of all: numbers are multiplied by 127/max|x| and not divided by the step (ops-nn quant/dynamic_quant).
-// y = round(x·(top/max)); the step is max/top. 6 units: the division, the product, and what max itself is off; an
-// input's error counts for x and for max. A row of zeros is 0/0 and left open. quant_mode "pertensor" has one step
-// for all.
-func (k *invocation) byRowQuantised(x Values, output, step int) (y, scale Values) {
-	s, t := x.Shape(), k.outputType(output)
-	top := stepsOf(t)
+// byRowQuantised are the rows of the last axis in so many steps to each side as a type has, and the step of each row, an output, or of
+// all: numbers are multiplied by 127/max|x| and not divided by the step (ops-nn quant/dynamic_quant).
+func (k *invocation) byRowQuantised(x Values, t dtype.Type, step int) (y, scale Values) {
+	y, scale = k.rowsBy(x, stepsOf(t), step)
+	return k.stepped(t, y), scale
+}
+
+// rowsBy are the rows divided by their steps, of which there are top to each side, and these.
+func (k *invocation) rowsBy(x Values, top float64, step int) (y, scale Values) {
+	s := x.Shape()
 	refuseIf(len(s) == 0, ShapesDiffer, s)
 	n := s[len(s)-1]
 	lead := s[:len(s)-1]
@@ -931,10 +1140,10 @@ func (k *invocation) byRowQuantised(x Values, output, step int) (y, scale Values
 		most, off := largest(x, e)
 		return most / top, (4*u*most + off) / top
 	}}
-	if have, ok := k.out(step); ok && count(have) == count(steps.Shape()) {
+	if have, ok := k.out(max(step, 0)); ok && step >= 0 && count(have) == count(steps.Shape()) {
 		steps = reshape(steps, have)
 	}
-	return k.stepped(t, quotients), steps
+	return quotients, steps
 }
 
 // outputType is the type of a recorded output.
@@ -961,7 +1170,8 @@ func (k *invocation) alongAxis(x, v *operand, name string, missing int64) Values
 // wholeProduct is a product of int8 matrices, whose sums are exact.
 func (k *invocation) wholeProduct(x, w Values) Values {
 	for _, v := range []Values{x, w} {
-		if o, is := v.(*operand); is && o.typ != dtype.Int8 {
+		o, is := v.(*operand)
+		if is && o.typ != dtype.Int8 {
 			panic(refusal(BadType, o.name, o.typ.String()))
 		}
 	}

@@ -37,7 +37,7 @@ func init() {
 }
 
 func functionsOfForms() map[string]*function {
-	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, sliceKernels, castKernels, normForms, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms, cacheForms, routeForms, gateForms, choiceForms, programForms, boxForms, linearForms, orderForms} {
+	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, sliceKernels, castKernels, normForms, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms, cacheForms, routeForms, gateForms, choiceForms, programForms, boxForms, stepForms, linearForms, orderForms} {
 		family()
 	}
 	all := functionsOfRows()
@@ -260,7 +260,10 @@ func functionsOfRows() map[string]*function {
 					}
 					all[key] = same[how]
 				}
-				if of := forms[call.Form]; of != nil {
+				if of := forms[call.Form]; row.Steps != nil && call.Form == "steps" {
+					form = strings.Join(row.Steps, ";")
+					add(&function{forward: func(k *invocation) []Reading { return k.bySteps(row.Steps) }})
+				} else if of != nil {
 					add(of)
 				} else { // a formula under other parameters
 					derived = append(derived, func() { add(all[call.Form]) })
@@ -335,7 +338,10 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 			base = name
 		}
 	} else if name, ok := strings.CutSuffix(base, "_"); ok {
-		base, inPlace = name, true
+		f, base, inPlace = functions()[base], name, true // it may be a function of its own
+		if f != nil {
+			return f, base, inPlace, false
+		}
 	}
 	f = functions()[prefix+"."+base]
 	if f == nil && prefix == "Torch" { // which is aten's but where it is written in Python

@@ -50,6 +50,11 @@ func routeForms() {
 		all := []int64{int64(len(rows))}
 		return []Reading{{Out: []Values{rowsOf(x, from[:n], 1), wholes(to, all), wholes(sorted, all)}}}
 	}})
+	define("npu_moe_init_routing_quant", function{forward: func(k *invocation) []Reading {
+		how := k.int("expert_tokens_num_mode", 0) // of none, where each ends, of each
+		out := initRouting(k.with(map[string]*argument{"expert_tokens_num_flag": numberArgument(toNumber(how > 0)), "expert_tokens_num_type": intArgument(how - 1)}))[0].Out
+		return []Reading{{Out: slices.Insert(out, 3, nil)}}
+	}})
 	define("npu_moe_token_permute_with_routing_map", function{forward: mappedRouting})
 	define("mapped_sums", function{forward: mappedSums})
 	define("mapped_sums_gradients", function{forward: mappedSumsGradients})
@@ -339,6 +344,11 @@ func gateForms() {
 		k.only(1, "swish_scale")
 		v := forms["group_norm"].forward(k)[0].Out[0]
 		return []Reading{{Out: []Values{k.applied(catalogue.Of("silu"), v), nil, nil}}}
+	}, nodes: [][]string{{"input", "weight", "bias"}}, backward: func(k *invocation, g []Values) gradients {
+		k.only(1, "swish_scale")
+		v := forms["group_norm"].forward(k)[0].Out[0]
+		d := k.computed("g,y)=g*sigmoid(y)*(1+y*(1-sigmoid(y)))", reshape(k.alone(g), v.Shape()), k.between(v))
+		return forms["group_norm"].backward(k, []Values{d})
 	}})
 }
 
@@ -504,6 +514,12 @@ func initRouting(k *invocation) []Reading {
 			refuseIf(count(scales.shape) != x.shape[0], ShapesDiffer, scales.shape, x.shape)
 			out[3] = reshape(k.unwritten(rowsOf(reshape(scales, []int64{x.shape[0], 1}), safe, per), live), shape)
 		}
+	case mode == 0 && k.outputType(0) == dtype.Int8 && scales != nil && count(scales.shape) == 1:
+		v := k.computed("x,s)=x*s", rows, reshape(scales, nil))
+		if o := k.optional("offset"); o != nil {
+			v = k.computed("x,o)=x+o", &rounded{v, precisionFor(x.numeric())}, reshape(o, nil))
+		}
+		out[0] = k.clippedTo(dtype.Int8, math.RoundToEven, &rounded{v, precisionFor(x.numeric())})
 	case mode == 1 && k.outputType(0) == dtype.Int8:
 		v := rows
 		if scales != nil {
@@ -517,7 +533,7 @@ func initRouting(k *invocation) []Reading {
 			}
 			v = elementsOf(mulKernel(k.unit()), nil, false, []Values{rows, rowsOf(scales, at, 1)})
 		}
-		out[0], out[3] = k.byRowQuantised(v, 0, 3)
+		out[0], out[3] = k.byRowQuantised(v, k.outputType(0), 3)
 	default:
 		panic(refusal(Unsupported, "quant_mode "+itoa(int(mode))))
 	}
@@ -798,7 +814,24 @@ func lightningIndexer(k *invocation) []Reading {
 	e := dq.shape[len(dq.shape)-1]
 	refuseIf(dk.shape[len(dk.shape)-1] != e || e == 0, ShapesDiffer, dq.shape, dk.shape)
 	refuseIf(count(weights.shape) != count(query.shape)/e, ShapesDiffer, weights.shape, query.shape)
-	w := must.Get(numbers(weights))
+	w := slices.Clone(must.Get(numbers(weights)))
+	loose, scales := 0.0, []float64(nil) // of queries and keys in steps, whose scores kernels round to float16 on the way
+	if k.has("query_dequant_scale") {
+		k.only(0, "query_quant_mode", "key_quant_mode")
+		o := k.tensor("key_dequant_scale")
+		by := must.Get(numbers(k.tensor("query_dequant_scale")))
+		refuseIf(len(by) != len(w) || count(o.shape) != count(k.tensor("key").shape)/e, ShapesDiffer, weights.shape, o.shape)
+		for i, x := range by {
+			w[i] *= x
+		}
+		if loose = 0x1p-9; k.has("block_table") {
+			shape := slices.Clone(k.tensor("key").shape)
+			shape[3] = 1
+			scales = must.Get(numbers(k.pagesOf(o.shaped(shape), k.tensor("block_table"), 1, shape[1], keys).v))
+		} else {
+			scales = must.Get(numbers(o))
+		}
+	}
 	for b, n := range keys {
 		refuseIf(n < 0 || key.packed && from[b]+n > key.length || !key.packed && n > key.length && k.optional("block_table") == nil, BadArgument, "actual_seq_lengths_key", n, "keys")
 		refuseIf(!q.packed && s.lengths[b] > q.length || q.packed && s.starts[b]+s.lengths[b] > q.length, BadArgument, "actual_seq_lengths_query", s.lengths[b], "queries")
@@ -852,7 +885,11 @@ func lightningIndexer(k *invocation) []Reading {
 				}
 				weight := w[qr]
 				score[c] += weight * max(sum, 0)
-				slack[c] += g * abs(weight) * size
+				slack[c] += abs(weight) * (g*size + loose*abs(sum))
+			}
+			if scales != nil {
+				score[c] *= scales[kr]
+				slack[c] = slack[c]*abs(scales[kr]) + loose*abs(score[c])
 			}
 		}
 		order := inOrder(int(seen))

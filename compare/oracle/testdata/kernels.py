@@ -337,6 +337,7 @@ left = [k_cache.copy(), c_cache.copy()]
 for to, x in zip(left, (bf(r), bf(c))):
     to.reshape(12, -1)[index[index >= 0]] = x.reshape(6, -1)[index >= 0]
 case("npu_kv_rmsnorm_rope_cache", [kv, gamma, cos, sin, index, k_cache, c_cache], {"epsilon": 1e-5, "cache_mode": "PA", "is_output_kv": True}, left[0], left[1], bf(r), bf(c))
+turned_cache = kv, gamma, cos, sin, index, k_cache, c_cache, left, r, c
 case("npu_kv_rmsnorm_rope_cache_v2_functional", [kv, gamma, cos, sin, index, k_cache, c_cache], {"epsilon": 1e-5, "cache_mode": "PA", "is_output_kv": True}, left[0], left[1], bf(r), bf(c))
 scales = [np.abs(normal(rest)) * 40, np.abs(normal(n)) * 40]
 bytes_of = [np.full((3, size, 1, w), 9, np.int8) for w in (rest, n)]
@@ -1222,6 +1223,334 @@ a, b, scale, token = bytes_(5, 8), bytes_(2, 8, 4), np.abs(normal(2, 4)) / 50, n
 y = (np.concatenate([a[:2].astype(float) @ b[0] * scale[0], a[2:].astype(float) @ b[1] * scale[1]]) * token[:, None]).astype(np.float16)
 for name, groups in (("npu_quant_gmm", [2, 5]), ("npu_quant_gmm_v2", [2, 3])):
     case("MindSpeed." + name, [a, b, scale], {"per_token_scale": token, "group_list": np.array(groups), "output_dtype": "torch.float16"}, y)
+
+# Gradients of kernels, steps by steps: by differences of numbers of float64
+
+
+def box_share(kind, trans):
+    def of(a, b, alpha=None):
+        if trans:
+            a, b = (np.concatenate([v[:2] - v[2:] / 2, v[:2] + v[2:] / 2]) for v in (a, b))
+        t = {"giou": 0, "diou": 1e-9, "ciou": 1e-9}[kind]
+        w, h = np.minimum(a[2], b[2]) - np.maximum(a[0], b[0]), np.minimum(a[3], b[3]) - np.maximum(a[1], b[1])
+        inner = w.clip(0) * h.clip(0)
+        union = (a[2] - a[0]) * (a[3] - a[1] + t) + (b[2] - b[0]) * (b[3] - b[1] + t) - inner + 1e-16
+        wide, high = np.maximum(a[2], b[2]) - np.minimum(a[0], b[0]), np.maximum(a[3], b[3]) - np.minimum(a[1], b[1])
+        if kind == "giou":
+            return inner / union - (wide * high - union) / (wide * high)
+        y = inner / union - (((a[0] + a[2] - b[0] - b[2]) ** 2 + (a[1] + a[3] - b[1] - b[3]) ** 2) / 4) / (wide ** 2 + high ** 2 + t)
+        if kind == "ciou":
+            v = 4 / np.pi ** 2 * (np.arctan((b[2] - b[0]) / (b[3] - b[1] + t)) - np.arctan((a[2] - a[0]) / (a[3] - a[1] + t))) ** 2
+            y = y - v * (v / (1 + t - inner / union + v) if alpha is None else alpha)
+            of.alpha = v / (1 + t - inner / union + v)
+        return y
+    return of
+
+
+a, b, g = rng.random((4, 5)) * 4 + 1, rng.random((4, 5)) * 4 + 1, normal(5)
+a[2:], b[2:], a, b = a[2:] + 1, b[2:] + 1, a.astype(f4), b.astype(f4)
+for kind in ("giou", "diou", "ciou"):
+    of = box_share(kind, True)
+    of(a.astype(float), b.astype(float))
+    da, db = pull((lambda p, q, al=of.alpha: of(p, q, al)) if kind == "ciou" else of, [a, b], g)
+    case("npu_%s_backward" % kind, [g.reshape(1, 5), a, b] + ([None] if kind == "ciou" else []), {"trans": True}, da.astype(f4), db.astype(f4))
+p, q = np.concatenate([a[:2] - a[2:] / 2, a[:2] + a[2:] / 2]), np.concatenate([b[:2] - b[2:] / 2, b[:2] + b[2:] / 2])
+da, db = pull(box_share("giou", False), [p, q], g)
+case("npu_giou_backward", [g.reshape(1, 5), p, q], {}, da.astype(f4), db.astype(f4))
+
+x, target, weight = normal(4, 6), np.array([2, 5, 0, 2]), np.abs(normal(6)) + f4(.2)
+logs = np.log(softmax(x.astype(float)))
+
+
+def smooth_loss(z):
+    lp, taken = z - z.max(-1, keepdims=True), weight.astype(float)[target]
+    lp = lp - np.log(np.exp(lp).sum(-1, keepdims=True))
+    return np.array([((.9 * -lp[range(4), target] * taken).sum() - .1 / 6 * (lp * weight).sum()) / taken.sum()])
+
+
+case("npu_cross_entropy_loss_backward", [np.array(1.5, f4), logs.astype(f4), target, weight], {"label_smoothing": .1}, pull(smooth_loss, [np.log(softmax(logs.astype(f4).astype(float)))], [1.5])[0].astype(f4))
+x, w, b, g = normal(2, 4, 3, 2), normal(4), normal(4), normal(2, 4, 3, 2)
+
+
+def group_swish(x, w, b):
+    z = x.reshape(2, 2, -1)
+    z = ((z - z.mean(-1, keepdims=True)) / np.sqrt(z.var(-1, keepdims=True) + 1e-5)).reshape(x.shape) * w[None, :, None, None] + b[None, :, None, None]
+    return z * sigmoid(z)
+
+
+flat = x.astype(float).reshape(2, 2, -1)
+case("npu_group_norm_swish_grad", [g, x, 2, w, b, flat.mean(-1).astype(f4), (1 / np.sqrt(flat.var(-1) + 1e-5)).astype(f4), [True, True, True]], {}, *[v.astype(f4) for v in pull(group_swish, [x, w, b], g)])
+x, mix, inner, wrote, g = bf(normal(3, 4, 6)), normal(3, 4, 4), bf(normal(3, 6)), normal(3, 4), bf(normal(3, 4, 6))
+dx, dmix, dinner, dwrote = pull(lambda x, m, h, p: np.einsum("tnm,tnd->tmd", m, x) + p[..., None] * h[:, None], [np.asarray(x), mix, np.asarray(inner), wrote], np.asarray(g))
+case("npu_mhc_post_backward", [g, x, mix, inner, wrote], {}, bf(dx), dmix.astype(f4), bf(dinner), dwrote.astype(f4))
+case("npu_mhc_post_backward", [g, x, None, inner, wrote], {}, g, None, bf(dinner), dwrote.astype(f4))
+x, g, v = normal(2, 3, 5), normal(2, 3, 4), normal(2, 5, 4)
+p = softmax(x.astype(float))
+case("npu_attn_softmax", [x], {}, p.astype(f4))
+case("npu_attn_softmax_backward", [p.astype(f4), g, v], {}, pull(lambda x: softmax(x) @ v, [x], g)[0].astype(f4))
+x, idx, g = normal(4, 6), np.array([[0, 3], [5, 1], [2, 4], [1, 0]], np.int32), normal(4, 2)
+
+
+def gates(x):
+    s = np.take_along_axis(sigmoid(x), idx, 1)
+    return 2.5 * s / (s.sum(1, keepdims=True) + 1e-20)
+
+
+case("npu_moe_gating_top_k_backward", [sigmoid(x), g, idx], {"norm_type": 1, "routed_scaling_factor": 2.5}, pull(gates, [x], g)[0].astype(f4))
+x, g, weight = normal(4, 8), normal(4, 4), normal(4, 1)
+x[np.abs(np.abs(x) - .8) < .01] += f4(.1)  # no difference goes over the edge
+for limit in (0., .8):
+    def clipped(x, w):
+        a, b = np.split(x, 2, 1)
+        if limit:
+            a, b = a.clip(None, limit), b.clip(-limit, limit)
+        return a * sigmoid(a) * b * w
+    y = clipped(x.astype(float), np.ones((4, 1))).astype(f4)
+    dx, dw = pull(clipped, [x, weight], g)
+    case("npu_swiglu_group_quant_backward", [g, x], {"weight": weight, "y_origin": y, "clamp_limit": limit}, dx.astype(f4), (g.astype(float) * y).sum(1, keepdims=True).astype(f4))
+    case("npu_swiglu_group_quant_backward", [g, x], {"clamp_limit": limit}, pull(lambda x: clipped(x, 1.), [x], g)[0].astype(f4), None)
+
+# Products of what is quantised inside, and tiles
+x, w, scale = normal(5, 16).astype(np.float16), bytes_(3, 16), np.abs(normal(3)) / 50
+y, step = steps(x.astype(f4))
+case("npu_quant_matmul_dequant", [x, w, scale], {"quant_mode": "pertoken"}, (y.astype(float) @ w.T * scale * step[:, None]).astype(np.float16))
+smooth, fixed = np.abs(normal(16)).astype(np.float16) + np.float16(.5), np.array([.03], f4)
+y = np.rint((x.astype(f4) * smooth.astype(f4)) / fixed).clip(-128, 127)
+case("npu_quant_matmul_dequant", [x, w, scale], {"x_scale": fixed, "smooth_scale": smooth, "quant_mode": "pertensor"}, (y.astype(float) @ w.T * scale * fixed).astype(np.float16))
+w, scale, ends = bytes_(2, 3, 16), np.abs(normal(2, 3)) / 50, np.array([2, 5])
+y, step = steps(x.astype(f4))
+both = np.concatenate([y[:2].astype(float) @ w[0].T * scale[0], y[2:].astype(float) @ w[1].T * scale[1]]) * step[:, None]
+case("npu_quant_grouped_matmul_dequant", [x, w, scale, ends], {"quant_mode": "pertoken"}, both.astype(np.float16))
+x = bf(normal(5, 12))
+tiles, low = np.zeros((5, 12)), np.zeros((4, 2))
+for start, end, base in ((0, 3, 0), (3, 5, 2)):
+    for i in range(start, end):
+        for j in range(12):
+            r = base + (i - start) // 2
+            low[r, j // 8] = max(low[r, j // 8], abs(float(np.asarray(x)[i, j])) / 448)
+            tiles[i, j] = r * 2 + j // 8
+case("npu_grouped_dynamic_block_quant", [x, np.array([3, 5], np.int32)], {"row_block_size": 2, "col_block_size": 8, "dst_type": 292}, f8(np.asarray(x, float) / low.ravel()[tiles.astype(int)]), np.concatenate([low[:3], low[3:]]).astype(f4))
+x, g = bf(normal(34, 64)), bf(normal(34, 32))
+a, b, d = *np.split(np.asarray(x, float), 2, 1), np.asarray(g, float)
+y = np.asarray(bf(np.concatenate([d * b * sigmoid(a) * (1 + a * (1 - sigmoid(a))), d * silu(a)], 1)), float)
+case("_npu_swiglu_backward_mx_quant_with_dual_axis", [x, g], {"scale_alg": 0}, *blocks(y), *blocks(y, -2))
+x, w, g = bf(normal(4, 8)), bf(normal(8)), bf(normal(4, 8))
+root = 1 / np.sqrt((np.asarray(x, float) ** 2).mean(1, keepdims=True) + 1e-6)
+dx, dw = pull(lambda x, w: x / np.sqrt((x ** 2).mean(1, keepdims=True) + 1e-6) * w, [np.asarray(x), np.asarray(w)], np.asarray(g))
+q = np.rint(np.asarray(bf(dx), f4) / f4(.02)).clip(-128, 127).astype(np.int8)
+case("_npu_rms_norm_backward_quant", [g, x, root.astype(f4), w, np.array([.02], f4)], {}, q, dw.astype(f4))
+
+# What goes into caches and what steps on
+y, g = softmax(normal(3, 8).astype(float)).astype(f4), normal(3, 8)
+case("npu_dropout_with_add_softmax_backward", [g, np.full(4, 255, np.uint8), y, .5, 0., -1], {}, (.5 * (g - (g * y.astype(float)).sum(-1, keepdims=True)) * y).astype(f4), g)
+bits = rng.integers(0, 2, 24)
+kept = g.astype(float) * bits.reshape(3, 8) / .8
+case("npu_dropout_with_add_softmax_backward", [g, np.packbits(bits.astype(np.uint8), bitorder="little"), y, .5, .2, -1], {}, (.5 * (kept - (kept * y).sum(-1, keepdims=True)) * y).astype(f4), g)
+y, x, a, b, at = normal(4, 10), normal(4, 6), normal(3, 2, 5, 6), normal(3, 2, 8, 5), np.array([2, 0, 0, 1], np.int32)
+z = y.astype(float)
+z[:, 1:9] += .5 * np.einsum("br,bor->bo", np.einsum("bh,brh->br", x.astype(float), a[at, 1]), b[at, 1])
+case("npu_batch_gather_matmul_", [y, x, b, at, a], {"layer_idx": 1, "scale": .5, "y_offset": 1, "y_slice_size": 8}, z.astype(f4))
+
+
+def convolved(x, w, states, starts, lines, accepted=None, residual=0):
+    out, states = np.zeros(x.shape), np.array(states, float)
+    for b, line in enumerate(lines):
+        part = x[starts[b]:starts[b + 1]]
+        skip = states.shape[1] - len(w) + 1 if accepted is None else accepted[b] - 1
+        whole = np.concatenate([states[line][:skip + len(w) - 1], part])
+        n = min(states.shape[1], len(whole))
+        states[line][-n:] = whole[-n:]
+        whole = whole[skip:]
+        out[starts[b]:starts[b + 1]] = sum(whole[j:len(part) + j] * w[j] for j in range(len(w))) + residual * part
+    return out, states
+
+
+x, w, states, starts, lines = bf(normal(9, 4)), bf(normal(3, 4)), bf(normal(4, 4, 4)), np.array([0, 5, 9], np.int32), np.array([2, 0], np.int32)
+y, left = convolved(np.asarray(x), np.asarray(w), np.asarray(states), starts, lines)
+case("npu_fused_causal_conv1d", [x, w, states], {"query_start_loc": starts, "cache_indices": lines}, bf(y), after=("npu_reader", {"conv_states": bf(left)}))
+y, left = convolved(np.asarray(x), np.asarray(w), np.asarray(states), starts, lines, [1, 2], 1)
+case("npu_fused_causal_conv1d", [x, w, states], {"query_start_loc": starts, "cache_indices": lines, "num_accepted_tokens": np.array([1, 2], np.int32), "residual_connection": 1}, bf(y), after=("npu_reader", {"conv_states": bf(left)}))
+case("npu_fused_causal_conv1d_v2", [x, w, states], {"query_start_loc": starts, "cache_indices": lines, "num_accepted_tokens": np.array([1, 2], np.int32), "residual_connection": 1}, after=("npu_reader", {"x": bf(y), "conv_states": bf(left)}))
+x, w, t = normal(10, 6), normal(8, 6), np.array([9, 3, 12, 11, 5, 8, 8, 14, 20, 7], np.int32)
+logits = x @ w.T
+most, out = logits.max(1), (t < 8) | (t > 15)
+places = np.where(out, 0, t - 8).astype(np.int32)
+bits = np.packbits(np.concatenate([out, np.ones(6)]).astype(np.uint8))
+case("npu_fused_linear_online_max_sum", [x, w, t, 8, 15], {"return_logits": True}, most, np.exp(logits - most[:, None]).sum(1).astype(f4), np.where(out, 0, logits[range(10), places] - most).astype(f4), bits, places, logits)
+g, total = normal(10), np.exp(logits - most[:, None]).sum(1).astype(f4)
+p = softmax(logits.astype(float))
+p[range(10), places] -= 1 - out
+p *= g[:, None]
+case("npu_fused_linear_cross_entropy_loss_with_max_sum_backward", [g, x, w, bits, places], {"logits_max": most, "sum_exp_logits": total}, (p @ w).astype(f4), (p.T @ x).astype(f4))
+case("npu_fused_linear_cross_entropy_loss_with_max_sum_backward", [g, x, w, bits, places], {"softmax": softmax(logits.astype(float)).astype(f4)}, (p @ w).astype(f4), (p.T @ x).astype(f4))
+
+
+def read_streams(x, phi, alpha, bias, gamma):
+    flat = x.reshape(3, -1)
+    mix, root = (flat * gamma.ravel()) @ phi.T, 1 / np.sqrt((flat ** 2).mean(1, keepdims=True) + 1e-6)
+    z = mix * root * np.concatenate([np.full(4, alpha[0]), np.full(4, alpha[1]), np.full(16, alpha[2])]) + bias
+    read, wrote, between = sigmoid(z[:, :4]) + 1e-6, 2 * sigmoid(z[:, 4:8]), z[:, 8:]
+    return np.concatenate([np.einsum("tn,tnd->td", read, x), wrote, between], 1), root, mix, read, wrote
+
+
+x, phi, alpha, bias, gamma, g = normal(3, 4, 5), normal(24, 20) / 4, normal(3), normal(24), normal(4, 5), normal(3, 25)
+_, root, mix, read, wrote = read_streams(*[v.astype(float) for v in (x, phi, alpha, bias, gamma)])
+grads = [v.astype(f4) for v in pull(lambda *v: read_streams(*v)[0], [x, phi, alpha, bias, gamma], g)]
+case("npu_mhc_pre_backward", [x, phi, alpha, g[:, :5].copy(), g[:, 5:9].copy(), g[:, 9:].reshape(3, 4, 4).copy(), root[:, 0].astype(f4), mix.astype(f4), read.astype(f4), wrote.astype(f4)], {"gamma": gamma}, *grads)
+x, idx, smooth = normal(5, 8), np.array([[1, 0], [2, 1], [0, 2], [2, 0], [1, 2]], np.int32), np.abs(normal(3, 8)) + f4(.5)
+order = np.argsort(idx.ravel(), kind="stable")
+q, step = steps(x[order // 2] * smooth[idx.ravel()[order]])
+case("npu_moe_init_routing_quant", [x, idx], {"scale": smooth, "active_num": 0, "expert_num": 3, "expert_tokens_num_mode": 2}, q, np.argsort(order).astype(np.int32), np.bincount(idx.ravel(), minlength=3).astype(np.int32), None, step)
+case("npu_moe_init_routing_quant", [x, idx], {"scale": np.array([20], f4), "offset": np.array([3], f4), "active_num": 0, "expert_num": 3, "expert_tokens_num_mode": 1, "quant_mode": 0}, np.rint(x[order // 2] * 20 + 3).clip(-128, 127).astype(np.int8), np.argsort(order).astype(np.int32), np.cumsum(np.bincount(idx.ravel(), minlength=3)).astype(np.int32), None, None)
+
+
+def normed(x, w, eps=1e-6):
+    return x / np.sqrt((x ** 2).mean(-1, keepdims=True) + eps) * w
+
+
+for quant in (False, True):
+    tile = 32 if quant else 16
+    x, a, b, cos, sin, at = bf(normal(6, 160)), bf(normal(32)), bf(normal(32)), bf(normal(6, 32)), bf(normal(6, 32)), np.array([3, 0, -1, 7, 5, 1])
+    q, kk, v = (np.asarray(p, float).reshape(6, -1, 32) for p in np.split(np.asarray(x), [96, 128], 1))
+    q, kk = (turn(normed(p, np.asarray(w, float)), np.asarray(cos, float)[:, None], np.asarray(sin, float)[:, None]) for p, w in ((q, a), (kk, b)))
+    caches, scales = [], []
+    for p in (kk, v):
+        cache = rng.integers(-9, 9, (2, 32 // tile, 4, tile)).astype(np.int8) if quant else bf(normal(2, 32 // tile, 4, tile))
+        scale = (np.abs(normal(1, 32)) / 20 + f4(.02)).astype(f4)
+        after = np.array(cache)
+        for i, s in enumerate(at):
+            if s >= 0:
+                row = np.rint(p[i] / scale).clip(-128, 127) if quant else np.asarray(bf(p[i]))
+                after[s // 4, :, s % 4] = row.reshape(32 // tile, tile)
+        caches.append((cache, after if quant else bf(after)))
+        scales.append(scale)
+    more = {"k_scale": scales[0], "v_scale": scales[1]} if quant else {}
+    case("npu_qkv_rms_norm_rope_cache", [x, a, b, cos, sin, at, bf(normal(6, 96)), caches[0][0], caches[1][0]], {"qkv_size": [2, 3, 5, 32], "head_nums": [3, 1, 1], "is_output_qkv": True, **more},
+         bf(q.reshape(6, 96)), bf(kk.reshape(6, 32)), bf(v.reshape(6, 32)), after=("npu_reader", {"q_out": bf(q.reshape(6, 96)), "k_cache": caches[0][1], "v_cache": caches[1][1]}))
+    case("npu_qkv_rms_norm_rope_cache_functional", [x, a, b, cos, sin, at, bf(normal(6, 96)), caches[0][0], caches[1][0]], {"qkv_size": [2, 3, 5, 32], "head_nums": [3, 1, 1], "is_output_qkv": True, **more},
+         bf(q.reshape(6, 96)), bf(kk.reshape(6, 32)), bf(v.reshape(6, 32)), bf(q.reshape(6, 96)), caches[0][1], caches[1][1])
+
+kv, gamma, cos, sin, index, k_cache, c_cache, left, r, c = turned_cache
+case("npu_kv_rmsnorm_rope_cache_v2", [kv, gamma, cos, sin, index, k_cache, c_cache], {"epsilon": 1e-5, "cache_mode": "PA", "is_output_kv": True}, bf(r), bf(c), after=("npu_reader", {"k_cache": left[0], "ckv_cache": left[1]}))
+for name, page in (("npu_rope_quant_kvcache", False), ("npu_rope_quant_kvcache", True), ("npu_dequant_rope_quant_kvcache", False)):
+    n = 1 if page else 2
+    x, cos, sin, at = bf(normal(2, n, 64)), bf(normal(2, n, 1, 8)), bf(normal(2, n, 1, 8)), np.array([3, 1], np.int32)
+    f, more = np.asarray(x, float), {}
+    if name == "npu_dequant_rope_quant_kvcache":
+        x = rng.integers(-900, 900, (2, n, 64)).astype(np.int32)
+        more = {"weight_scale": np.abs(normal(64)) / 500, "activation_scale": np.abs(normal(2 * n)) + f4(.3)}
+        f = x * more["weight_scale"].astype(float) * more["activation_scale"].reshape(2, n, 1)
+    q, kk, v = (p.reshape(2, n, -1, 8) for p in np.split(f, [32, 48], 2))
+    q, kk = turn(q, np.asarray(cos, float), np.asarray(sin, float)), turn(kk, np.asarray(cos, float), np.asarray(sin, float))
+    scales, shift, caches, afters = [np.abs(normal(8)) * 20 + 5 for _ in range(2)], rng.integers(-5, 5, 8).astype(f4), [], []
+    for p, scale in zip((kk, v), scales):
+        cache = bytes_(2, 4, 2, 8)
+        after = cache.copy()
+        for b in range(2):
+            whole = np.rint(p[b] * scale + shift).clip(-128, 127)
+            if page:
+                after.reshape(8, 2, 8)[at[b]] = whole[0]
+            else:
+                after[b, at[b] - 1:at[b] - 1 + n] = whole
+        caches.append(cache)
+        afters.append(after)
+    case(name, [x, cos, sin, caches[0], caches[1], at if page else at - 1, scales[0], scales[1], [32, 16, 16]], {"offset_k": shift, "offset_v": shift, "kv_output": True, "cache_mode": "page" if page else "contiguous", **more},
+         bf(q), bf(kk), bf(v), afters[0], afters[1])
+parts, src = [normal(3, 4, 5) for _ in range(2)], normal(2, 3, 1, 5)
+done = [p.copy() for p in parts]
+done[0][:, 2], done[1][:, 0] = src[0, :, 0], src[1, :, 0]
+case("npu_scatter_list", [parts, np.array([2, 0], np.int32), src], {"axis": -2}, done)
+case("npu_scatter_list", [parts, np.array([2, 0], np.int32), src, np.array([0, 1], np.uint8)], {"axis": -2}, [parts[0], done[1]])
+case("npu_scatter_list_", [parts, np.array([2, 0], np.int32), src], {"axis": -2}, after=("npu_reader", {"first": done[0], "second": done[1]}))
+before = [np.array(v) for v in ([5, 6, 7, 8], [3, 4, 0, 0], [4, 9, 1, 1], [40, 90, -1, -1])]
+table, sampled = np.array([[7, 3, 9, 4], [2, 5, 8, 6], [0, 0, 0, 0], [0, 0, 0, 0]]), np.array([[11], [12], [13]])
+after = [v.copy() for v in before]
+for i in range(3):
+    n = before[2][i]
+    after[0][i], after[1][i], after[2][i] = sampled[i, 0], n, n + 1
+    after[3][i] = (table.ravel()[n // 4] + 4 * i) * 4 + n % 4
+after[0][3], after[1][3], after[3][3] = 0, 0, -1
+case("npu_advance_step_flashattn", [before[0], sampled, before[1], before[2], before[3], table, 4, 3, 4], {}, after=("npu_reader", dict(zip(("input_tokens", "input_positions", "seq_lens", "slot_mapping"), after))))
+
+# What looks at what is in steps, at blocks, and gradients of it
+lens, tokens, size, table = [2, 1], [7, 5], 4, np.array([[2, 0], [1, 3]], np.int32)
+q, cache, weights, by, scale = bytes_(3, 2, 8), bytes_(4, size, 1, 8), normal(3, 2).astype(np.float16), (np.abs(normal(3, 2)) / 20).astype(np.float16), (np.abs(normal(4, size, 1)) / 20).astype(np.float16)
+took, rows = np.full((3, 1, 4), -1, np.int32), 0
+for b, (l, n) in enumerate(zip(lens, tokens)):
+    keys, each = cache[table[b]].reshape(-1, 8)[:n].astype(float), scale[table[b]].ravel()[:n].astype(float)
+    for i in range(l):
+        seen = n - l + i + 1
+        score = (np.maximum(q[rows].astype(float) @ keys[:seen].T, 0) * (weights[rows].astype(float) * by[rows])[:, None]).sum(0) * each[:seen]
+        order = np.argsort(-score, kind="stable")[:4]
+        took[rows, 0, :len(order)] = order
+        rows += 1
+case("npu_quant_lightning_indexer", [q, cache, weights, by, scale, 0, 0], {"actual_seq_lengths_query": np.cumsum(lens).astype(np.int32), "actual_seq_lengths_key": np.array(tokens, np.int32), "block_table": table,
+     "layout_query": "TND", "layout_key": "PA_BSND", "sparse_count": 4, "sparse_mode": 3}, took)
+q, whole, turned_part, scale = bf(normal(1, 3, 4, 20)), bytes_(1, 7, 1, 16), bf(normal(1, 7, 1, 4)), (np.abs(normal(1, 7, 1, 2)) / 60).astype(f4)
+halves = (np.ascontiguousarray(turned_part).view(np.uint32) >> 16).astype(np.uint16)
+kv = np.concatenate([whole, halves.view(np.int8).reshape(1, 7, 1, 8), scale.view(np.int8).reshape(1, 7, 1, 8)], -1)
+value = np.asarray(bf(whole * scale.repeat(8, -1)), f4)
+key = np.concatenate([value, np.asarray(turned_part)], -1)
+picks = np.array([[4, 0, 6, -1], [1, 5, 2, 3], [6, -1, 0, 0]], np.int32)
+y = attend(heads_first(q[0]), heads_first(key[0]), heads_first(value[0]), .3, chosen(picks, 1, 7, 3), to=to)[0]
+case("npu_kv_quant_sparse_flash_attention", [q, kv, kv, picks.reshape(1, 3, 1, 4), .3, 2, 2], {"attention_mode": 2, "tile_size": 8, "rope_head_dim": 4}, bf(y.swapaxes(0, 1)[None]))
+q, pages, values, picks = bf(normal(2, 1, 4, 8)), bf(normal(5, 4, 16)), bf(normal(5, 4, 8)), np.array([[[1, 0], [2, 0]], [[0, 1], [1, -1]]], np.int32).reshape(2, 1, 2, 2)
+table, parts = np.array([[4, 2], [0, 3]], np.int32), []
+for b, n in enumerate((6, 5)):
+    seen = np.stack([chosen(picks[b, :, h // 2], 2, n, 1, False) for h in range(4)])
+    parts.append(attend(heads_first(q[b]), pages[table[b]].reshape(-1, 2, 8)[:n].swapaxes(0, 1), values[table[b]].reshape(-1, 2, 4)[:n].swapaxes(0, 1), .3, seen, to=to)[0].swapaxes(0, 1))
+case("npu_nsa_select_attention_infer", [q, pages, values, picks, .3, 4, 2, 2, 2, 4], {"layout": "BSND", "block_table": table, "actual_seq_kvlen": [6, 5]}, bf(np.stack(parts)))
+
+
+def looked(q, k, v, seen):
+    per = q.shape[1] // k.shape[1]
+    k, v = k.repeat(per, 1), v.repeat(per, 1)
+    s = np.where(seen, np.einsum("lhd,shd->hls", q, k) * .3, -np.inf)
+    return np.einsum("hls,shd->lhd", softmax(s), v)
+
+
+q, qr, kk, kr, v, g = normal(3, 4, 6), normal(3, 4, 2), normal(7, 1, 6), normal(7, 1, 2), normal(7, 1, 6), normal(3, 4, 6)
+picks = np.array([[4, 0, 6, -1], [1, 5, 2, 3], [6, 1, 0, 2]], np.int32)
+of = lambda q, k, v, qr, kr: looked(np.concatenate([q, qr], -1), np.concatenate([k, kr], -1), v, chosen(picks, 1, 7, 3, False))
+d = [x.astype(f4) for x in pull(of, [q, kk, v, qr, kr], g)]
+o = of(*(x.astype(float) for x in (q, kk, v, qr, kr))).astype(f4)
+case("npu_sparse_flash_attention_grad", [q[None], kk[None], v[None], picks.reshape(1, 3, 1, 4), g[None], o[None], np.zeros((1, 1, 3, 4), f4), np.ones((1, 1, 3, 4), f4), .3, 1], {"query_rope": qr[None], "key_rope": kr[None], "sparse_mode": 0}, *[x[None] for x in d])
+q, kk, v, g, picks = normal(3, 4, 6), normal(8, 2, 6), normal(8, 2, 4), normal(3, 4, 4), np.array([[[1, 0], [3, 2]], [[2, 0], [0, 1]], [[0, 1], [1, 2]]], np.int32)
+seen = np.stack([chosen(picks[:, n // 2], 2, 8, 3, False) for n in range(4)])
+of = lambda q, k, v: looked(q, k, v, seen)
+o = of(*(x.astype(float) for x in (q, kk, v))).astype(f4)
+case("npu_nsa_select_attention_grad", [g, q, kk, v, o, np.zeros((3, 4, 8), f4), np.ones((3, 4, 8), f4), picks, .3, 4, 2, 2], {"actual_seq_qlen": [3], "actual_seq_kvlen": [8]}, *[x.astype(f4) for x in pull(of, [q, kk, v], g)])
+q, kk, v, g, mask = normal(5, 4, 6), normal(7, 2, 6), normal(7, 2, 6), normal(5, 4, 6), rng.integers(0, 2, (1, 4, 3, 3)).astype(np.int8)
+mask[..., 0] = 1
+seen = mask[0].repeat(2, 1).repeat(3, 2)[:, :5, :7] != 0
+o = looked(*(x.astype(float) for x in (q, kk, v)), seen)
+s = np.where(seen, np.einsum("lhd,shd->hls", q.astype(float), kk.repeat(2, 1)) * .3, -np.inf)
+log = np.log(np.exp(s).sum(-1)).T[..., None].astype(f4)
+block = {"num_key_value_heads": 2, "scale_value": .3, "actual_seq_lengths": [5], "actual_seq_lengths_kv": [7]}
+case("npu_block_sparse_attention", [q, kk, v, mask, [2, 3]], {**block, "inner_precise": 0, "softmax_lse_flag": 1}, o.astype(f4), log)
+case("npu_block_sparse_attention_backward", [g, q, kk, v, o.astype(f4), log, mask, [2, 3], [5], [7], "TND", "TND", 2, .3], {}, *[x.astype(f4) for x in pull(lambda *x: looked(*x, seen), [q, kk, v], g)])
+
+# Quantisers of four bits and of gates, sums of groups of products
+x, a, b = normal(3, 4, 8).astype(np.float16), normal(4, 4).astype(np.float16), normal(8, 8).astype(np.float16)
+y = (a.astype(f4) @ (x.astype(f4) @ b.astype(f4)).astype(np.float16).astype(f4)).astype(np.float16).astype(f4)
+most = np.abs(y).max((1, 2), keepdims=True)
+q = np.rint((y * (f4(6.3) / most)).astype(np.float16).astype(f4)).astype(np.int64).reshape(3, 4, 8)
+case("npu_kronecker_quant", [x, a, b], {"clip_ratio": .9}, ((q & 15) << np.arange(0, 32, 4)).sum(-1, keepdims=True).astype(np.uint32).view(np.int32), (most / f4(6.3)).ravel())
+x, weight = bf(normal(3, 512)), np.abs(normal(3, 1))
+f = np.asarray(x, float)
+y = silu(f[:, :256].clip(None, 2)) * f[:, 256:].clip(-2, 2) * weight
+most = np.abs(y.reshape(3, 2, 128)).max(-1)
+case("npu_swiglu_group_quant", [x], {"weight": weight, "clamp_limit": 2., "output_origin": True, "dst_type": 292}, f8((y.reshape(3, 2, 128) / (most / 448)[..., None]).reshape(3, 256)), (most / 448).astype(f4), bf(y))
+case("npu_swiglu_group_quant", [x], {"weight": weight, "clamp_limit": 2., "quant_mode": 1, "dst_type": 292}, *blocks(y), None)
+ends, y = [33, 70], normal(2, 3, 4)
+x, w = bf(normal(70, 3) * 9), bf(normal(70, 4))
+parts = [[blocks(v[lo:hi], 0) for lo, hi in ((0, 33), (33, 70))] for v in (x, w)]
+a, b = (np.concatenate([np.asarray(p[0]) for p in part]).view(float8_e4m3fn) for part in parts)
+p, r = (np.concatenate([q[1] for q in part] + [part[0][1] * 0]) for part in parts)
+real = lambda q, e, n: np.asarray(q, float) * 2.0 ** (e.astype(float).repeat(32, -1).swapaxes(1, 2).reshape(-1, q.shape[1])[:n] - 127)
+sums = [real(a[lo:hi], parts[0][i][1], hi - lo).T @ real(b[lo:hi], parts[1][i][1], hi - lo) for i, (lo, hi) in enumerate(((0, 33), (33, 70)))]
+for name in ("npu_add_quant_gmm", "npu_add_quant_gmm_"):
+    case(name, [y, np.ascontiguousarray(a.T).view(float8_e4m3fn), b, r, np.array(ends)], {"x1_scale": p.swapaxes(0, 1).copy()}, (y + np.stack(sums)).astype(f4))
 
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
