@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"math"
+	"precision/internal/order"
 	"slices"
 )
 
@@ -94,7 +95,7 @@ func (r *ranking) add(e element) {
 // the last: the order of the old tables.
 func (r *ranking) sorted() []element {
 	list := slices.Clone(r.kept)
-	slices.SortFunc(list, func(a, b element) int {
+	order.Stable(list, func(a, b element) int {
 		if r.by == nil {
 			return cmp.Compare(a.index, b.index)
 		}

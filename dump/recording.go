@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"precision/internal/order"
 	"slices"
 	"strconv"
 	"time"
@@ -72,8 +73,8 @@ func (f *Folder) Recordings() []Recording {
 	if len(spans) == 0 {
 		return []Recording{all(files)}
 	}
-	slices.SortFunc(files, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.key, b.key)) })
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from)) })
+	order.Stable(files, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.key, b.key)) })
+	order.Stable(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from)) })
 	var cuts []uint64 // a recording begins at each
 	for i := 0; i < len(spans); {
 		// All spans that begin before the first one ends share a moment: one

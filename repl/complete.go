@@ -340,7 +340,7 @@ func files(word string) []console.Suggestion {
 	defer f.Close()
 	// A folder can hold a hundred thousand dumps; the first of them will do.
 	list, _ := f.ReadDir(5000)
-	slices.SortFunc(list, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	order.Stable(list, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range list {
 		if !strings.HasPrefix(e.Name(), base) || strings.HasPrefix(e.Name(), ".") && base == "" || strings.ContainsFunc(e.Name(), unicode.IsControl) {
 			continue

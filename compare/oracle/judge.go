@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"precision/dump/dtype"
+	"precision/internal/order"
 )
 
 // judge collects what the elements of one output say.
@@ -623,7 +624,7 @@ func (e *extreme) add(lo int64, x []float64) {
 }
 
 func (e *extreme) trim() {
-	slices.SortFunc(e.top, func(a, b place) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.i, b.i)) })
+	order.Stable(e.top, func(a, b place) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.i, b.i)) })
 	e.top = e.top[:min(len(e.top), extremes)]
 }
 

@@ -308,7 +308,9 @@ type Split struct {
 func refusal(kind result.Kind, args ...any) any { return must.Failure(refuse(kind, args...)) }
 
 // refuseIf refuses where something is bad: what a form asks of its arguments, a line each. Arguments that are shapes
-// become text when they are needed.
+// become text when they are needed. It is apart: in line at its hundreds of places it is 100 KB of the program.
+//
+//go:noinline
 func refuseIf(bad bool, kind result.Kind, args ...any) {
 	if bad {
 		panic(refusal(kind, args...))

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"precision/internal/must"
+	"precision/internal/order"
 )
 
 // set is all that is kept of a list of structs of one type: columns, and parts of
@@ -251,7 +252,7 @@ func (p *part) write(w *jsonWriter, rows int) {
 			}
 		case reflect.Map:
 			keys := v.MapKeys()
-			slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+			order.Stable(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
 			for _, key := range keys {
 				item := reflect.New(p.item)
 				item.Elem().Field(0).Set(key)

@@ -36,6 +36,7 @@ import (
 
 	"precision/dump"
 	"precision/internal/lazy"
+	"precision/internal/order"
 )
 
 // Limits of a folder of scripts.
@@ -197,7 +198,9 @@ func (s *Scripts) list(folder, form string, take func(name, path string) bool) e
 // Algorithms lists the algorithms by name. One that has the name of a built-in
 // metric takes its place.
 func (s *Scripts) Algorithms() []Algorithm {
-	return slices.SortedFunc(maps.Values(s.algorithms), func(a, b Algorithm) int { return strings.Compare(a.Name, b.Name) })
+	list := slices.Collect(maps.Values(s.algorithms))
+	order.Stable(list, func(a, b Algorithm) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 // Algorithm finds an algorithm by its name.
@@ -209,7 +212,9 @@ func (s *Scripts) Algorithm(name string) (Algorithm, bool) {
 // Conversions lists the conversions by name. They take the place of built-in
 // ones between the same layouts.
 func (s *Scripts) Conversions() []Conversion {
-	return slices.SortedFunc(maps.Values(s.conversions), func(a, b Conversion) int { return strings.Compare(a.Path, b.Path) })
+	list := slices.Collect(maps.Values(s.conversions))
+	order.Stable(list, func(a, b Conversion) int { return strings.Compare(a.Path, b.Path) })
+	return list
 }
 
 // Conversion finds the conversion between two layouts.

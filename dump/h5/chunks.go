@@ -13,6 +13,7 @@ import (
 
 	"precision/internal/must"
 	"precision/internal/nd"
+	"precision/internal/order"
 )
 
 // Filters that are undone.
@@ -135,7 +136,7 @@ func (d *Dataset) openChunks() *chunkStore {
 		}
 		s.refs = append(s.refs, r)
 	})
-	slices.SortFunc(s.refs, func(a, b chunkRef) int { return cmp.Compare(a.at, b.at) })
+	order.Stable(s.refs, func(a, b chunkRef) int { return cmp.Compare(a.at, b.at) })
 	for i := 1; i < len(s.refs); i++ {
 		if s.refs[i].at == s.refs[i-1].at {
 			d.src.refuse(s.refs[i].addr, "chunk index", fmt.Sprintf("chunk %d twice", s.refs[i].at), "once")

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"precision/internal/must"
+	"precision/internal/order"
 )
 
 // Group is a directory of named objects.
@@ -88,7 +89,7 @@ func (g *Group) load() error {
 	g.linkOnce.Do(func() {
 		g.linkErr = must.Try(func() {
 			links := g.src.links(g.h)
-			slices.SortStableFunc(links, func(a, b link) int { return strings.Compare(a.name, b.name) })
+			order.Stable(links, func(a, b link) int { return strings.Compare(a.name, b.name) })
 			for i := 1; i < len(links); i++ {
 				if links[i].name == links[i-1].name {
 					must.Do(&FormatError{links[i].at, "link", fmt.Sprintf("name %.100q twice", links[i].name), "once"})

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"cmp"
+	"precision/internal/order"
 	"slices"
 )
 
@@ -152,7 +153,7 @@ func (n *nest) strip(first, count, x0, x1, es, most int64) *window {
 // plan decides into how many pieces the box of factors is cut; false if it
 // takes more than most bytes in any way.
 func (w *window) plan(es, most int64) bool {
-	slices.SortStableFunc(w.factors, func(a, b factor) int { return cmp.Compare(b.step, a.step) })
+	order.Stable(w.factors, func(a, b factor) int { return cmp.Compare(b.step, a.step) })
 
 	span := int64(1)
 	for _, f := range w.factors {

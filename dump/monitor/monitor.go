@@ -225,14 +225,14 @@ func byTime(folders []folder) {
 			latest = at
 		}
 	}
-	order := func(f folder) time.Time {
+	made := func(f folder) time.Time {
 		at := began(f)
 		if latest.Sub(at) > half {
 			at = at.AddDate(1, 0, 0)
 		}
 		return at
 	}
-	slices.SortStableFunc(folders, func(a, b folder) int { return cmp.Or(a.rank-b.rank, order(a).Compare(order(b))) })
+	order.Stable(folders, func(a, b folder) int { return cmp.Or(a.rank-b.rank, made(a).Compare(made(b))) })
 }
 
 // resume takes out of the series of a rank what runs before the last one that was read recorded of its steps and later ones: a training
@@ -297,7 +297,7 @@ func (b *builder) finish() {
 	b.Series = slices.DeleteFunc(b.Series, func(s *Series) bool { return len(s.Points) == 0 }) // a run that was begun again has none of them
 	first, moments := int64(math.MaxInt64), int64(math.MaxInt64)
 	for _, s := range b.Series {
-		slices.SortStableFunc(s.Points, func(a, b Point) int { return cmp.Compare(a.Step, b.Step) })
+		order.Stable(s.Points, func(a, b Point) int { return cmp.Compare(a.Step, b.Step) })
 		if at := s.Points[0].Step; s.Phase() == 6 {
 			moments = min(moments, at)
 		} else {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"precision/internal/order"
 	"strings"
 )
 
@@ -46,7 +46,7 @@ func (w *walker) folder(rel, full string, info fs.FileInfo) error {
 	}
 	w.around = append(w.around, info)
 	defer func() { w.around = w.around[:len(w.around)-1] }()
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	order.Stable(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
 		path, below := e.Name(), filepath.Join(full, e.Name())
 		if rel != "" {
