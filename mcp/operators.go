@@ -34,17 +34,17 @@ type OperatorsIn struct {
 
 // Operator is one in a list.
 type Operator struct {
-	Name     string   `json:"name"`
-	Type     string   `json:"type"`
-	Order    int      `json:"order" jsonschema:"its place in execution order"`
-	State    string   `json:"state"`
-	Root     bool     `json:"root,omitempty"`
-	Cause    string   `json:"cause,omitempty" jsonschema:"the gravest of its outputs"`
-	Cosine   *Number  `json:"cosine,omitempty" jsonschema:"smallest cosine similarity of its outputs"`
-	Distance *Number  `json:"distance,omitempty" jsonschema:"largest relative Euclidean distance"`
-	Largest  *Number  `json:"largest,omitempty" jsonschema:"largest absolute error"`
-	Ratio    *Number  `json:"ratio,omitempty" jsonschema:"of a check: error over bound"`
-	From     []string `json:"from,omitempty" jsonschema:"roots it inherits from"`
+	Name     string         `json:"name"`
+	Type     string         `json:"type"`
+	Order    int            `json:"order" jsonschema:"its place in execution order"`
+	State    string         `json:"state"`
+	Root     bool           `json:"root,omitempty"`
+	Cause    string         `json:"cause,omitempty" jsonschema:"the gravest of its outputs"`
+	Cosine   *result.Number `json:"cosine,omitempty" jsonschema:"smallest cosine similarity of its outputs"`
+	Distance *result.Number `json:"distance,omitempty" jsonschema:"largest relative Euclidean distance"`
+	Largest  *result.Number `json:"largest,omitempty" jsonschema:"largest absolute error"`
+	Ratio    *result.Number `json:"ratio,omitempty" jsonschema:"of a check: error over bound"`
+	From     []string       `json:"from,omitempty" jsonschema:"roots it inherits from"`
 }
 
 // Operators is a list of them.
@@ -150,27 +150,27 @@ type WhyIn struct {
 
 // Tensor is a tensor in a list.
 type Tensor struct {
-	Tensor     string               `json:"tensor"`
-	Verdict    string               `json:"verdict"`
-	Causes     []string             `json:"causes,omitempty"`
-	Shape      []int64              `json:"shape" jsonschema:"null if nothing was compared"`
-	Types      []string             `json:"types,omitempty" jsonschema:"left and right element type"`
-	Metrics    map[string]Number    `json:"metrics,omitempty" jsonschema:"those that were computed"`
-	Statistics map[string][]*Number `json:"statistics,omitempty" jsonschema:"of recordings of statistics: those of the left and of the right side, null where one has none"`
-	Producer   string               `json:"producer,omitempty" jsonschema:"what feeds it"`
-	Reasons    []string             `json:"reasons,omitempty" jsonschema:"why there are no values, or what to know of them"`
+	Tensor     string                      `json:"tensor"`
+	Verdict    string                      `json:"verdict"`
+	Causes     []string                    `json:"causes,omitempty"`
+	Shape      []int64                     `json:"shape" jsonschema:"null if nothing was compared"`
+	Types      []string                    `json:"types,omitempty" jsonschema:"left and right element type"`
+	Metrics    map[string]result.Number    `json:"metrics,omitempty" jsonschema:"those that were computed"`
+	Statistics map[string][]*result.Number `json:"statistics,omitempty" jsonschema:"of recordings of statistics: those of the left and of the right side, null where one has none"`
+	Producer   string                      `json:"producer,omitempty" jsonschema:"what feeds it"`
+	Reasons    []string                    `json:"reasons,omitempty" jsonschema:"why there are no values, or what to know of them"`
 }
 
 // Recheck is what recomputing an output from the operator's own inputs said of it.
 type Recheck struct {
-	Output        int      `json:"output"`
-	Verdict       string   `json:"verdict" jsonschema:"explained, suspect, wrong, unknown"`
-	Ratio         *Number  `json:"ratio" jsonschema:"error over bound"`
-	Local         *Number  `json:"local,omitempty" jsonschema:"error made here"`
-	Inherited     *Number  `json:"inherited,omitempty" jsonschema:"error that the inputs brought"`
-	Amplification *Number  `json:"amplification,omitempty"`
-	Golden        string   `json:"golden,omitempty" jsonschema:"whether the golden output follows from golden inputs"`
-	Why           []string `json:"why,omitempty"`
+	Output        int            `json:"output"`
+	Verdict       string         `json:"verdict" jsonschema:"explained, suspect, wrong, unknown"`
+	Ratio         *result.Number `json:"ratio" jsonschema:"error over bound"`
+	Local         *result.Number `json:"local,omitempty" jsonschema:"error made here"`
+	Inherited     *result.Number `json:"inherited,omitempty" jsonschema:"error that the inputs brought"`
+	Amplification *result.Number `json:"amplification,omitempty"`
+	Golden        string         `json:"golden,omitempty" jsonschema:"whether the golden output follows from golden inputs"`
+	Why           []string       `json:"why,omitempty"`
 }
 
 // Why is all about one operator.
@@ -319,11 +319,11 @@ func foremost(m metric.Metric) bool {
 }
 
 // statisticsOf are those that recordings hold in place of elements.
-func statisticsOf(r *result.Row) map[string][]*Number {
+func statisticsOf(r *result.Row) map[string][]*result.Number {
 	if r.Recorded == nil || r.Compared {
 		return nil
 	}
-	out := map[string][]*Number{}
+	out := map[string][]*result.Number{}
 	for _, c := range []struct {
 		name string
 		bit  int32
@@ -332,7 +332,7 @@ func statisticsOf(r *result.Row) map[string][]*Number {
 		{"max", result.KnownMax, func(s *result.Stats) float64 { return s.Max }}, {"min", result.KnownMin, func(s *result.Stats) float64 { return s.Min }},
 		{"mean", result.KnownMean, func(s *result.Stats) float64 { return s.Mean }}, {"norm", result.KnownNorm, func(s *result.Stats) float64 { return s.Norm }},
 	} {
-		both := []*Number{nil, nil}
+		both := []*result.Number{nil, nil}
 		for i, s := range []*result.Summary{r.Recorded.Left, r.Recorded.Right} {
 			if s.Has(c.bit) {
 				n := rounded(c.of(&s.Stats))
@@ -347,11 +347,11 @@ func statisticsOf(r *result.Row) map[string][]*Number {
 }
 
 // metricsOf are the metrics of a row that were computed, those that are wanted.
-func metricsOf(r *result.Row, wanted func(metric.Metric) bool) map[string]Number {
+func metricsOf(r *result.Row, wanted func(metric.Metric) bool) map[string]result.Number {
 	if !r.Compared {
 		return nil
 	}
-	out := map[string]Number{}
+	out := map[string]result.Number{}
 	for m := range metric.Metric(metric.Count) {
 		v := r.Result().Values[m]
 		switch {
@@ -369,13 +369,13 @@ func metricsOf(r *result.Row, wanted func(metric.Metric) bool) map[string]Number
 }
 
 // rounded has nine digits, which tell float32 apart, so that answers stay short.
-func rounded(v float64) Number {
+func rounded(v float64) result.Number {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
-		return Number(v)
+		return result.Number(v)
 	}
 	scale := math.Pow(10, 8-math.Floor(math.Log10(math.Abs(v))))
 	if r := math.Round(v*scale) / scale; !math.IsNaN(r) && !math.IsInf(r, 0) {
-		return Number(r)
+		return result.Number(r)
 	}
-	return Number(v)
+	return result.Number(v)
 }

@@ -9,7 +9,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"precision/compare/job"
+	"precision/compare/result"
 	"precision/internal/must"
 )
 
@@ -23,15 +23,12 @@ const (
 	mostNames = 12  // of one list of names
 )
 
-// Number is a number that may be NaN or infinite, which JSON writes as texts: "NaN", "Infinity", "-Infinity".
-type Number = job.Number
-
 // known is a number, nil where it stands for none.
-func known(v float64) *Number {
+func known(v float64) *result.Number {
 	if math.IsNaN(v) {
 		return nil
 	}
-	n := Number(v)
+	n := result.Number(v)
 	return &n
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"precision/compare/result"
 	"precision/internal/clean"
 	"precision/internal/msg"
 	"precision/internal/must"
@@ -84,9 +85,9 @@ func New(o Options) (*Server, error) {
 // Run serves a client until it leaves or the context ends.
 func (s *Server) Run(ctx context.Context, t sdk.Transport) error { return s.sdk.Run(ctx, t) }
 
-// numberSchema is that of [Number].
+// numberSchema is that of [result.Number].
 var numberSchema = map[reflect.Type]*jsonschema.Schema{
-	reflect.TypeFor[Number](): {Types: []string{"number", "string"}, Pattern: "^(NaN|-?Infinity)$"},
+	reflect.TypeFor[result.Number](): {Types: []string{"number", "string"}, Pattern: "^(NaN|-?Infinity)$"},
 }
 
 // add adds a tool. Its answer is bounded; its errors, which may also end its work (package must), are those of the program, in English.

@@ -33,59 +33,59 @@ type TensorIn struct {
 
 // Element is an element of both sides.
 type Element struct {
-	Index int64   `json:"index" jsonschema:"its number in C order"`
-	Place []int64 `json:"place,omitempty"`
-	Left  Number  `json:"left"`
-	Right Number  `json:"right"`
+	Index int64         `json:"index" jsonschema:"its number in C order"`
+	Place []int64       `json:"place,omitempty"`
+	Left  result.Number `json:"left"`
+	Right result.Number `json:"right"`
 }
 
 // Side is one side of a tensor.
 type Side struct {
-	File  string  `json:"file,omitempty"`
-	Type  string  `json:"type,omitempty"`
-	Shape []int64 `json:"shape" jsonschema:"as stored; null if there is none"`
-	Max   *Number `json:"max,omitempty"`
-	Min   *Number `json:"min,omitempty"`
-	Mean  *Number `json:"mean,omitempty"`
-	Norm  *Number `json:"norm,omitempty"`
-	NaN   int64   `json:"nan" jsonschema:"elements that are NaN"`
-	Inf   int64   `json:"inf"`
-	Value string  `json:"value,omitempty" jsonschema:"of an argument that is no tensor"`
+	File  string         `json:"file,omitempty"`
+	Type  string         `json:"type,omitempty"`
+	Shape []int64        `json:"shape" jsonschema:"as stored; null if there is none"`
+	Max   *result.Number `json:"max,omitempty"`
+	Min   *result.Number `json:"min,omitempty"`
+	Mean  *result.Number `json:"mean,omitempty"`
+	Norm  *result.Number `json:"norm,omitempty"`
+	NaN   int64          `json:"nan" jsonschema:"elements that are NaN"`
+	Inf   int64          `json:"inf"`
+	Value string         `json:"value,omitempty" jsonschema:"of an argument that is no tensor"`
 }
 
 // Spread says how errors are spread over a tensor.
 type Spread struct {
-	Equal     int64    `json:"equal" jsonschema:"elements without an error"`
-	Low       Number   `json:"histogram_low" jsonschema:"decimal logarithm of |left-right| at which the histogram begins"`
-	High      Number   `json:"histogram_high"`
-	Histogram []int64  `json:"histogram"`
-	Axis      int      `json:"channel_axis"`
-	Count     int64    `json:"channel_count"`
-	Channels  []Number `json:"channels" jsonschema:"root mean square of the error along that axis; of a long one several share a number"`
+	Equal     int64           `json:"equal" jsonschema:"elements without an error"`
+	Low       result.Number   `json:"histogram_low" jsonschema:"decimal logarithm of |left-right| at which the histogram begins"`
+	High      result.Number   `json:"histogram_high"`
+	Histogram []int64         `json:"histogram"`
+	Axis      int             `json:"channel_axis"`
+	Count     int64           `json:"channel_count"`
+	Channels  []result.Number `json:"channels" jsonschema:"root mean square of the error along that axis; of a long one several share a number"`
 }
 
 // TensorLook is what a look at a tensor shows.
 type TensorLook struct {
-	Table    string            `json:"table,omitempty"`
-	Tensor   string            `json:"tensor"`
-	Verdict  string            `json:"verdict,omitempty"`
-	Causes   []string          `json:"causes,omitempty"`
-	Shape    []int64           `json:"shape" jsonschema:"that was compared; null if nothing was"`
-	Elements int64             `json:"elements"`
-	Differ   int64             `json:"differ" jsonschema:"elements that are not equal"`
-	Disagree int64             `json:"disagree" jsonschema:"elements in which NaN and infinities disagree"`
-	Metrics  map[string]Number `json:"metrics,omitempty"`
-	Left     *Side             `json:"left,omitempty"`
-	Right    *Side             `json:"right,omitempty"`
-	Largest  []Element         `json:"largest,omitempty" jsonschema:"the largest differences"`
-	First    []Element         `json:"first,omitempty" jsonschema:"the first differences"`
-	Spread   *Spread           `json:"spread,omitempty"`
-	Patterns []string          `json:"patterns,omitempty"`
-	Reasons  []string          `json:"reasons,omitempty"`
-	Unseen   string            `json:"unseen,omitempty" jsonschema:"why there was no look at the elements themselves"`
-	Format   string            `json:"format,omitempty" jsonschema:"of a file: the layout of a device dump"`
-	Values   []string          `json:"values,omitempty" jsonschema:"of a file: its first numbers"`
-	Parts    []string          `json:"parts,omitempty" jsonschema:"of a file: its tensors"`
+	Table    string                   `json:"table,omitempty"`
+	Tensor   string                   `json:"tensor"`
+	Verdict  string                   `json:"verdict,omitempty"`
+	Causes   []string                 `json:"causes,omitempty"`
+	Shape    []int64                  `json:"shape" jsonschema:"that was compared; null if nothing was"`
+	Elements int64                    `json:"elements"`
+	Differ   int64                    `json:"differ" jsonschema:"elements that are not equal"`
+	Disagree int64                    `json:"disagree" jsonschema:"elements in which NaN and infinities disagree"`
+	Metrics  map[string]result.Number `json:"metrics,omitempty"`
+	Left     *Side                    `json:"left,omitempty"`
+	Right    *Side                    `json:"right,omitempty"`
+	Largest  []Element                `json:"largest,omitempty" jsonschema:"the largest differences"`
+	First    []Element                `json:"first,omitempty" jsonschema:"the first differences"`
+	Spread   *Spread                  `json:"spread,omitempty"`
+	Patterns []string                 `json:"patterns,omitempty"`
+	Reasons  []string                 `json:"reasons,omitempty"`
+	Unseen   string                   `json:"unseen,omitempty" jsonschema:"why there was no look at the elements themselves"`
+	Format   string                   `json:"format,omitempty" jsonschema:"of a file: the layout of a device dump"`
+	Values   []string                 `json:"values,omitempty" jsonschema:"of a file: its first numbers"`
+	Parts    []string                 `json:"parts,omitempty" jsonschema:"of a file: its tensors"`
 }
 
 // How much of a look goes into an answer.
@@ -190,7 +190,7 @@ func (o *TensorLook) take(l *result.Look, typ string) {
 	if len(l.Histogram) == 0 {
 		return
 	}
-	o.Spread = &Spread{Equal: l.Equal, Low: Number(l.HistogramLow), High: Number(l.HistogramHigh), Histogram: l.Histogram, Axis: l.ChannelAxis, Count: l.ChannelCount, Channels: []Number{}}
+	o.Spread = &Spread{Equal: l.Equal, Low: result.Number(l.HistogramLow), High: result.Number(l.HistogramHigh), Histogram: l.Histogram, Axis: l.ChannelAxis, Count: l.ChannelCount, Channels: []result.Number{}}
 	each := (len(l.Channels) + mostChannels - 1) / mostChannels
 	for i := 0; i < len(l.Channels); i += max(each, 1) {
 		most := 0.0
@@ -240,7 +240,7 @@ func tensorOf(j *verdict.Judged, op *verdict.Operator, name string) (*verdict.Te
 }
 
 func elementOf(e *metric.Element, shape []int64) Element {
-	one := Element{Index: e.Index, Left: Number(e.X + e.XRest), Right: Number(e.Y + e.YRest)}
+	one := Element{Index: e.Index, Left: result.Number(e.X + e.XRest), Right: result.Number(e.Y + e.YRest)}
 	if len(shape) > 0 {
 		one.Place = nd.Place(e.Index, shape)
 	}
@@ -266,10 +266,10 @@ func sideOf(r *result.Row, o *result.Operand, f *metric.SideFacts, left bool) *S
 	for _, c := range []struct {
 		bit int32
 		v   float64
-		to  **Number
+		to  **result.Number
 	}{{result.KnownMax, summary.Stats.Max, &one.Max}, {result.KnownMin, summary.Stats.Min, &one.Min}, {result.KnownMean, summary.Stats.Mean, &one.Mean}, {result.KnownNorm, summary.Stats.Norm, &one.Norm}} {
 		if summary.Has(c.bit) {
-			n := Number(c.v)
+			n := result.Number(c.v)
 			*c.to = &n
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"precision/compare/oracle"
 	oracletell "precision/compare/oracle/tell"
 	"precision/compare/report"
+	"precision/compare/result"
 	"precision/compare/sides"
 	"precision/compare/verdict"
 	"precision/internal/clean"
@@ -58,36 +59,36 @@ type Root struct {
 
 // Finding is an output that a check recomputed.
 type Finding struct {
-	Operator string   `json:"operator"`
-	Type     string   `json:"type"`
-	Output   int      `json:"output"`
-	Verdict  string   `json:"verdict" jsonschema:"ok, suspect, wrong, unknown"`
-	Ratio    *Number  `json:"ratio" jsonschema:"largest error over its bound, null where there is none; up to 1 is rounding"`
-	Expected *Number  `json:"expected,omitempty"`
-	Found    *Number  `json:"found,omitempty"`
-	Place    []int64  `json:"place,omitempty"`
-	Beyond   int64    `json:"beyond" jsonschema:"elements beyond their bound"`
-	Of       int64    `json:"of" jsonschema:"elements looked at"`
-	Pattern  string   `json:"pattern,omitempty"`
-	What     []string `json:"what,omitempty" jsonschema:"what kind of wrong it is, with evidence"`
-	Reasons  []string `json:"reasons,omitempty"`
+	Operator string         `json:"operator"`
+	Type     string         `json:"type"`
+	Output   int            `json:"output"`
+	Verdict  string         `json:"verdict" jsonschema:"ok, suspect, wrong, unknown"`
+	Ratio    *result.Number `json:"ratio" jsonschema:"largest error over its bound, null where there is none; up to 1 is rounding"`
+	Expected *result.Number `json:"expected,omitempty"`
+	Found    *result.Number `json:"found,omitempty"`
+	Place    []int64        `json:"place,omitempty"`
+	Beyond   int64          `json:"beyond" jsonschema:"elements beyond their bound"`
+	Of       int64          `json:"of" jsonschema:"elements looked at"`
+	Pattern  string         `json:"pattern,omitempty"`
+	What     []string       `json:"what,omitempty" jsonschema:"what kind of wrong it is, with evidence"`
+	Reasons  []string       `json:"reasons,omitempty"`
 }
 
 // Origin is an operator of a job at which errors begin.
 type Origin struct {
-	Operator   string   `json:"operator"`
-	Type       string   `json:"type"`
-	Verdict    string   `json:"verdict"`
-	Cause      string   `json:"cause"`
-	Value      Number   `json:"value"`
-	Limit      Number   `json:"limit"`
-	FirstStep  int      `json:"first_step"`
-	Ranks      string   `json:"ranks" jsonschema:"that have it at the first step"`
-	Scope      string   `json:"scope"`
-	Collective bool     `json:"collective,omitempty" jsonschema:"a collective that itself went wrong"`
-	Faults     []string `json:"faults,omitempty"`
-	Places     []string `json:"places,omitempty"`
-	Later      bool     `json:"later,omitempty" jsonschema:"errors appear at an earlier step, of which this may be a consequence"`
+	Operator   string        `json:"operator"`
+	Type       string        `json:"type"`
+	Verdict    string        `json:"verdict"`
+	Cause      string        `json:"cause"`
+	Value      result.Number `json:"value"`
+	Limit      result.Number `json:"limit"`
+	FirstStep  int           `json:"first_step"`
+	Ranks      string        `json:"ranks" jsonschema:"that have it at the first step"`
+	Scope      string        `json:"scope"`
+	Collective bool          `json:"collective,omitempty" jsonschema:"a collective that itself went wrong"`
+	Faults     []string      `json:"faults,omitempty"`
+	Places     []string      `json:"places,omitempty"`
+	Later      bool          `json:"later,omitempty" jsonschema:"errors appear at an earlier step, of which this may be a consequence"`
 }
 
 // Part is the comparison of one rank and step of a job.
@@ -210,7 +211,7 @@ func proofOf(c *report.Card) string {
 func findingOf(f *oracle.Finding) Finding {
 	one := Finding{Operator: clip(f.Op, mostName), Type: f.Type, Output: f.Index, Verdict: f.Verdict.String(), Ratio: known(f.Ratio), Place: f.Worst, Beyond: f.Beyond, Of: f.Looked, Pattern: f.Pattern}
 	if f.Worst != nil {
-		e, g := Number(f.Expected), Number(f.Found)
+		e, g := result.Number(f.Expected), result.Number(f.Found)
 		one.Expected, one.Found = &e, &g
 	}
 	for i := range f.Patterns {

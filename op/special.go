@@ -84,7 +84,7 @@ func slopeOfI1e(x, y float64) float64 {
 }
 
 // erfcx is e^(x²)·erfc(x).
-// Above 25 the asymptotic series (DLMF 7.12.1), since erfc itself is subnormal from 26 on.
+// Above 25 the asymptotic series (DLMF 7.12.1), since erfc itself is subnormal from 26.6 on.
 func erfcx(x float64) float64 {
 	if x > 25 {
 		s := 0.5 / (x * x)

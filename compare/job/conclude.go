@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/order"
 	"precision/internal/whole"
@@ -56,10 +57,10 @@ type Origin struct {
 	Type   string `json:"type,omitempty"`
 	Output int    `json:"output"`
 	// Verdict is the worst of all ranks; Cause, Value and Limit are those of the first.
-	Verdict string `json:"verdict"`
-	Cause   string `json:"cause,omitempty"`
-	Value   Number `json:"value"`
-	Limit   Number `json:"limit"`
+	Verdict string        `json:"verdict"`
+	Cause   string        `json:"cause,omitempty"`
+	Value   result.Number `json:"value"`
+	Limit   result.Number `json:"limit"`
 	// First is the step at which it appears, Ranks are the ranks that have it then, Steps
 	// and AllRanks the steps and ranks that ever have it: lists such as 0,4-7.
 	First    int    `json:"first_step"`

@@ -65,10 +65,10 @@ type Root struct {
 	// Kind is that of [verdict.Root]: wrong, differs, golden, input or weight.
 	Kind string `json:"kind,omitempty"`
 	// Cause is the gravest one: what was measured and what is allowed.
-	Cause     string `json:"cause,omitempty"`
-	Value     Number `json:"value"`
-	Limit     Number `json:"limit"`
-	Inherited int    `json:"inherited,omitempty"`
+	Cause     string        `json:"cause,omitempty"`
+	Value     result.Number `json:"value"`
+	Limit     result.Number `json:"limit"`
+	Inherited int           `json:"inherited,omitempty"`
 	// Argument is what it begins with, nil where that is no argument of a call. Places are other calls that have the same fault.
 	Argument *Argument `json:"argument,omitempty"`
 	Places   []string  `json:"places,omitempty"`
@@ -81,34 +81,6 @@ type Argument struct {
 	Place string `json:"place"`
 	Left  string `json:"left"`
 	Right string `json:"right"`
-}
-
-// Number is a number that JSON may not have: NaN and infinities are texts.
-type Number float64
-
-// MarshalJSON writes the number as tables do.
-func (n Number) MarshalJSON() ([]byte, error) {
-	v := float64(n)
-	switch {
-	case math.IsNaN(v):
-		return []byte(`"NaN"`), nil
-	case math.IsInf(v, 1):
-		return []byte(`"Infinity"`), nil
-	case math.IsInf(v, -1):
-		return []byte(`"-Infinity"`), nil
-	}
-	return strconv.AppendFloat(nil, v, 'g', -1, 64), nil
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (n *Number) UnmarshalJSON(text []byte) error {
-	s := string(text)
-	if u, err := strconv.Unquote(s); err == nil {
-		s = u
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	*n = Number(v)
-	return err
 }
 
 // Lost is a [verdict.Loss] in files.
@@ -191,10 +163,10 @@ func rootOf(j *verdict.Judged, r *verdict.Root) Root {
 	op := &j.Operators[r.Operator]
 	out := j.Worst(r)
 	root := Root{Op: op.Op.Name, Type: op.Op.Type, Output: out.Slot, Verdict: out.Verdict.String(), Order: op.Op.Order,
-		Certainty: r.Certainty.String(), Kind: string(r.Kind), Inherited: r.Inherited, Value: Number(math.NaN()), Limit: Number(math.NaN())}
+		Certainty: r.Certainty.String(), Kind: string(r.Kind), Inherited: r.Inherited, Value: result.Number(math.NaN()), Limit: result.Number(math.NaN())}
 	if len(r.Causes) > 0 {
 		c := r.Causes[0]
-		root.Cause, root.Value, root.Limit = string(c.Kind), Number(c.Value), Number(c.Limit)
+		root.Cause, root.Value, root.Limit = string(c.Kind), result.Number(c.Value), result.Number(c.Limit)
 	}
 	if r.Begin != nil {
 		if row := &j.Table.Rows[r.Begin.Row]; row.Op == op.Op.Name && row.Recorded != nil && row.Recorded.Argument {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"precision/compare/oracle"
+	"precision/compare/result"
 	"precision/dump"
 	"precision/graph"
 	"precision/internal/order"
@@ -265,7 +266,7 @@ func (m *Met) take(f *oracle.Meeting, of *Meeting) {
 		if k < 0 {
 			k = len(m.Faults)
 			m.Faults = append(m.Faults, Fault{Kind: x.Kind, Rank: x.Other, Output: x.Output, Elements: x.Elements, Of: x.Of,
-				Expected: Number(x.Expected), Found: Number(x.Found), Bound: Number(x.Bound)})
+				Expected: result.Number(x.Expected), Found: result.Number(x.Found), Bound: result.Number(x.Bound)})
 			ranks = append(ranks, nil)
 		}
 		ranks[k] = append(ranks[k], x.Rank)

@@ -1,5 +1,7 @@
 package job
 
+import "precision/compare/result"
+
 // What a meeting comes to.
 const (
 	MetOK      = "ok"
@@ -34,9 +36,9 @@ type Fault struct {
 	Output int `json:"output"`
 	// Elements of Of of the first of Ranks are wrong. At the worst of them Expected should be
 	// and Found is, where Bound is allowed.
-	Elements int64  `json:"elements"`
-	Of       int64  `json:"of"`
-	Expected Number `json:"expected"`
-	Found    Number `json:"found"`
-	Bound    Number `json:"bound"`
+	Elements int64         `json:"elements"`
+	Of       int64         `json:"of"`
+	Expected result.Number `json:"expected"`
+	Found    result.Number `json:"found"`
+	Bound    result.Number `json:"bound"`
 }

@@ -32,7 +32,7 @@ type pair [8]byte
 func (p *pair) bits() uint64 { return binary.NativeEndian.Uint64(p[:]) }
 
 // fits32 reports whether all elements of v are exact in float32.
-// Floats of up to 32 bits and whole numbers of up to 24, and views of such.
+// Those of types all of whose values float32 has, and views of such.
 func fits32(v Values) bool {
 	switch v := v.(type) {
 	case *operand:

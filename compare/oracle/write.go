@@ -78,18 +78,15 @@ func dims(shape []int64) string {
 	return strings.Join(text, "x")
 }
 
-// real is a number in JSON, which has no infinities: "Infinity" and "NaN" are
-// strings, and none is null.
+// real is a [result.Number] that is null where there is none, which is NaN here.
 type real float64
 
 func (x real) MarshalJSON() ([]byte, error) {
 	switch f := float64(x); {
 	case math.IsNaN(f):
 		return []byte("null"), nil
-	case math.IsInf(f, 1):
-		return []byte(`"Infinity"`), nil
-	case math.IsInf(f, -1):
-		return []byte(`"-Infinity"`), nil
+	case math.IsInf(f, 0):
+		return result.Number(f).MarshalJSON()
 	default:
 		return json.Marshal(f)
 	}
@@ -97,17 +94,11 @@ func (x real) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (x *real) UnmarshalJSON(text []byte) error {
-	switch string(text) {
-	case "null":
+	if string(text) == "null" {
 		*x = real(nan)
-	case `"Infinity"`:
-		*x = real(math.Inf(1))
-	case `"-Infinity"`:
-		*x = real(math.Inf(-1))
-	default:
-		return json.Unmarshal(text, (*float64)(x))
+		return nil
 	}
-	return nil
+	return (*result.Number)(x).UnmarshalJSON(text)
 }
 
 type jsonReport struct {

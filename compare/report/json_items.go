@@ -44,7 +44,7 @@ func eachItem(raw []byte, f func(item []byte) error) error {
 	return nil
 }
 
-// parseNumber reads a number as appendJSONNumber writes it.
+// parseNumber reads a number as [result.Number] is written.
 func parseNumber(item []byte) (float64, error) {
 	switch string(item) {
 	case `"NaN"`:

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"precision/compare/result"
 	"precision/internal/clean"
 )
 
@@ -124,7 +124,7 @@ func (w *jsonWriter) text(s string)     { w.item(); w.b = appendJSONText(w.b, s)
 func (w *jsonWriter) int(n int64)       { w.item(); w.b = strconv.AppendInt(w.b, n, 10) }
 func (w *jsonWriter) bool(v bool)       { w.item(); w.b = strconv.AppendBool(w.b, v) }
 func (w *jsonWriter) null()             { w.item(); w.b = append(w.b, "null"...) }
-func (w *jsonWriter) number(v float64)  { w.item(); w.b = appendJSONNumber(w.b, v) }
+func (w *jsonWriter) number(v float64)  { w.item(); w.b = result.Number(v).Append(w.b) }
 func (w *jsonWriter) unsigned(n uint64) { w.item(); w.b = strconv.AppendUint(w.b, n, 10) }
 
 // texts writes a list of texts.
@@ -147,20 +147,6 @@ func (w *jsonWriter) bytes(s string) {
 	w.key("base64")
 	w.text(base64.StdEncoding.EncodeToString([]byte(s)))
 	w.close('}')
-}
-
-// appendJSONNumber appends a number, with all digits it takes to read back the
-// same; those that JSON has not as texts.
-func appendJSONNumber(b []byte, v float64) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(b, `"NaN"`...)
-	case math.IsInf(v, 1):
-		return append(b, `"Infinity"`...)
-	case math.IsInf(v, -1):
-		return append(b, `"-Infinity"`...)
-	}
-	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
 // appendJSONText appends a text in quotes. Bytes that are not UTF-8 are written as in

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/clean"
 	"precision/internal/msg"
@@ -129,7 +130,7 @@ func (x SARIF) result(j *verdict.Judged, r *verdict.Root, index map[verdict.Kind
 	list := []map[string]any{}
 	for i := range r.Causes {
 		c := &r.Causes[i]
-		list = append(list, map[string]any{"kind": string(c.Kind), "value": jsonNumber(c.Value), "limit": jsonNumber(c.Limit)})
+		list = append(list, map[string]any{"kind": string(c.Kind), "value": result.Number(c.Value), "limit": result.Number(c.Limit)})
 	}
 	worst := r.Causes[0].Kind
 	hash := sha256.Sum256([]byte(tensor))
@@ -158,11 +159,6 @@ func levelOf(suspicion bool) string {
 	}
 	return "error"
 }
-
-// jsonNumber is a number that may be one JSON has not.
-type jsonNumber float64
-
-func (n jsonNumber) MarshalJSON() ([]byte, error) { return appendJSONNumber(nil, float64(n)), nil }
 
 func notNil(list []string) []string {
 	if list == nil {

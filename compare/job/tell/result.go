@@ -168,7 +168,7 @@ func Why(lang msg.Lang, m *job.Met) string {
 	return lang.T("job.why."+m.Why, args...)
 }
 
-func figure(n job.Number) string { return strconv.FormatFloat(float64(n), 'g', 6, 64) }
+func figure(n result.Number) string { return strconv.FormatFloat(float64(n), 'g', 6, 64) }
 
 func (s *speaker) group(m *job.Met) string {
 	groups := m.Groups

@@ -42,8 +42,8 @@ type data struct {
 
 // heat is what monitors recorded: of each output its size at each step, over its median; null where there is no number.
 type heat struct {
-	Steps []int64         `json:"steps"`
-	Sizes [][]html.Number `json:"sizes"` // in the order of outputs
+	Steps []int64           `json:"steps"`
+	Sizes [][]result.Number `json:"sizes"` // in the order of outputs
 }
 
 // heatOf arranges the history of outputs by steps; nil where there is none.
@@ -62,20 +62,20 @@ func heatOf(findings []oracle.Finding) *heat {
 		at[step] = i
 	}
 	for i := range findings {
-		row := make([]html.Number, len(h.Steps))
+		row := make([]result.Number, len(h.Steps))
 		var sizes []float64
 		for k := range row {
-			row[k] = html.Number(math.NaN())
+			row[k] = result.Number(math.NaN())
 		}
 		for _, p := range findings[i].History {
-			if row[at[p.Step]] = html.Number(p.Size); p.Size-p.Size == 0 {
+			if row[at[p.Step]] = result.Number(p.Size); p.Size-p.Size == 0 {
 				sizes = append(sizes, p.Size)
 			}
 		}
 		slices.Sort(sizes)
 		if n := len(sizes); n > 0 && sizes[n/2] > 0 {
 			for k := range row {
-				row[k] /= html.Number(sizes[n/2])
+				row[k] /= result.Number(sizes[n/2])
 			}
 		}
 		h.Sizes = append(h.Sizes, row)
@@ -86,24 +86,24 @@ func heatOf(findings []oracle.Finding) *heat {
 // outputs are in execution order. Ratio is the largest error as a share of what rounding may do; Worst the place of that
 // element, in the axes of the framework; Expected, Found and Bound its numbers.
 type outputs struct {
-	Op       []string      `json:"op"`
-	Type     []string      `json:"type"`
-	Rank     []int         `json:"rank"`
-	Index    []int         `json:"index"`
-	State    string        `json:"states"` // a letter each, see letters
-	Ratio    []html.Number `json:"ratio"`
-	Worst    [][]int64     `json:"worst"`
-	Expected []html.Number `json:"expected"`
-	Found    []html.Number `json:"found"`
-	Bound    []html.Number `json:"bound"`
-	Largest  []html.Number `json:"largest"`
-	DType    []string      `json:"dtype"`
-	Shape    [][]int64     `json:"shape"`
-	Elements []int64       `json:"elements"`
-	Looked   []int64       `json:"looked"`
-	Beyond   []int64       `json:"beyond"`
-	Reason   []int         `json:"reason"` // places in the reasons of a language
-	Kind     []int         `json:"kind"`   // places in the kinds of wrong of a language, -1 for none
+	Op       []string        `json:"op"`
+	Type     []string        `json:"type"`
+	Rank     []int           `json:"rank"`
+	Index    []int           `json:"index"`
+	State    string          `json:"states"` // a letter each, see letters
+	Ratio    []result.Number `json:"ratio"`
+	Worst    [][]int64       `json:"worst"`
+	Expected []result.Number `json:"expected"`
+	Found    []result.Number `json:"found"`
+	Bound    []result.Number `json:"bound"`
+	Largest  []result.Number `json:"largest"`
+	DType    []string        `json:"dtype"`
+	Shape    [][]int64       `json:"shape"`
+	Elements []int64         `json:"elements"`
+	Looked   []int64         `json:"looked"`
+	Beyond   []int64         `json:"beyond"`
+	Reason   []int           `json:"reason"` // places in the reasons of a language
+	Kind     []int           `json:"kind"`   // places in the kinds of wrong of a language, -1 for none
 }
 
 // letters are the states of outputs as the scripts know them: good, suspect, bad, and uncompared for what is unknown.
@@ -139,13 +139,13 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 		f := &findings[i]
 		states.WriteByte(letters[f.Verdict])
 		out.Op, out.Type, out.Rank, out.Index = append(out.Op, report.Clean(f.Op)), append(out.Type, report.Clean(f.Type)), append(out.Rank, f.Rank), append(out.Index, f.Index)
-		out.Ratio, out.Worst = append(out.Ratio, html.Number(f.Ratio)), append(out.Worst, f.Worst)
-		out.Expected, out.Found, out.Bound = append(out.Expected, html.Number(f.Expected)), append(out.Found, html.Number(f.Found)), append(out.Bound, html.Number(f.Bound))
+		out.Ratio, out.Worst = append(out.Ratio, result.Number(f.Ratio)), append(out.Worst, f.Worst)
+		out.Expected, out.Found, out.Bound = append(out.Expected, result.Number(f.Expected)), append(out.Found, result.Number(f.Found)), append(out.Bound, result.Number(f.Bound))
 		dtype := ""
 		if f.Shape != nil {
 			dtype = f.DType.String()
 		}
-		out.Largest, out.DType, out.Shape = append(out.Largest, html.Number(f.Largest)), append(out.DType, dtype), append(out.Shape, f.Shape)
+		out.Largest, out.DType, out.Shape = append(out.Largest, result.Number(f.Largest)), append(out.DType, dtype), append(out.Shape, f.Shape)
 		out.Elements, out.Looked, out.Beyond = append(out.Elements, f.Elements), append(out.Looked, f.Looked), append(out.Beyond, f.Beyond)
 		key := say(msg.English, f.Reasons) // the same in one language is the same in all
 		place, known := places[key]

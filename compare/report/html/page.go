@@ -3,7 +3,6 @@ package html
 import (
 	"cmp"
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 
@@ -88,41 +87,25 @@ type rootData struct {
 // rowData is the verdict of rows: a letter for each, and the causes of those that
 // have some.
 type rowData struct {
-	Verdicts string   `json:"verdicts"`
-	Row      []int    `json:"row"`
-	Kind     []string `json:"kind"`
-	Value    []Number `json:"value"`
-	Limit    []Number `json:"limit"`
-	Count    []int64  `json:"count"`
-	Of       []int64  `json:"of"`
-	First    []int64  `json:"first"`
-	Waived   []int    `json:"waived"` // places in these lists
+	Verdicts string          `json:"verdicts"`
+	Row      []int           `json:"row"`
+	Kind     []string        `json:"kind"`
+	Value    []result.Number `json:"value"`
+	Limit    []result.Number `json:"limit"`
+	Count    []int64         `json:"count"`
+	Of       []int64         `json:"of"`
+	First    []int64         `json:"first"`
+	Waived   []int           `json:"waived"` // places in these lists
 }
 
 // opData is the state of operators, in execution order.
 type opData struct {
 	// At is the place in the table's operators; -1-r where row r names one that
 	// the table does not list.
-	At     []int          `json:"at"`
-	States string         `json:"states"`
-	From   map[int][]int  `json:"from"`
-	Factor map[int]Number `json:"factor"`
-}
-
-// Number is written as [report.WriteJSON] writes numbers.
-type Number float64
-
-func (n Number) MarshalJSON() ([]byte, error) {
-	switch v := float64(n); {
-	case math.IsNaN(v):
-		return []byte(`"NaN"`), nil
-	case math.IsInf(v, 1):
-		return []byte(`"Infinity"`), nil
-	case math.IsInf(v, -1):
-		return []byte(`"-Infinity"`), nil
-	default:
-		return json.Marshal(v)
-	}
+	At     []int                 `json:"at"`
+	States string                `json:"states"`
+	From   map[int][]int         `json:"from"`
+	Factor map[int]result.Number `json:"factor"`
 }
 
 // letters are the first letters of verdicts and states, as the page reads them.
@@ -230,7 +213,7 @@ func Segments(list []report.Segment) []Segment {
 }
 
 func operators(j *verdict.Judged) opData {
-	d := opData{From: map[int][]int{}, Factor: map[int]Number{}}
+	d := opData{From: map[int][]int{}, Factor: map[int]result.Number{}}
 	at := make(map[string]int, len(j.Table.Ops))
 	for i := range j.Table.Ops {
 		if _, twice := at[j.Table.Ops[i].Name]; !twice {
@@ -250,7 +233,7 @@ func operators(j *verdict.Judged) opData {
 			d.From[i] = op.From
 		}
 		if op.Sensitive > 0 {
-			d.Factor[i] = Number(op.Sensitive)
+			d.Factor[i] = result.Number(op.Sensitive)
 		}
 	}
 	d.States = states.String()
@@ -288,7 +271,7 @@ func (d *rowData) cause(row int, c *verdict.Cause) {
 	if c.Waived {
 		d.Waived = append(d.Waived, len(d.Row))
 	}
-	value, limit := Number(c.Value), Number(c.Limit)
+	value, limit := result.Number(c.Value), result.Number(c.Limit)
 	d.Row = append(d.Row, row)
 	d.Kind = append(d.Kind, string(c.Kind))
 	d.Value, d.Limit = append(d.Value, value), append(d.Limit, limit)
