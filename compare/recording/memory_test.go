@@ -442,6 +442,26 @@ func TestFirstProductShorter(t *testing.T) {
 	}
 }
 
+// TestShorterInside: what a call takes from results of products of ten bits may be as far off as others are, where the largest, the smallest
+// and the sums of all of them hide it.
+func TestShorterInside(t *testing.T) {
+	record := func(off, hidden, taken float64) string {
+		x, list := sized(2, 0), []string(nil)
+		for i := range 6 {
+			y := sized(3+float64(i), off)
+			list = append(list, entry("Functional.linear", i, []string{x, sized(1.1+float64(i)/8, 0)}, y), entry("Functional.gelu", i, []string{y}, sized(2.5+float64(i), off)))
+			x = sized(2.5+float64(i), off)
+		}
+		scores := sized(9.5, hidden)
+		return written(t, append(list, entry("Functional.linear", 6, []string{x, sized(2.3, 0)}, scores), entry("Torch.gather", 0, []string{scores}, sized(7.25, taken)))...)
+	}
+	for taken, want := range map[float64][]string{4e-4: nil, 6e-3: {"Torch.gather.0.forward"}} {
+		if j := judged(t, record(3e-4, 1e-6, taken), record(0, 0, 0)); !slices.Equal(rootNames(j), want) {
+			t.Errorf("%g: %s, roots %v, expected %v", taken, j.Verdict, rootNames(j), want)
+		}
+	}
+}
+
 // TestMaskOfBatchReordered: of a batch in another order a mask that came by a way that was not recorded has another checksum, too; of the
 // same batch that is a root.
 func TestMaskOfBatchReordered(t *testing.T) {

@@ -122,7 +122,7 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 	}
 	coarsest := w.coarsest(op)
 	if a.stirred && !w.elementwise(op) {
-		in = max(in, min(w.level, mostInside*coarsest))
+		in = max(in, min(w.level, mostInside*max(coarsest, w.short)))
 	}
 	for k := range op.Outputs {
 		r := w.row(&op.Outputs[k])
