@@ -55,3 +55,5 @@ require (
 	golang.org/x/text v0.23.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 )
+
+replace github.com/andybalholm/brotli => ./tools/nobrotli
