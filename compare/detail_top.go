@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"container/heap"
 	"math"
-	"precision/internal/order"
 	"slices"
+
+	"precision/internal/order"
 )
 
 // element is a pair of values with its errors.

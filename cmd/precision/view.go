@@ -1,12 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -104,63 +103,44 @@ func servePage(ctx context.Context, e env, path string, port int) (int, error) {
 		fmt.Fprintln(e.stdout, lang.T("cli.view.ssh", fmt.Sprintf("ssh -N -L %s:127.0.0.1:%s %s", number, number, name)))
 	}
 	fmt.Fprintln(e.stdout, lang.T("cli.view.end"))
-	stop := context.AfterFunc(ctx, func() { listener.Close() })
+	server := &http.Server{Handler: pageHandler(path, token, listener.Addr().String()), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
-	for {
-		connection, err := listener.Accept()
-		if ctx.Err() != nil {
-			return exitOK, nil
-		}
-		if err != nil {
-			return exitError, err
-		}
-		go serveOne(connection, path, token, listener.Addr().String())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return exitError, err
 	}
+	return exitOK, nil
 }
 
-const (
-	// mostAsked bounds what is read of a request; a browser's has some hundred bytes.
-	mostAsked = 64 << 10
-	// mostWaited bounds how long a connection may take to ask, as browsers open some that never do, and to take the answer.
-	mostWaited = 10 * time.Second
-	mostTaken  = 10 * time.Minute
-)
-
-// serveOne answers one request of a connection and closes it. [http.Server] would bring HTTP/2 and more, 0.4 MB of program, for a
-// page that a browser asks for once.
-func serveOne(connection net.Conn, path, token, host string) {
-	defer connection.Close()
-	connection.SetDeadline(time.Now().Add(mostWaited))
-	r, err := http.ReadRequest(bufio.NewReader(io.LimitReader(connection, mostAsked)))
-	if err != nil {
-		return
-	}
-	connection.SetDeadline(time.Now().Add(mostTaken))
-	answer := pageFor(r, path, token, host)
-	defer answer.Body.Close()
-	answer.Write(connection)
-}
-
-// pageFor is the page, or a report below its folder that it shows in place, for who knows the token, and asks for this very host,
-// so that no other site can read it through a name that leads here.
-func pageFor(r *http.Request, path, token, host string) *http.Response {
+// pageHandler gives the page, and the reports below its folder that it shows in place, to who knows the token, and asks for this
+// very host, so that no other site can read it through a name that leads here.
+func pageHandler(path, token, host string) http.Handler {
 	_, port, _ := net.SplitHostPort(host)
-	given, part, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	known := r.Host == host || r.Host == net.JoinHostPort("localhost", port)
-	answer := &http.Response{StatusCode: http.StatusNotFound, ProtoMajor: 1, ProtoMinor: 1, Request: r, Close: true, Header: http.Header{
-		"Content-Type": {"text/html; charset=utf-8"}, "Referrer-Policy": {"no-referrer"}, "Cache-Control": {"no-store"}, "X-Content-Type-Options": {"nosniff"}}, Body: http.NoBody}
-	if !known || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 || r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return answer
-	}
-	name := path
-	if part != "" {
-		name = filepath.Join(filepath.Dir(path), filepath.FromSlash(part))
-		if !filepath.IsLocal(filepath.FromSlash(part)) || !run.IsPage(name) {
-			return answer
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		given, part, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		known := r.Host == host || r.Host == net.JoinHostPort("localhost", port)
+		if !known || subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 || r.Method != http.MethodGet && r.Method != http.MethodHead {
+			http.NotFound(w, r)
+			return
 		}
-	}
-	if file, size, err := plainfile.Open(name, "a report"); err == nil {
-		answer.StatusCode, answer.ContentLength, answer.Body = http.StatusOK, size, file
-	}
-	return answer
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		name := path
+		if part != "" {
+			name = filepath.Join(filepath.Dir(path), filepath.FromSlash(part))
+			if !filepath.IsLocal(filepath.FromSlash(part)) || !run.IsPage(name) {
+				http.NotFound(w, r)
+				return
+			}
+		}
+		file, _, err := plainfile.Open(name, "a report")
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		defer file.Close()
+		http.ServeContent(w, r, "", time.Time{}, file)
+	})
 }

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,21 +140,7 @@ func TestServed(t *testing.T) {
 	}
 	part := "<p>the part" + `<script type="application/gzip;base64" id="precision"></script>`
 	writeAll(t, map[string]string{filepath.Join(filepath.Dir(path), "tables", "a b.html"): part, filepath.Join(filepath.Dir(path), "secret.html"): "no report"})
-	ask := func(method, host, target string) (status int, body string) {
-		t.Helper()
-		here, there := net.Pipe()
-		go serveOne(there, path, "SECRET", "127.0.0.1:4321")
-		fmt.Fprintf(here, "%s %s HTTP/1.1\r\nHost: %s\r\n\r\n", method, target, host)
-		answer, err := http.ReadResponse(bufio.NewReader(here), &http.Request{Method: method})
-		if err != nil {
-			t.Fatalf("%s %s: %v", method, target, err)
-		}
-		text, err := io.ReadAll(answer.Body)
-		if err != nil || answer.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s %s: %v, %v", method, target, answer.Header, err)
-		}
-		return answer.StatusCode, string(text)
-	}
+	handler := pageHandler(path, "SECRET", "127.0.0.1:4321")
 	for _, c := range []struct {
 		method, host, path string
 		status             int
@@ -168,11 +151,16 @@ func TestServed(t *testing.T) {
 		{"GET", "127.0.0.1:4321", "/SECRET/secret.html", 404}, {"GET", "127.0.0.1:4321", "/SECRET/tables", 404}, {"GET", "127.0.0.1:4321", "/SECRET/tables/none.html", 404},
 		{"GET", "127.0.0.1:4321", "/SECRET/../" + filepath.Base(filepath.Dir(path)) + "/tables/a%20b.html", 404}, {"GET", "127.0.0.1:4321", "/SECRE/tables/a%20b.html", 404},
 	} {
-		if status, body := ask(c.method, c.host, c.path); status != c.status || (c.status == http.StatusOK && c.method == "GET") != (body == "the page") {
-			t.Errorf("%s %s%s: status %d, body %q", c.method, c.host, c.path, status, body)
+		r := httptest.NewRequest(c.method, "http://"+c.host+c.path, nil)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		if w.Code != c.status || (c.status == http.StatusOK && c.method == "GET") != (w.Body.String() == "the page") {
+			t.Errorf("%s %s%s: status %d, body %q", c.method, c.host, c.path, w.Code, w.Body.String())
 		}
 	}
-	if status, body := ask("GET", "127.0.0.1:4321", "/SECRET/tables/a%20b.html"); status != http.StatusOK || body != part {
-		t.Errorf("the page of a part: status %d, body %q", status, body)
+	r := httptest.NewRequest("GET", "http://127.0.0.1:4321/SECRET/tables/a%20b.html", nil)
+	w := httptest.NewRecorder()
+	if handler.ServeHTTP(w, r); w.Code != http.StatusOK || w.Body.String() != part {
+		t.Errorf("the page of a part: status %d, body %q", w.Code, w.Body.String())
 	}
 }

@@ -303,7 +303,6 @@ func ropeCache(k *invocation) []Reading {
 		most, place := rowsOfCache(cache, width, mode == "PA_NZ" || mode == "PA_BLK_NZ", size)
 		at := rows
 		switch mode {
-
 		case "Norm": // (B, 1, length, width), and places in the sequence
 			at = slices.Clone(rows)
 			for i := range at {
