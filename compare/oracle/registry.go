@@ -148,18 +148,6 @@ func snake(t string) string {
 	return b.String()
 }
 
-// Types lists the operator types that can be recomputed.
-func Types() []string {
-	var out []string
-	for _, row := range catalogue.All() {
-		if f, _ := kernelFunction(row); f != nil || row.Kernel != "" {
-			out = append(out, slices.DeleteFunc(slices.Clone(row.Names), func(name string) bool { return !isKernel(name) })...)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 func containsFold(s, part string) bool { return strings.Contains(strings.ToLower(s), part) }
 
 // function is a function of PyTorch or torch_npu: what its parameters are, and what it

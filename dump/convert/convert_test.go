@@ -243,15 +243,15 @@ func TestIntoItself(t *testing.T) {
 		for i := range 3 {
 			s, err := Files(dir, true)
 			if err != nil || len(s.Files) != 5 {
-				t.Fatalf("%s, %d: %v, %v", typ, i, s.Files, err)
+				t.Fatalf("type %d, %d: %v, %v", typ, i, s.Files, err)
 			}
 			r, err := Convert(t.Context(), s.Files, Options{Type: typ, Out: dir, Compat: true})
 			if err != nil || r.Code() != dump.CodeType || r.Written() != 4 {
-				t.Fatalf("%s, %d: code %d, %d written, %v", typ, i, r.Code(), r.Written(), err)
+				t.Fatalf("type %d, %d: code %d, %d written, %v", typ, i, r.Code(), r.Written(), err)
 			}
 			now := listing(t, dir)
 			if i > 0 && !slices.Equal(now, before) {
-				t.Errorf("%s: %v, then %v", typ, before, now)
+				t.Errorf("type %d: %v, then %v", typ, before, now)
 			}
 			before = now
 		}

@@ -24,14 +24,6 @@ const (
 
 var typeNames = [...]string{Npy: "npy", Bin: "bin", MSNpy: "msnpy", PT: "pt"}
 
-// String is the name of the type on a command line.
-func (t Type) String() string {
-	if int(t) < len(typeNames) {
-		return typeNames[t]
-	}
-	return fmt.Sprintf("Type(%d)", t)
-}
-
 // ParseType returns the type of a name.
 func ParseType(name string) (Type, bool) {
 	for t, s := range typeNames {
