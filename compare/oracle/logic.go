@@ -107,6 +107,7 @@ func (k *invocation) whole(v Values) Values {
 
 // compared is an operand of a comparison; a number may be rounded to the type of the
 // tensor that it is compared with.
+// The bound is the distance of the number to its rounded self, so that a comparison within it may go either way.
 func (k *invocation) compared(name, with string) Values {
 	a := k.args[name]
 	refuseIf(a.none(), NoInput, name)
@@ -130,6 +131,7 @@ func (k *invocation) compared(name, with string) Values {
 }
 
 // nearly is a tensor that may have been rounded to a type.
+// Numbers that would overflow the type are left as they are.
 func nearly(v Values, p precisionOf) Values {
 	if p.integer {
 		return v
@@ -154,6 +156,7 @@ func (k *invocation) choice(condition, first, second string) Values {
 }
 
 // chosen is x where c is not 0, else z.
+// The bound is that of the side that was chosen; nothing of the other goes in, not even NaN.
 func chosen(c, x, z Values) Values {
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
 		for i := range y {
@@ -170,6 +173,7 @@ func chosen(c, x, z Values) Values {
 }
 
 // masked are the gradients of a choice.
+// Each side gets the gradient where it was chosen and 0 elsewhere, summed over the axes that were repeated.
 func masked(condition, first, second string) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		side := func(name string, when bool) func() Values {
@@ -210,6 +214,7 @@ func buildSelect(c *Call) Values {
 }
 
 // forEach is a function of each tensor of a list: _foreach_add is add. Arguments that are lists go along.
+// An argument that is no list serves all tensors.
 func forEach(k *invocation) []Reading {
 	_, name, _ := strings.Cut(k.name, "foreach_")
 	f := functions()[name]

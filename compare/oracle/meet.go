@@ -223,6 +223,8 @@ func (e *end) tensor(output bool, i int) *operand {
 
 // sizes are the numbers of elements of an input and an output of an end, -1 where it has
 // none.
+// It also notes whether the two share an address on the device: then the input may be the result already, and nothing
+// is accused.
 func (m *meeting) sizes(i, tensor int) (in, out int64) {
 	e := m.open(i)
 	defer m.done(e)
@@ -238,6 +240,8 @@ func (m *meeting) sizes(i, tensor int) (in, out int64) {
 }
 
 // check judges all outputs.
+// The kind of operator is that of the first member; outputs are judged one after the other until something makes the
+// meeting unknown.
 func (m *meeting) check() {
 	if len(m.ends) < 2 {
 		m.unknown(WhyOneRank)
@@ -309,6 +313,8 @@ var reduces = map[string]bool{"HcomAllReduce": true, "HcomReduceScatter": true}
 
 // pieces tell of each type what the output of a member is made of, in a group of size
 // members with inputs of in and outputs of out elements; nil where the sizes do not go together.
+// For R members and member r: AllReduce is all inputs whole; ReduceScatter those from r·out on; AllGather the inputs
+// one behind the other; Broadcast the root's; AllToAll block r of each input in turn.
 var pieces = map[string]func(size, member, root int, in, out int64) []piece{
 	"HcomAllReduce": func(_, _, _ int, in, out int64) []piece {
 		if in != out {
@@ -399,6 +405,7 @@ func (m *meeting) partitions(in, out int64) []partition {
 
 // split puts n members into groups of a size: of neighbours, of members that are a stride apart within
 // a block, as of the data-parallel ranks where others are tensor and pipeline parallel, and across all.
+// Member i of stride s is in group ⌊i/(size·s)⌋·s + i mod s: s = 1 are neighbours, s = n/size members across all.
 func (m *meeting) split(n, size int, how string) (list []partition) {
 	if size < 2 || n%size != 0 {
 		return nil
@@ -427,6 +434,7 @@ const (
 
 // choose takes the first partition whose groups explain all outputs on a few elements, or
 // else the one that explains most.
+// A partition that was only found by what fits says so (GroupValues), but for that of all ranks.
 func (m *meeting) choose(list []partition, tensor int, p precisionOf) partition {
 	if len(list) == 1 {
 		return list[0]
@@ -511,6 +519,7 @@ func (m *meeting) made(size, member int, in, out int64) []piece {
 
 // findRoot finds the member whose input most members of a group have as their output, where no graph
 // names the root of a broadcast; of as many the first.
+// 64 elements at 8 spots are compared.
 func (m *meeting) findRoot(group []int, t int, n int64) {
 	m.root = 0
 	if _, ok := m.number("root_rank"); ok || m.kind != "HcomBroadcast" {
@@ -572,6 +581,7 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) []*outcome
 	for k := range group {
 		list[k] = &outcome{judge: &judge{p: p, exact: m.exact(), ratio: nan, worst: -1}}
 	}
+	// A portion at a time, so that a batch of them is read rank by rank.
 	size := int64(slabOfRanks)
 	if few > 0 {
 		size = few
@@ -645,7 +655,7 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 		})
 	}
 	if reduces[m.kind] {
-		m.bound(len(group), y, b, p)
+		roomOf(m.Reduction, len(group), p, y, b)
 	}
 	var bits []byte
 	for k, place := range group {
@@ -690,6 +700,7 @@ func byMember(batch []portion, n int, of func(*portion) int) [][]int {
 }
 
 // exact tells that nothing is rounded.
+// Of integers the bound is 0, too.
 func (m *meeting) exact() bool {
 	return !reduces[m.kind] || m.Reduction == "max" || m.Reduction == "min"
 }
@@ -699,29 +710,6 @@ func appendBits(bits []byte, x []float64) []byte {
 		bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(v))
 	}
 	return bits
-}
-
-// bound makes of the sums of sizes in b the bounds of the results in y, which hold for any order of
-// sums: g(R-1)·Σ|x_r|, and v·(R-1)·Σ|x_r| where partial sums may be rounded to a narrow type.
-func (m *meeting) bound(size int, y, b []float64, p precisionOf) {
-	n := float64(size)
-	unit := max(gamma(n, u32), p.v*(n-1))
-	if p.integer {
-		unit = 0
-	}
-	for i := range y {
-		switch m.Reduction {
-		case "max", "min":
-			b[i] = 0
-		case "prod":
-			b[i] = unit * abs(y[i])
-		case "mean", "avg":
-			y[i] /= n
-			b[i] = (unit*b[i])/n + u32*abs(y[i])
-		default:
-			b[i] *= unit
-		}
-	}
 }
 
 // group judges the outputs of a group; found tells that its members were guessed.
@@ -767,6 +755,7 @@ func (m *meeting) alike() bool {
 }
 
 // apart blames the members whose outputs are within the bound and not those of the others.
+// Checksums of whole outputs are compared, and those of most members are taken for right.
 func (m *meeting) apart(group []int, t int, list []*outcome, sums []uint32) {
 	most := common(sums)
 	for k, sum := range sums {

@@ -188,18 +188,19 @@ func roomOf(op string, ranks int, p precisionOf, y, b []float64) {
 	if p.v == 0x1p-53 {
 		unit = gamma(n, u64)
 	}
-	if p.integer || ranks < 3 && op != "mean" {
+	mean := op == "mean" || op == "avg" // as graphs have it
+	if p.integer || ranks < 3 && !mean {
 		unit = 0
 	}
 	for i := range y {
-		switch op {
-		case "max", "min":
-			b[i] = 0
-		case "prod":
-			b[i] = unit * abs(y[i])
-		case "mean":
+		switch {
+		case mean:
 			y[i] /= n
 			b[i] = unit*b[i]/n + max(p.v, u32)*abs(y[i])
+		case op == "max" || op == "min":
+			b[i] = 0
+		case op == "prod":
+			b[i] = unit * abs(y[i])
 		default:
 			b[i] *= unit
 		}

@@ -29,6 +29,9 @@ const (
 
 // explain tries what kind of wrong an output is, and names the kind that its
 // numbers bear out best.
+// Outputs of up to mostExplained elements are looked at whole, larger ones at samples, extremes and misses. Values,
+// bounds and recorded numbers go to the hypotheses of compare/pattern; readings that leave the graph are tried where
+// these say nothing or little.
 func (c *checker) explain(f *Finding, best Reading, j *judge) {
 	v := best.out(c.index)
 	n := c.rec.view.Len()
@@ -110,6 +113,7 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 }
 
 // show keeps the elements of an output and what they should be, where that is no more than a moment's work.
+// Up to 2 M elements, if they can be recomputed in as many operations as a second look takes.
 func (c *checker) show(f *Finding, best Reading) {
 	v, n := best.out(c.index), c.rec.view.Len()
 	if n > mostPictured || cost(v)*float64(n) > mostRechecked {
@@ -138,6 +142,7 @@ func isGeneral(f *pattern.Finding) bool {
 }
 
 // tensors are the inputs that have one number for every element, or one for all.
+// What a factor or an offset of each element may be.
 func (c *checker) tensors(n int) []pattern.Tensor {
 	var out []pattern.Tensor
 	for _, o := range c.call.operands() {
@@ -261,6 +266,7 @@ type alternative struct {
 }
 
 // alternatives lists what can be left out of v.
+// Without the bias; the product without what is done to it; and two blocks of weights exchanged.
 func alternatives(v Values) []alternative {
 	var out []alternative
 	try := func(kind pattern.Kind, change func(v Values) Values) {
@@ -328,6 +334,7 @@ func (o *otherReadings) given(name string, a *argument) []Reading {
 }
 
 // add keeps readings that come nearer to what was recorded.
+// They must take away a twentieth of the error at least.
 func (o *otherReadings) add(kind pattern.Kind, args any, readings []Reading) {
 	was := apartOf(o.want, o.got)
 	for _, r := range readings {
@@ -364,6 +371,7 @@ func renumbered(o *operand, of func(list []float64, j int64) float64) *argument 
 }
 
 // taken is an argument with slices of others in their places along an axis; of a list of tensors, these.
+// from says which slice comes in the place of slice e; a list of tensors has a slice each.
 func taken(a *argument, axis int, from func(e int64) int64) *argument {
 	switch {
 	case a.tensor():
@@ -396,6 +404,9 @@ const (
 
 // inOrder tries slices of an argument along an axis, which no two share an element of the output, in the order that was recorded: two
 // exchanged, or one taken for another.
+// n readings with all slices by further on tell of each element which slice would explain it; a reading with one
+// slice changed tells which elements depend on it. A slice is moved where one other explains all of its elements: 2n
+// readings, not n².
 func (o *otherReadings) inOrder(name string, a *argument, axis int, n int64) {
 	if n < 3 || n > mostSlices {
 		return
@@ -448,6 +459,7 @@ func (o *otherReadings) inOrder(name string, a *argument, axis int, n int64) {
 
 // entries tries one entry of a table of pages taken for another: that of the page behind or before, of its neighbours in the table,
 // or any of the first pages.
+// The first 64 entries; each value once.
 func (o *otherReadings) entries(name string, a *argument) {
 	list, width := must.Get(numbers(a.op)), a.op.shape[len(a.op.shape)-1]
 	for e := range min(int64(len(list)), mostEntries) {
