@@ -162,6 +162,9 @@ type checker struct {
 	buf []float64
 }
 
+// The order of verdicts: nothing to look at, nothing that can be judged, beyond its bound, and then what is suspect
+// though within it: sums of rows, errors that long sums rarely have, saturation, flushed and lost numbers, and
+// roundings that no rounding to nearest makes or that are all to one side.
 func (c *checker) check(f *Finding, readings []Reading) {
 	f.Shape, f.Elements, f.DType = c.rec.shape, c.rec.view.Len(), c.rec.numeric()
 	if f.Elements == 0 {
@@ -357,6 +360,7 @@ func (c *checker) mildest(readings []Reading, idx []int64) (least *judge) {
 }
 
 // unlikely judges what lies far out within the bound of long sums, by what these are off by in practice; nil where there is nothing.
+// They are judged again with bounds of g(6·√K) in place of g(K) and the scatter of their own factors.
 func (c *checker) unlikely(j *judge) *judge {
 	idx := j.apart.places()
 	if len(idx) == 0 {
@@ -400,6 +404,7 @@ const mostTried = 512
 
 // tried looks at a sample under every reading: in which order they explain it, and how many
 // elements each leaves. Where the first leaves none it comes alone, unless all are asked for.
+// 512 places at most. What leaves nothing beyond and judges something comes first, then what judges nothing.
 func (c *checker) tried(readings []Reading, all bool) (order []int, beyond []int64, err error) {
 	if err := c.scan(); err != nil {
 		return nil, nil, err
@@ -491,6 +496,7 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 }
 
 // thinned keeps about n evenly spaced members of a list.
+// The first is among them.
 func thinned(idx []int64, n int) []int64 {
 	out := make([]int64, 0, n)
 	for i := range n {
@@ -501,6 +507,8 @@ func thinned(idx []int64, n int) []int64 {
 
 // judge compares what was recorded with v, as much of it as the operator's cost
 // allows.
+// Narrow types are screened in float32 where that is quick; what costs no more than mostMultiplied is judged whole in
+// float64, anything else by a sample.
 func (c *checker) judge(v Values) (*judge, error) {
 	j := newJudge(c.rec.numeric(), isExact(v))
 	if t := c.call.terms; t > 0 && c.call.narrow == 0 && !c.call.env.HalfFunctions {

@@ -130,6 +130,9 @@ func groupOf(args map[string]*argument) (ranks []int) {
 
 // assemblies finds the collectives of all recordings. Nothing is said of ranks that no folder
 // names.
+// The n-th call of a function on a group of ranks, at a step, is one meeting; calls that name no group are of all
+// ranks that were recorded, which is certain only where a collective shows by its number of pieces how many there
+// are. A transfer is a meeting of sender and receiver, in the order of their calls.
 func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly) {
 	type place struct {
 		mode string
@@ -411,6 +414,7 @@ func listOf(a *argument) (list []*argument) {
 }
 
 // reduction is the operation that a call names.
+// torch.distributed's ReduceOp by its last word: RedOpType.SUM is sum, PRODUCT prod, AVG mean. Without one it is sum.
 func reduction(args map[string]*argument) string {
 	op := args["op"]
 	if op == nil || op.v == nil {
@@ -432,6 +436,7 @@ func reduction(args map[string]*argument) string {
 var knownReductions = map[string]bool{"sum": true, "max": true, "min": true, "prod": true, "mean": true}
 
 // root is the place in the group of the rank that a call names; -1 for none.
+// src and dst count ranks of the world, not of the group.
 func (m *gathering) root(args map[string]*argument, name string) int {
 	v, ok := args[name].number()
 	if !ok {
@@ -441,6 +446,7 @@ func (m *gathering) root(args map[string]*argument, name string) int {
 }
 
 // prepare finds what every output is made of.
+// An output carries the path of the argument that it is, whose name says which parameter.
 func (m *gathering) prepare() {
 	for _, c := range m.calls {
 		m.args = append(m.args, c.collective())
@@ -470,6 +476,9 @@ func (m *gathering) prepare() {
 }
 
 // parts is what an output is made of: the tensor number piece of the parameter name of a member.
+// all_reduce: inputs of all, reduced. broadcast and scatter: of the root. all_gather: piece r of rank r.
+// reduce_scatter: piece k of all, reduced. all_to_all: piece k of rank r. all_gather_into_tensor and
+// reduce_scatter_tensor do so within one tensor, along its first axis.
 func (m *gathering) parts(k int, name string, piece int, out *argument) ([]stretch, error) {
 	n := elementsOfArgument(out)
 	if n < 0 {
@@ -610,6 +619,7 @@ func (m *gathering) parts(k int, name string, piece int, out *argument) ([]stret
 
 // exchanged is what the output of all_to_all_single is made of: a piece of the input of every
 // member, as large as the members say, along the first axis.
+// Rows before rank k's share are those of ranks below it; without split sizes all shares are equal.
 func (m *gathering) exchanged(k int, n int64, out *argument) ([]stretch, error) {
 	sizes := func(r int, name string, a *argument) ([]int64, error) {
 		rows := int64(1)
@@ -677,10 +687,8 @@ func (m *gathering) exchanged(k int, n int64, out *argument) ([]stretch, error) 
 	return list, nil
 }
 
-// told reports whether a tensor has elements, a file of them.
+// filed reports whether a tensor has elements, a file of them.
 func filed(a *argument) bool { return a.tensor() && (a.v.DataName != "" || elementless(a.v)) }
-
-var _ = msprobe.Group
 
 func isCollective(t string) bool { return strings.HasPrefix(t, "Hcom") }
 
@@ -694,6 +702,7 @@ type occasion struct {
 
 // collective judges an operator that several devices ran together. They meet once, and each takes the findings of its own
 // outputs.
+// A meeting is judged once and remembered for the other ranks of its step.
 func (j Job) collective(ctx context.Context, t task, r *dump.Reader) []Finding {
 	findings := make([]Finding, len(r.Outputs))
 	for i := range findings {

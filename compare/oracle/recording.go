@@ -193,6 +193,7 @@ func unreported(bad []result.Damage, findings []Finding) []result.Damage {
 
 // gaps are findings for processes that are missing: ranks that another step has, of a step that
 // has other ranks.
+// Only where all recordings have a step and a rank.
 func (j RecordingJob) gaps() (list []Finding) {
 	if j.Only != nil {
 		return nil
@@ -361,6 +362,7 @@ func (c *recordedCall) forward() *recordedCall {
 }
 
 // needs estimates the memory that a check takes.
+// 4 MB for buffers, 64 MB more of a whole check, and 4 bytes for each element of tensors that may be held.
 func (c *recordedCall) needs(full bool) int64 {
 	var n int64 = 4 << 20
 	if full {
