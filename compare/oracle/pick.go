@@ -116,11 +116,7 @@ func defineParts() {
 			refuseIf(p < 0 || p >= sizes[axis], OutsideCache, "indices", p, sizes[axis])
 			nd.PlaceIn(int64(i), kept, place)
 			place[axis] = p
-			to := int64(0)
-			for a := range place {
-				to += place[a] * steps[a]
-			}
-			y[to] = d.y[i]
+			y[nd.Number(place, steps)] = d.y[i]
 		}
 		return &dense{shape: sizes, y: y, exact: true}
 	})})
@@ -613,11 +609,7 @@ func indexAdd(k *invocation) Values {
 		if at[axis] = to[at[axis]]; at[axis] < 0 || at[axis] >= x.shape[axis] {
 			panic(refusal(BadArgument, "index", at[axis], "below "+itoa(int(x.shape[axis]))))
 		}
-		p := int64(0)
-		for a := range at {
-			p += at[a] * steps[a]
-		}
-		sum.add(p, v, alpha.y, alpha.b)
+		sum.add(nd.Number(at, steps), v, alpha.y, alpha.b)
 	}
 	u := k.sumUnit()
 	if u < precisionFor(k.outType()).v {
@@ -960,10 +952,7 @@ func pickedAlong(k *invocation, g []Values, keep bool) gradients {
 			}
 			nd.PlaceIn(int64(i), shape, place)
 			place[axis] = int64(to)
-			p := int64(0)
-			for a := range place {
-				p += place[a] * steps[a]
-			}
+			p := nd.Number(place, steps)
 			if p >= n {
 				panic(refusal(ShapesDiffer, shapeText(x.shape, idx.shape)))
 			}

@@ -774,11 +774,7 @@ func takenAlong(x, idx Values, axis int) Values {
 			at[axis] += s[axis]
 		}
 		refuseIf(at[axis] < 0 || at[axis] >= s[axis], OutsideCache, "indices", p, s[axis])
-		place := int64(0)
-		for a := range at {
-			place += at[a] * steps[a]
-		}
-		out.y[i] = d.y[place]
+		out.y[i] = d.y[nd.Number(at, steps)]
 	}
 	return out
 }

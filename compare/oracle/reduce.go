@@ -321,14 +321,14 @@ func (k *invocation) variance(root bool) Values {
 	})
 }
 
-// logSum: m + log Σ e^(x-m). An error of a term goes into the logarithm by its share of the sum; the logarithm has 8u
-// of its own, also where it is 0, and the last sum is rounded once.
-func logSum(x, e []float64, u, sumUnit float64) (y, b float64) {
-	m, em := math.Inf(-1), 0.0
+// logOfSum is the largest number m of a row and its error, and log Σ e^(x-m) with what Σ is off as a share of it. An error
+// of a term goes into the logarithm by its share of the sum.
+func logOfSum(x, e []float64, u, sumUnit float64) (m, em, log, off float64) {
+	m = math.Inf(-1)
 	for i, v := range x {
 		m, em = math.Max(m, v), max(em, e[i])
 	}
-	sum, off := 0.0, 0.0
+	sum := 0.0
 	for i, v := range x {
 		p := math.Exp(v - m)
 		sum += p
@@ -336,8 +336,13 @@ func logSum(x, e []float64, u, sumUnit float64) (y, b float64) {
 			off += p * (8*u + u*(m-v) + e[i])
 		}
 	}
-	log := math.Log(sum)
-	return m + log, em + 1.02*off/sum + gamma(float64(len(x)+2), sumUnit) + 8*u*(log+1) + u*abs(m+log)
+	return m, em, math.Log(sum), 1.02*off/sum + gamma(float64(len(x)+2), sumUnit)
+}
+
+// logSum: m + log Σ e^(x-m). The logarithm has 8u of its own, also where it is 0, and the last sum is rounded once.
+func logSum(x, e []float64, u, sumUnit float64) (y, b float64) {
+	m, em, log, off := logOfSum(x, e, u, sumUnit)
+	return m + log, em + off + 8*u*(log+1) + u*abs(m+log)
 }
 
 // norms: the root of the sum of squares, the sum of absolute values, or the largest.
@@ -543,23 +548,10 @@ func softmaxRow(u, sumUnit float64) func(x, e, y, b []float64) {
 // the sum + 8u·(|log Σ| + 1).
 func logSoftmaxRow(u, sumUnit float64) func(x, e, y, b []float64) {
 	return func(x, e, y, b []float64) {
-		m, em := math.Inf(-1), 0.0
-		for i, v := range x {
-			m, em = math.Max(m, v), max(em, e[i])
-		}
-		sum, off := 0.0, 0.0
-		for i, v := range x {
-			p := math.Exp(v - m)
-			sum += p
-			if p > 0 {
-				off += p * (8*u + u*(m-v) + e[i] + em)
-			}
-		}
-		off = 1.02*off/sum + gamma(float64(len(x)+2), sumUnit)
-		log := math.Log(sum)
+		m, em, log, off := logOfSum(x, e, u, sumUnit)
 		for i, v := range x {
 			y[i] = v - m - log
-			b[i] = e[i] + em + off + u*(abs(v-m)+abs(y[i])) + 8*u*(log+1)
+			b[i] = e[i] + 2.02*em + off + u*(abs(v-m)+abs(y[i])) + 8*u*(log+1)
 		}
 	}
 }

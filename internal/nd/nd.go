@@ -57,6 +57,14 @@ func PlaceIn(i int64, dims, at []int64) {
 	}
 }
 
+// Number is the number of the element at a place, by the strides of its tensor.
+func Number(at, strides []int64) (i int64) {
+	for k, x := range at {
+		i += x * strides[k]
+	}
+	return i
+}
+
 // Single tells whether every axis has one place, as a scalar has none.
 func Single(dims []int64) bool {
 	return !slices.ContainsFunc(dims, func(d int64) bool { return d != 1 })

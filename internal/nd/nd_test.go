@@ -31,6 +31,11 @@ func TestOnes(t *testing.T) {
 	if got := WithOnes([]int64{3, 2}, 4); !slices.Equal(got, []int64{3, 2, 1, 1}) || len(WithOnes(got, 2)) != 4 {
 		t.Errorf("with ones %d", got)
 	}
+	for i := range int64(24) {
+		if got := Number(Place(i, []int64{2, 3, 4}), []int64{12, 4, 1}); got != i {
+			t.Errorf("element %d is number %d by its place", i, got)
+		}
+	}
 	if !Single(nil) || !Single([]int64{1, 1}) || Single([]int64{1, 0}) {
 		t.Error("single")
 	}
