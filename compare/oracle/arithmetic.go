@@ -27,6 +27,7 @@ func (k *invocation) reducedTo(v Values, name string) Values {
 	return k.reducedToShape(v, o.shape)
 }
 
+// Leading axes that shape has not, and axes of one that were repeated, are summed in any order.
 func (k *invocation) reducedToShape(v Values, shape []int64) Values {
 	in := v.Shape()
 	var axes []int
@@ -65,6 +66,7 @@ func gradient(g []Values, i int) Values {
 
 // chain makes the backward of a function of one tensor: f gives the gradient from x,
 // the recorded result y and the gradient g of it.
+// y is taken as it was recorded, as autograd keeps it, rounded.
 func chain(of func(k *invocation) func(a arith, x, y, g num) num) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
@@ -78,6 +80,7 @@ func chain(of func(k *invocation) func(a arith, x, y, g num) num) func(k *invoca
 }
 
 // unrounded is the backward of a quotient: of one that is rounded nothing goes back.
+// torch.div with rounding_mode has gradients of 0, as floor and trunc have slopes of 0.
 func unrounded(f func(k *invocation, g []Values) gradients) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		if !k.has("rounding_mode") {
@@ -116,6 +119,7 @@ func arithmeticForms() {
 
 // defineSums: x + alpha·other and x - alpha·other.
 func defineSums() {
+	// alpha is rounded to the type of the tensor, or not; of integers it is whole, and sums wrap.
 	sum := func(name string, sign float64, swap bool) {
 		forward := formulaFor(func(k *invocation) Values {
 			x := k.value("input")
@@ -168,6 +172,7 @@ func defineSums() {
 
 // defineProducts: products and quotients.
 func defineProducts() {
+	// f gives both gradients from x, z, the gradient g and the recorded result y, NaN where none was kept.
 	both := func(f func(a arith, x, z, g, y num) (dx, dz num)) func(k *invocation, g []Values) gradients {
 		return func(k *invocation, g []Values) gradients {
 			one := func(name string, second bool) func() Values {
@@ -192,6 +197,7 @@ func defineProducts() {
 			return gradients{"input": one("input", false), "other": one("other", true)}
 		}
 	}
+	// dx = g·z, dz = g·x
 	define("mul", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.value("input")
 		z := k.value("other")
@@ -227,6 +233,7 @@ func defineProducts() {
 		return a.div(g, z), dz
 	}))})
 	define("floor_divide", function{local: true, forward: formulaFor(func(k *invocation) Values { return quotient(k, "floor") })})
+	// x − z·floor(x/z), which has the sign of z as Python's % has; the slope in z is −floor(x/z).
 	define("remainder", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.value("input")
 		z := k.value("other")
@@ -246,6 +253,8 @@ func (k *invocation) factor(name string) num {
 
 // defineLimits: numbers in place of those that are none.
 func defineLimits() {
+	// Infinities become the largest numbers of the type unless posinf and neginf say otherwise; what became a number
+	// has no gradient.
 	define("nan_to_num", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		p := precisionFor(x.numeric())
@@ -381,6 +390,7 @@ func (c *Call) quick(f32 func(x [][]float32, y []float32)) func(x [][]float32, y
 }
 
 // elementsOf makes an operator of a kernel.
+// f32 is a quick way in float32, nil for none; with exact the result is exact if all operands are.
 func elementsOf(f kernel, f32 func(x [][]float32, y []float32), exact bool, in []Values) Values {
 	p := newPointwise(f, in...)
 	p.f32 = f32
@@ -453,6 +463,7 @@ func (c *Call) roundedQuotient(round func(x float64) float64, in []Values) Value
 }
 
 // buildFloorMod: y = x1 - floor(x1/x2)·x2, of the sign of x2.
+// A quotient within its error of a whole number may be floored to either side, which is off by |x2|; x2 = 0 is open.
 func buildFloorMod(c *Call, in []Values) Values {
 	ulps, whole := c.ulps(), integers(c)
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
@@ -526,6 +537,7 @@ func buildEltwise(c *Call) Values {
 }
 
 // weightedSum: y = Σ k·x in any order, B = Σ|k|·B_x + g(n+1)·Σ(|k·x| + …); all factors are 1 without k.
+// n terms have n − 1 additions and a product each.
 func weightedSum(u float64, k []float64, in []Values) Values {
 	g := gamma(float64(len(in)+1), u)
 	if k == nil {
@@ -656,6 +668,7 @@ func geluGrad(a arith, x []num) num {
 }
 
 // buildBiasAddGrad sums over all axes but that of the channels.
+// db_c = Σ dy over all but the channels, in any order.
 func buildBiasAddGrad(c *Call) Values {
 	x := c.need("x", 0)
 	shape, ok := c.out(0)
@@ -720,6 +733,7 @@ func optimizerKernels() {
 		nesterov := k.bool("use_nesterov", false)
 		return []Reading{{Out: buildAdam(k.arith(), nesterov, append(in, k.tensor("grad")))}}
 	}})
+	// beta1_power and beta2_power are βᵗ⁻¹ of the step before: the corrections are 1 − β·βᵗ⁻¹.
 	define("npu_apply_adam_w", function{forward: func(k *invocation) []Reading {
 		k.unsupported("max_grad_norm")
 		refuseIf(k.bool("amsgrad", false), Unsupported, "amsgrad")
@@ -733,6 +747,8 @@ func optimizerKernels() {
 		return []Reading{{Out: k.adamW(v, g, beta, gamma, first, second, of("lr"), of("epsilon"), of("weight_decay"))}}
 	}})
 	// MindSpeed's own, with a running mean of the weights (its docs/ops).
+	// s = d·s + (1 − d)·p, d = ema_decay. mode 0 is Adam with decay in the gradient, 1 AdamW. A power βˢᵗᵉᵖ in
+	// float32 is off by a unit a step and some.
 	define("npu_apply_fused_ema_adamw", function{forward: func(k *invocation) []Reading {
 		var v []Values
 		for _, name := range []string{"var", "m", "v", "s"} {

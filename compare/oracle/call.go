@@ -86,6 +86,7 @@ type attribute struct {
 }
 
 // attributeOf is the value of an attribute, that of the trial if there is one, and told.
+// It is how trials and lists of what was asked come to every builder without their knowing.
 func attributeOf[T any](c *Call, key string, value T) T {
 	if c.asked != nil {
 		*c.asked = append(*c.asked, attribute{key, value})
@@ -193,6 +194,7 @@ func descAt(d []graph.TensorDesc, i int) *graph.TensorDesc {
 
 // input returns an input by its name in the prototype, or, where the graph
 // names none, by its place; nil if it is not connected.
+// A kernel into which several operators were fused has inputs named __input0 …, of which only places tell.
 func (c *Call) input(name string, slot int) *operand {
 	if k, ok := c.names[name]; ok {
 		slot = k
@@ -287,6 +289,8 @@ func (c *Call) ulps() float64 {
 }
 
 // sumUnit is the unit roundoff of sums.
+// float32 as a rule, whatever the type; float16 and bfloat16 only where a looser unit is asked for and the device may
+// have used it.
 func (c *Call) sumUnit() float64 {
 	switch {
 	case c.double:
@@ -372,6 +376,7 @@ func axesOf(key string, list []int64, rank int) []int {
 }
 
 // ints reads an input that holds whole numbers: axes, shapes, paddings.
+// 65 536 at most, and whole numbers that float64 holds; a computed tensor of other numbers is refused.
 func ints(o Values) []int64 {
 	n := count(o.Shape())
 	refuseIf(n > 1<<16, TooLarge, n, 1<<16)

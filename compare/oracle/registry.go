@@ -196,6 +196,8 @@ var (
 )
 
 // functionsOfRows makes a function of every formula of the catalogue, and of every call whose form there is.
+// The same form with the same parameters is one function, however many names it has. Gradients of functions
+// (form'parameter) and formulas under other parameters are made when all others are there.
 func functionsOfRows() map[string]*function {
 	type called struct {
 		form, params, named, others, defaults string
@@ -282,6 +284,9 @@ var dunders = map[string]string{"truediv": "div", "floordiv": "floor_divide", "m
 
 // called is the function that a name stands for: without the namespace, the marks
 // of an operator of Python, and the _ of one that works in place.
+// __add__ is add, __radd__ add with its operands swapped, __iadd__ and add_ add in place; Aten's overload names
+// (.Tensor, .out) are cut off. MindSpore's functions are looked for first in its own, then as one of PyTorch
+// (borrowed).
 func called(prefix, api, framework string) (f *function, base string, inPlace, swapped bool) {
 	base = api
 	switch prefix {
@@ -364,6 +369,9 @@ var ignored = map[string]bool{"requires_grad": true, "device": true, "layout": t
 	"copy": true, "dtype": true, "_stacklevel": true, "generator": true, "async": true}
 
 // bind gives the arguments of a call to the parameters of a function.
+// Positional arguments go to parameters in order, the last of which may take the rest; keyword arguments by any of
+// their names. inplace and out say that an argument was written over. What is no parameter is refused unless it is
+// None or says nothing of the numbers (ignored).
 func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, error) {
 	args := map[string]*argument{}
 	inPlace := false
@@ -462,6 +470,8 @@ func (c *Call) twin(row *catalogue.Row) []Reading {
 }
 
 // invoked binds the inputs and attributes of a kernel to the parameters of a function.
+// An input that is connected goes before an attribute of the same parameter; of attributes the first name that the
+// graph has.
 func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *invocation {
 	k := &invocation{Call: c, name: row.Names[0], args: map[string]*argument{}, params: f.params, called: map[string]string{}}
 	if row.As != nil {
@@ -541,6 +551,8 @@ func placed(results []Values, at []int) []Values {
 
 // attributeArgument is an attribute as an argument of a function; nil where the function's own default is
 // what it is.
+// !value in the row asks for that value, ? that there is one, and nothing leaves it to the function. Numbers of words
+// are places in the list.
 func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 	v := c.attrs.Get(key)
 	if a.Param == "" {
@@ -648,6 +660,7 @@ func isHash(word string) bool {
 
 // splitParts joins words to names of parts, the longest first: leaky_relu is
 // one part, not two. It returns the word it does not know, if any.
+// Names of up to six words are tried.
 func splitParts(words []string) (names []string, unknown string) {
 	for len(words) > 0 {
 		n := 0
@@ -744,6 +757,7 @@ func (c *Call) firstPart(name string, in []*operand) []Reading {
 // fusedMatmul multiplies matrices whose attributes fusion lost: the recorded
 // shapes tell which sides are turned. Square ones fit either way; then both are
 // readings.
+// A reading for each of the four ways that gives the recorded shape.
 func (c *Call) fusedMatmul(x1, x2, bias *operand) []Reading {
 	if c.attrs.Get("transpose_x1") != nil || c.attrs.Get("adj_x1") != nil {
 		return c.matmulReading(x1, x2, bias)
