@@ -17,6 +17,7 @@ import (
 // cpCmd is the command cp: it compares two tensors element by element.
 type cpCmd struct {
 	name       string
+	by         [2]string // the scales of each side, or none
 	rows       int
 	save       bool
 	atol, rtol float64
@@ -31,6 +32,8 @@ var cpCommand = &command{
 
 func (c *cpCmd) define(o *options) {
 	o.text(&c.name, "n", "name", tensors)
+	o.text(&c.by[0], "lb", "left-by", tensors)
+	o.text(&c.by[1], "rb", "right-by", tensors)
 	o.count(&c.rows, "p", "print")
 	o.on(&c.save, "s", "save")
 	o.number(&c.atol, "al", "atol")
@@ -46,8 +49,11 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	var sides [2]*array.Array
 	for i, name := range words {
-		a, code := c.open(s, name)
+		a, code := s.oneTensor(name)
 		if a == nil {
+			return code
+		}
+		if a, code = s.times(a, c.by[i]); a == nil {
 			return code
 		}
 		defer a.Close()
@@ -84,8 +90,27 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 	return exitOK
 }
 
-// open opens the first tensor of a name, and says which if there are several.
-func (c *cpCmd) open(s *session, name string) (*array.Array, int) {
+// times is a tensor of numbers in steps times its scales, the tensor of a name; itself if there is no name.
+func (s *session) times(a *array.Array, by string) (*array.Array, int) {
+	if by == "" {
+		return a, exitOK
+	}
+	scales, code := s.oneTensor(by)
+	if scales == nil {
+		a.Close()
+		return nil, code
+	}
+	defer scales.Close()
+	made, err := array.Scaled(a, scales)
+	if err != nil {
+		a.Close()
+		return nil, s.Fail("error", err)
+	}
+	return made, exitOK
+}
+
+// oneTensor opens the first tensor of a name, and says which if there are several.
+func (s *session) oneTensor(name string) (*array.Array, int) {
 	refs := s.findTensors(name)
 	if len(refs) == 0 {
 		s.Fail("tensor.none", name)

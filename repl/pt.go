@@ -16,8 +16,8 @@ import (
 
 // ptCmd is the command pt: it prints a tensor.
 type ptCmd struct {
-	name string
-	save bool
+	name, by string
+	save     bool
 }
 
 var ptCommand = &command{
@@ -28,6 +28,7 @@ var ptCommand = &command{
 
 func (p *ptCmd) define(o *options) {
 	o.text(&p.name, "n", "name", tensors)
+	o.text(&p.by, "b", "by", tensors)
 	o.on(&p.save, "s", "save")
 }
 
@@ -69,6 +70,10 @@ func (p *ptCmd) run(ctx context.Context, s *session, _ []string) int {
 				a.Close()
 				left++
 				continue
+			}
+			a, fault := s.times(a, p.by)
+			if a == nil {
+				return fault
 			}
 			text, err := p.show(ctx, s, a)
 			a.Close()

@@ -214,6 +214,19 @@ func TestCachesOfLayers(t *testing.T) {
 	}
 }
 
+// TestTurnedWrong: what an embedding wrote over its queries is found by the lengths of its heads where all of it is turned the other way.
+func TestTurnedWrong(t *testing.T) {
+	read := func(text string) string { return "Torch.clone(" + text + ") = " + text }
+	call := "NPU._npu_rotary_embedding(int64[4]{1 1 1 1}, float32[4,2]{1 2 3 5 2 7 4 1}, float32[4,4]{1 2 3 5 2 7 4 1 5 2 1 1 2 9 3 4}, 2, float32[2,2]{1 0 0 1}, True) = None; "
+	keys := read("float32[4,4]{-2 1 -5 3 -7 2 -1 4 -2 5 -1 1 -9 2 -4 3}")
+	for text, want := range map[string]Verdict{"float32[4,2]{-2 1 -5 3 -7 2 -1 4}": OK, "float32[4,2]{2 -1 5 -3 7 -2 1 -4}": Wrong, "float32[4,2]{9 9 1 3 7 7 2 5}": Unknown} {
+		found := Made(t, call+read(text)+"; "+keys)
+		if len(found) < 2 || found[0].Verdict != want || found[1].Verdict != OK {
+			t.Errorf("%s: %+v, expected %v", text, found, want)
+		}
+	}
+}
+
 // TestNonsenseOfKernels: places outside of what they are a place in are a finding of its own, and what is not known is unknown with the reason.
 func TestNonsenseOfKernels(t *testing.T) {
 	table := "float32[3,2]{1 2 3 4 5 6}"
@@ -227,6 +240,8 @@ func TestNonsenseOfKernels(t *testing.T) {
 		{"Torch.gather(" + table + ", 0, int64[2,2]{1 2 7 0}) = float32[2,2]{3 6 0 2}", Suspect, "check-outside index 7 3"},
 		{"Tensor.__getitem__(" + table + ", int64[2]{1 7}) = float32[2,2]{3 4 0 0}", Suspect, "check-outside index 7 3"},
 		{`NPU.npu_dynamic_quant(float32[1,2]{1 2}, quant_mode="perplanet") = int8[1,2]{64 127}, float32[1]{0.015748031}`, Unknown, "check-unsupported quant_mode perplanet"},
+		{`NPU.npu_dynamic_quant(float32[1,2]{1 2}, quant_mode=1) = int8[1,2]{64 127}, float32[1]{0.015748031}`, Unknown, "check-bad-argument quant_mode 1 a text"},
+		{"NPU.npu_moe_token_unpermute(float32[2,1]{1 2}, int32[2]{1 -1}, None) = float32[2,1]{2 1}", Suspect, "check-outside sorted_indices -1 2"},
 		{"NPU.npu_dynamic_quant(float32[1,2]{1 2}, mystery=3) = int8[1,2]{64 127}, float32[1]{0.015748031}", Unknown, "check-new-argument mystery"},
 		{"NPU.npu_quantize(float32[2]{1 2}, float32[1]{1}, None, 13, 0) = float32[2]{1 2}", Unknown, "check-type output 0 float32"},
 		{"NPU.npu_grouped_matmul([float32[1,1]{2}], [float32[1,1,1]{3}], group_list=int64[1]{1}, split_item=17, group_type=0) = [float32[1,1]{6}]", Unknown, "check-unsupported split_item 17"},

@@ -760,6 +760,9 @@ func (b *bound) follows(was, now *operand, index int) bool {
 	if len(seen) > 2 && 2*same > held {
 		return true
 	}
+	if b.k.has("head_size") && keepsLengths(old, new, int(b.k.int("head_size", 0))) {
+		return true
+	}
 	readings, err := must.Of(func() []Reading { return b.readings(b.call, index) })
 	if err != nil || readings[0].out(index) == nil {
 		return false
@@ -778,4 +781,18 @@ func (b *bound) follows(was, now *operand, index int) bool {
 		}
 	}
 	return written > 0 && 2*found > written
+}
+
+// keepsLengths tells whether the rows of so many numbers are as long as they were, nearly all of them and more than a few: heads that
+// were turned by whatever angles are.
+func keepsLengths(old, new []float64, width int) bool {
+	same, rows := 0, 0
+	for ; width > 0 && (rows+1)*width <= len(old); rows++ {
+		was, now := 0.0, 0.0
+		for i := rows * width; i < (rows+1)*width; i++ {
+			was, now = was+old[i]*old[i], now+new[i]*new[i]
+		}
+		same += int(toNumber(abs(now-was) <= 0x1p-7*was && was > 0)) // of bfloat16
+	}
+	return rows >= 4 && 10*same >= 9*rows
 }

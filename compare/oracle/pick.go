@@ -1038,6 +1038,9 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 	if probs != nil {
 		weights = must.Get(numbers(probs))
 	}
+	for _, p := range places { // the kernel looks whether a place is below the number of rows, and reads in front of them
+		refuseIf(p < 0, OutsideCache, k.shown("sorted_indices"), p, x.shape[0])
+	}
 	return k.addedRows(x, places, weights, per)
 }
 

@@ -225,6 +225,7 @@ func quantKernels() {
 // smoothed is the input times its scales, those of the group of each row where there are groups.
 func (k *invocation) smoothed() Values {
 	x := k.tensor("input")
+	k.string("quant_mode", "") // a number stands for none
 	switch {
 	case k.has("group_index"):
 		refuseIf(len(x.shape) != 2, Unsupported, "group_index")

@@ -20,6 +20,7 @@ import (
 	"precision/dump/msprobe"
 	"precision/dump/torch"
 	"precision/internal/plainfile"
+	catalogue "precision/op"
 )
 
 // RecordingJob is a check of recordings of calls, as msprobe makes them.
@@ -433,16 +434,47 @@ func (c *recordedCall) kind() string {
 	return c.Parsed.Prefix + "." + c.Parsed.API
 }
 
-// check judges the outputs of a call. A defect of this package is one call's
-// unknown.
-func (c *recordedCall) check(full bool) (out []Finding) {
+// check judges the outputs of a call. Complex numbers that are only moved are judged part by part, and are what the worse of
+// both is.
+func (c *recordedCall) check(full bool) []Finding {
+	if !c.movesComplex() {
+		return c.checkPart(full, &files{path: c.of.path})
+	}
+	out := c.checkPart(full, &files{path: c.of.path, of: realPart})
+	for i, f := range c.checkPart(full, &files{path: c.of.path, of: imaginaryPart}) {
+		if f.Verdict == Wrong || out[i].Verdict == OK {
+			out[i] = f
+		}
+	}
+	return out
+}
+
+// movesComplex tells a call that moves complex numbers, and others that are places alone.
+func (c *recordedCall) movesComplex() (complex bool) {
+	for i := range c.Values {
+		v := &c.Values[i]
+		if v.Kind == msprobe.Tensor && v.Known && !v.Elem.IsComplex() && !discrete(v.Elem) {
+			return false
+		}
+		complex = complex || v.Kind == msprobe.Tensor && v.Known && v.Elem.IsComplex() && v.Section != msprobe.Output
+	}
+	if !complex {
+		return false
+	}
+	row := catalogue.Of(c.Parsed.API)
+	f, base, _, _ := called(c.Parsed.Prefix, c.Parsed.API, c.of.header.Framework)
+	// A number that is put somewhere is real, and of a conjugate the sign is another.
+	return f != nil && row.Traits&catalogue.Moves != 0 && row.Traits&catalogue.Shaped == 0 && !slices.Contains(f.params, "value") && !strings.Contains(base, "conj")
+}
+
+// checkPart judges the outputs by files. A defect of this package is one call's unknown.
+func (c *recordedCall) checkPart(full bool, files *files) (out []Finding) {
 	r := recordedOf(c.Call)
 	for i, a := range r.flat {
 		if a.tensor() {
 			out = append(out, c.blank(a.v, i))
 		}
 	}
-	files := &files{path: c.of.path}
 	defer func() {
 		files.close()
 		c.glance(files)
@@ -521,6 +553,40 @@ type files struct {
 	sliced bool               // a file holds more than its tensor: parts of tensors were recorded
 	device bool               // a tensor was on a device other than the CPU
 	beside []*files           // of the same call on other ranks
+	of     complexPart        // what complex numbers are taken for
+}
+
+// complexPart is what complex numbers are taken for, if for anything.
+type complexPart int
+
+const (
+	noPart complexPart = iota
+	realPart
+	imaginaryPart
+)
+
+// take makes a tensor of complex numbers one of a part of each.
+func (p complexPart) take(o *operand) error {
+	n := count(o.shape)
+	if n > maxDense {
+		return refuse(TooLarge, n, maxDense)
+	}
+	raw, both := make([]byte, o.typ.Bytes(n)), make([]float64, 2*n)
+	if err := o.rd.ReadTile(raw, 0, n); err != nil {
+		return err
+	}
+	dtype.Widen64(o.typ, both, raw)
+	made := inMemory(o.name, map[dtype.Type]dtype.Type{dtype.Complex32: dtype.Float16, dtype.Complex64: dtype.Float32, dtype.Complex128: dtype.Float64}[o.typ], o.shape)
+	for i := range n {
+		if x := both[2*i+int64(p-realPart)]; made.f32 != nil {
+			made.f32[i] = float32(x)
+		} else {
+			made.f64[i] = x
+		}
+	}
+	made.part = o.part
+	*o = *made
+	return nil
 }
 
 func (f *files) close() {
@@ -537,7 +603,7 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	n, ok := v.Elements()
 	o := &operand{name: name, typ: v.Elem, shape: v.Shape}
 	switch {
-	case !v.Known || !computes(v.Elem):
+	case !v.Known || !computes(v.Elem) && (f.of == noPart || !v.Elem.IsComplex()):
 		return nil, refuse(BadType, name, v.DType)
 	case !ok || len(v.Shape) > maxRank:
 		return nil, refuse(BadLayout, name, "rank "+itoa(len(v.Shape)))
@@ -548,7 +614,7 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	case v.DataName == "":
 		return nil, refuse(NoElements, name)
 	}
-	if was, ok := f.known[v.DataName]; ok && slices.Equal(was.shape, o.shape) && v.Elem == was.numeric() {
+	if was, ok := f.known[v.DataName]; ok && slices.Equal(was.shape, o.shape) && (v.Elem == was.numeric() || v.Elem.IsComplex()) {
 		was.name = name
 		return &was, nil
 	}
@@ -559,6 +625,9 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 		err = plainfile.At(path, f.array(o, path, n))
 	default:
 		err = plainfile.At(path, f.saved(o, path))
+	}
+	if err == nil && o.typ.IsComplex() {
+		err = f.of.take(o)
 	}
 	switch {
 	case err == nil:

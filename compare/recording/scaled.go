@@ -8,6 +8,7 @@ import (
 	"precision/compare"
 	"precision/compare/result"
 	"precision/dump/dtype"
+	"precision/dump/scaled"
 )
 
 // A quantiser gives numbers of few bits and their scales, and neither says what the other does not: the value is their product. The
@@ -36,40 +37,32 @@ func (s *side) pairOf(c *call, l *leaf) (data, scales *leaf) {
 			o = l
 		}
 		switch o.Elem {
-		case dtype.Int8, dtype.Float8E4M3FN, dtype.Float8E5M2, dtype.HiFloat8:
-			numbers = append(numbers, o)
-		case dtype.Float32, dtype.Float8E8M0:
+		case dtype.Float32, dtype.Float8E8M0, dtype.Uint8:
 			factors = append(factors, o)
+		default:
+			if scaled.Numbers(o.Elem) {
+				numbers = append(numbers, o)
+			}
 		}
 	}
 	for i, o := range numbers {
-		if i < len(factors) && (o == l || factors[i] == l) && perScale(o, factors[i]) > 0 {
+		if i < len(factors) && (o == l || factors[i] == l) && scaleOf(o, factors[i]) != nil {
 			return o, factors[i]
 		}
 	}
 	return nil, nil
 }
 
-// perScale is how many numbers of a row have a scale in common; 0 where the shapes are none of a pair.
-func perScale(data, scales *leaf) int64 {
-	n, known := data.Elements()
-	k, too := scales.Elements()
-	rank := len(data.Shape)
-	if !known || !too || rank == 0 || n == 0 || k == 0 || n > mostScaled {
-		return 0
+// scaleOf gives the scale of each number, nil where the two are none of a pair or too many.
+func scaleOf(data, scales *leaf) func(i int64) int64 {
+	if n, known := data.Elements(); !known || n > mostScaled {
+		return nil
 	}
-	last := data.Shape[rank-1]
-	rows := n / last
-	switch each := k / rows; {
-	case each == 0 || each*rows != k || each >= last:
-	case scales.Elem == dtype.Float8E8M0:
-		if each >= (last+31)/32 && each <= (last+63)/64*2 {
-			return 32
-		}
-	case last%each == 0:
-		return last / each
+	at, err := scaled.Places(data.Shape, scales.Shape, scaled.Powers(data.Elem, scales.Elem))
+	if _, known := scales.Elements(); err != nil || !known {
+		return nil
 	}
-	return 0
+	return at
 }
 
 // values are numbers times their scales, as float32.
@@ -87,11 +80,9 @@ func (s *side) values(data, scales *leaf) (raw [2][]byte, values []byte, err err
 		}
 		dtype.Widen64(t.Type, x[i], raw[i])
 	}
-	per, last := perScale(data, scales), data.Shape[len(data.Shape)-1]
-	each := int64(len(x[1])) / (int64(len(x[0])) / last)
+	at := scaleOf(data, scales)
 	for i, v := range x[0] {
-		row, col := int64(i)/last, int64(i)%last
-		values = binary.LittleEndian.AppendUint32(values, math.Float32bits(float32(v*x[1][row*each+col/per])))
+		values = binary.LittleEndian.AppendUint32(values, math.Float32bits(float32(v*scaled.Value(scales.Elem, x[1][at(int64(i))]))))
 	}
 	return raw, values, nil
 }

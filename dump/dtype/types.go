@@ -97,7 +97,8 @@ var rows = []row{
 	{typ: Int8, name: "int8", wire: "DT_INT8", ge: 2, class: classSigned, bits: 8, numpy: "i1",
 		torch: "CharStorage", aliases: "char", widen: widening{int8To32, int8s[float64]}},
 	{typ: Uint8, name: "uint8", wire: "DT_UINT8", ge: 4, class: classUnsigned, bits: 8, numpy: "u1",
-		torch: "ByteStorage", aliases: "byte", widen: widening{uint8To32, uint8s[float64]}},
+		torch: "ByteStorage", aliases: "byte float4_e2m1fn_x2", // two numbers a byte, which are compared bit by bit
+		widen: widening{uint8To32, uint8s[float64]}},
 	{typ: Int16, name: "int16", wire: "DT_INT16", ge: 6, class: classSigned, bits: 16, numpy: "i2",
 		torch: "ShortStorage", aliases: "short", widen: widening{int16s[float32], int16s[float64]}},
 	{typ: Uint16, name: "uint16", wire: "DT_UINT16", ge: 7, class: classUnsigned, bits: 16, numpy: "u2",

@@ -353,3 +353,23 @@ func TestCompareIds(t *testing.T) {
 		}
 	}
 }
+
+// Complex numbers are compared part by part.
+func TestCompareComplex(t *testing.T) {
+	of := func(v ...float32) *Array {
+		a := array(t, []int64{int64(len(v))}, v...)
+		raw := make([]byte, 4*len(v))
+		if err := a.cursor().ReadTile(raw, 0, int64(len(v))); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := npy.Write(&b, dtype.Complex64, []int64{int64(len(v) / 2)}, raw); err != nil {
+			t.Fatal(err)
+		}
+		return file(t, b.Bytes())
+	}
+	d, err := Compare(context.Background(), of(1, 2, 3, 4), of(1, 2, 3, 5), Options{Rows: 5, Atol: 1e-3, Rtol: 1e-3})
+	if err != nil || d.Bad != 1 || len(d.Errors) != 1 || d.Errors[0].Index != 3 || d.Count != 4 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

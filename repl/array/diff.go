@@ -75,7 +75,7 @@ func Compare(ctx context.Context, left, right *Array, o Options) (_ *Diff, err e
 	defer must.Catch(&err)
 	must.Do(left.tooMany())
 	must.Do(right.tooMany())
-	if left.Type.FitsFloat32() && right.Type.FitsFloat32() && left.Len() == right.Len() {
+	if left.Type.FitsFloat32() && right.Type.FitsFloat32() && left.Len() == right.Len() && left.Type.Parts() == 1 && right.Type.Parts() == 1 {
 		return compareFast(ctx, left, right, o), nil
 	}
 	return compareAny(ctx, left, right, o), nil

@@ -2,8 +2,10 @@ package workspace
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +28,8 @@ type TensorRef struct {
 	// dataset is the path of a tensor in an HDF5 file, side whose file it is: npu,
 	// gpu, or "" for one that the user named.
 	dataset, side string
+	// part is the name of the one tensor that is meant of a file of several; all are if it is empty.
+	part string
 }
 
 // Name is what the tensor is called, as the name of the array that a converter
@@ -38,7 +42,7 @@ func (r *TensorRef) Name() string {
 	case r.dataset != "":
 		return H5Array(strings.TrimSuffix(base, filepath.Ext(base)), r.dataset)
 	case r.all:
-		return base
+		return cmp.Or(r.part, base)
 	case r.input:
 		return base + ".input." + strconv.Itoa(r.index)
 	}
@@ -56,6 +60,16 @@ func (r *TensorRef) Open() (arrays []*array.Array, bad []error, err error) {
 	switch {
 	case r.all:
 		arrays, bad, err = array.Open(r.Path)
+		arrays = slices.DeleteFunc(arrays, func(a *array.Array) bool {
+			other := r.part != "" && a.Name != r.part
+			if other {
+				a.Close()
+			}
+			return other
+		})
+		if r.part != "" && len(arrays) == 0 && err == nil {
+			err = fmt.Errorf("%s: no tensor %s", r.Path, r.part)
+		}
 	case r.dataset != "":
 		if a, err = array.Dataset(r.Path, r.dataset); err == nil {
 			a.Name = r.Name()
@@ -98,6 +112,14 @@ func CutArrayName(name string) (file string, input bool, index int, ok bool) {
 func FileTensors(path string) (refs []TensorRef, err error, ok bool) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
+		for i := len(path) - 1; i > 0 && path[i] != filepath.Separator; i-- { // one tensor of a file of several, as they are listed
+			if path[i] != '.' {
+				continue
+			}
+			if info, err := os.Stat(path[:i]); err == nil && info.Mode().IsRegular() {
+				return []TensorRef{{Path: path[:i], all: true, part: filepath.Base(path)}}, nil, true
+			}
+		}
 		return nil, nil, false
 	}
 	if !strings.EqualFold(filepath.Ext(path), ".h5") {
