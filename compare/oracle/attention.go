@@ -1134,6 +1134,7 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 		return headsOf(v, in, n)
 	}
 	s.k, s.v = read(key), read(value)
+	s.k.v, s.v.v = k.antiquantised(s.k, "key"), k.antiquantised(s.v, "value")
 	// Latent attention gives the rotated part of queries and keys apart: the score is the sum of both products, that
 	// of rows that stand behind each other.
 	if k.has("query_rope") || k.has("key_rope") {
@@ -1174,6 +1175,38 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 	total(s.keys, s.from, s.k.packed, most, "actual_seq_lengths_kv")
 	s.out = s.resultIn(out, in)
 	return s
+}
+
+// antiquantised are keys or values times the scale of all or of each channel of each head, (x + offset)·scale; in the type of the
+// queries where that is asked for.
+func (k *invocation) antiquantised(h headed, name string) Values {
+	scale := k.optional(name + "_antiquant_scale")
+	if scale == nil {
+		return h.v
+	}
+	shape := h.v.Shape()
+	rank := len(shape)
+	along := func(o *operand) Values {
+		at := ones(rank)
+		switch n := count(o.shape); {
+		case n == 1:
+		case n == h.heads*shape[rank-1] && h.row(0, 1, 0) == 1: // heads before the last axis
+			at[rank-2], at[rank-1] = h.heads, shape[rank-1]
+		case n == h.heads*shape[rank-1] && rank == 4:
+			at[1], at[3] = h.heads, shape[3]
+		default:
+			panic(refusal(ShapesDiffer, shapeText(shape, o.shape)))
+		}
+		return reshape(o, at)
+	}
+	v := h.v
+	if o := k.optional(name + "_antiquant_offset"); o != nil {
+		v = k.computed("x,o)=x+o", v, along(o))
+	}
+	if v = k.computed("x,s)=x*s", v, along(scale)); k.int("rounded", 0) != 0 {
+		v = roundedTo(precisionFor(k.tensor("query").numeric()), v)
+	}
+	return v
 }
 
 // resultIn is the layout of the result, which has the heads of the queries and the width of the values.
@@ -1456,7 +1489,13 @@ func (t *attention) perRow(k *invocation, s sequences, order string, output int,
 
 // inferenceAttention is attention without gradients. Scores and softmax are float32 and the probabilities are rounded to the
 // type of the keys; with inner_precise 1 scores and softmax may be float16 (ops-transformer attention/prompt_flash_attention).
-func inferenceAttention(k *invocation) []Reading {
+func inferenceAttention(k *invocation) (readings []Reading) {
+	if k.has("key_antiquant_scale") && !k.has("rounded") { // what was in steps may be rounded to the type of the queries, or not
+		for n := range int64(2) {
+			readings = append(readings, inferenceAttention(k.with(map[string]*argument{"rounded": intArgument(n)}))...)
+		}
+		return readings
+	}
 	k.unsupported("padding_mask")
 	k.only(0, "antiquant_mode", "key_antiquant_mode", "value_antiquant_mode", "query_quant_mode", "key_quant_mode", "value_quant_mode")
 	heads, few := k.int("num_heads", 1), k.int("num_key_value_heads", 0)
@@ -1469,8 +1508,13 @@ func inferenceAttention(k *invocation) []Reading {
 		layout = "TND"
 	}
 	t, s := k.kernelAttention(k.string("input_layout", layout), heads, few, "pre_tokens", "next_tokens")
-	t.added = k.biased("pse_shift", s, t.most)
-	readings := t.forms(func(t *attention) []Values {
+	if t.added = k.biased("pse_shift", s, t.most); k.has("mask") { // added to the scores of each sequence (test of _npu_flash_attention)
+		mask := k.tensor("mask")
+		refuseIf(len(mask.shape) != 2 || mask.shape[0] < slices.Max(append(slices.Clone(s.queues), 0)) || mask.shape[1] < t.most, ShapesDiffer, mask.shape, s.queues)
+		d, wide := must.Get(held(mask)), mask.shape[1]
+		t.added = func(a attended, c int64) float64 { return d.y[a.row*wide+c] }
+	}
+	readings = t.forms(func(t *attention) []Values {
 		out := []Values{t, nil}
 		if shape, ok := k.out(1); ok && count(shape) == 1 && !k.bool("softmax_lse_flag", false) {
 			out[1] = reshape(scalar(0), shape)

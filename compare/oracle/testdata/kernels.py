@@ -1552,6 +1552,23 @@ sums = [real(a[lo:hi], parts[0][i][1], hi - lo).T @ real(b[lo:hi], parts[1][i][1
 for name in ("npu_add_quant_gmm", "npu_add_quant_gmm_"):
     case(name, [y, np.ascontiguousarray(a.T).view(float8_e4m3fn), b, r, np.array(ends)], {"x1_scale": p.swapaxes(0, 1).copy()}, (y + np.stack(sums)).astype(f4))
 
+q, table = bf(normal(2, 4, 1, 64)), np.array([[4, 2], [0, 3]], np.int32)
+tiles = [bytes_(5, 2, 2, 4, 32) for _ in range(2)]
+scales = [bf(np.abs(normal(1, 2, 2, 1, 32)) / 60) for _ in range(2)]
+shift = bf(rng.integers(-4, 5, (1, 2, 2, 1, 32)))
+parts = []
+for b, n in enumerate((6, 5)):
+    keys, values = (bf((t.astype(f4) + o) * np.asarray(s, f4)).astype(float).transpose(0, 3, 1, 2, 4)[table[b]].reshape(-1, 2, 64)[:n].swapaxes(0, 1) for t, s, o in zip(tiles, scales, (0, np.asarray(shift, f4))))
+    parts.append(attend(q[b], keys, values, .2, True, to=to)[0])
+case("npu_fused_infer_attention_score", [q, *tiles], {"key_antiquant_scale": scales[0], "value_antiquant_scale": scales[1], "value_antiquant_offset": shift, "block_table": table, "actual_seq_lengths_kv": [6, 5], "num_heads": 4,
+     "num_key_value_heads": 2, "input_layout": "BNSD", "scale": .2, "block_size": 4, "antiquant_mode": 0, "key_antiquant_mode": 0, "value_antiquant_mode": 0, "inner_precise": 1, "sparse_mode": 0}, bf(np.stack(parts)), np.zeros(1, f4))
+
+q, kk, v, mask, parts = bf(normal(5, 4, 8)), bf(normal(5, 2, 8)), bf(normal(5, 2, 8)), bf(np.triu(np.full((3, 3), -10000.), 1)), []
+for lo, hi in ((0, 3), (3, 5)):
+    parts.append(attend(heads_first(q[lo:hi]), heads_first(kk[lo:hi]), heads_first(v[lo:hi]), .3, right_down(hi - lo, hi - lo), to=to)[0].swapaxes(0, 1))
+case("_npu_flash_attention", [], {"query": q, "key": kk, "value": v, "mask": mask, "seq_len": np.array([3, 2], np.int32), "scale_value": .3, "num_heads": 4, "num_kv_heads": 2, "out": bf(np.zeros((5, 4, 8), f4))},
+     after=("npu_reader", {"out": bf(np.concatenate(parts))}))
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
