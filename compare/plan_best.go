@@ -14,15 +14,8 @@ import (
 // truth about the logical shape: the device tensor is restored to exactly that
 // shape, so only block padding is cut.
 func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
-	target, failed := targetLayout(g, s.format)
+	target, goldenCount, failed := golden(op, s, g)
 	if failed != nil {
-		return plan{}, failed
-	}
-	goldenCount, ok := nd.Count(g.data...)
-	if !ok {
-		return plan{}, planFailed(result.NoRightShape, op, shapeText(g.data))
-	}
-	if failed := emptyRight(op, s, g); failed != nil {
 		return plan{}, failed
 	}
 	want, ok := nd.Count(s.shape...)

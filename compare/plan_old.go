@@ -11,15 +11,8 @@ import (
 
 // oldPlan prepares a tensor the way msaccucmp.py does in rule mode.
 func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
-	target, failed := targetLayout(g, s.format)
+	target, goldenCount, failed := golden(op, s, g)
 	if failed != nil {
-		return plan{}, failed
-	}
-	goldenCount, ok := nd.Count(g.data...)
-	if !ok {
-		return plan{}, planFailed(result.NoRightShape, op, shapeText(g.data))
-	}
-	if failed := emptyRight(op, s, g); failed != nil {
 		return plan{}, failed
 	}
 	right := g.data

@@ -110,6 +110,18 @@ func oldScalarLike(shape []int64) bool {
 	return sum == int64(len(shape))
 }
 
+// golden is the layout of a golden array and how many elements it has, which has to have some for a tensor that has.
+func golden(op string, s stored, g rightShape) (target layout.Format, n int64, failed *PairError) {
+	if target, failed = targetLayout(g, s.format); failed != nil {
+		return target, 0, failed
+	}
+	n, ok := nd.Count(g.data...)
+	if !ok {
+		return target, 0, planFailed(result.NoRightShape, op, shapeText(g.data))
+	}
+	return target, n, emptyRight(op, s, g)
+}
+
 // targetLayout reads the golden layout's name. NHWC and NCHW are corrected by
 // the data: when the array does not have the shape that the graph declares but
 // the same shape in the other axis order, it was saved in that order.

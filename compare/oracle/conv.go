@@ -678,22 +678,27 @@ func (c *Call) filterGradient(x, g Values, a kernelArgs, kernel []int64) Values 
 	return joined(0, parts...)
 }
 
+// imageGradient are the input and the weight of a convolution over d axes, and the input and the gradient with an axis for images.
+func (k *invocation) imageGradient(d int, g []Values) (x, w *operand, xs, gs Values) {
+	x = k.image()
+	w, _ = k.weights()
+	xs, _ = batched(x, d)
+	gs, _ = batched(gradient(g, 0), d)
+	refuseIf(len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2, ShapesDiffer, x.shape, w.shape, gs.Shape())
+	return x, w, xs, gs
+}
+
 // convolutionGradients are those of a convolution over d axes: of the input dy convolved back with the filter, of the filter
 // the input correlated with dy, of the bias the sum of dy a channel. Each reading of the padding has its own.
 func convolutionGradients(d int) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
-		x := k.image()
-		w, _ := k.weights()
-		dy := gradient(g, 0)
-		xs, _ := batched(x, d)
-		gs, _ := batched(dy, d)
-		refuseIf(len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2, ShapesDiffer, x.shape, w.shape, dy.Shape())
+		x, w, xs, gs := k.imageGradient(d, g)
 		all := gradients{"bias": func() Values { return k.channelSum(gs) }}
 		choices, out := k.moves(xs.Shape(), w.shape, gs.Shape()[2:])
 		refuseIf(!slices.Equal(out, gs.Shape()[2:]), ShapesDiffer, xs.Shape(), w.shape, gs.Shape())
 		for n, c := range choices {
 			a := c.kernelArgs
-			refuseIf(gs.Shape()[1] != w.shape[0] || gs.Shape()[0] != xs.Shape()[0] || xs.Shape()[1] != w.shape[1]*a.groups, ShapesDiffer, x.shape, w.shape, dy.Shape())
+			refuseIf(gs.Shape()[1] != w.shape[0] || gs.Shape()[0] != xs.Shape()[0] || xs.Shape()[1] != w.shape[1]*a.groups, ShapesDiffer, x.shape, w.shape, gs.Shape())
 			all["input"+other(n)] = func() Values {
 				v := k.backOf(gs, w, nil, a, xs.Shape()[2:])
 				return reshape(v, x.shape)
@@ -748,14 +753,10 @@ func transposedConvolution(d int) func(k *invocation) []Reading {
 // dx is the convolution of dy by w; dw correlates dy with x, with their places changed; db sums dy.
 func transposedGradients(d int) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
-		x := k.image()
-		w, _ := k.weights()
-		dy := gradient(g, 0)
-		xs, _ := batched(x, d)
-		gs, _ := batched(dy, d)
-		refuseIf(k.solve || len(xs.Shape()) != d+2 || len(w.shape) != d+2 || len(gs.Shape()) != d+2 || gs.Shape()[0] != xs.Shape()[0], ShapesDiffer, x.shape, w.shape, dy.Shape())
+		x, w, xs, gs := k.imageGradient(d, g)
+		refuseIf(k.solve || gs.Shape()[0] != xs.Shape()[0], ShapesDiffer, x.shape, w.shape, gs.Shape())
 		a := k.kernelArgs(d, w.shape[2:])
-		refuseIf(a.groups < 1 || xs.Shape()[1] != w.shape[0] || gs.Shape()[1] != w.shape[1]*a.groups, ShapesDiffer, x.shape, w.shape, dy.Shape())
+		refuseIf(a.groups < 1 || xs.Shape()[1] != w.shape[0] || gs.Shape()[1] != w.shape[1]*a.groups, ShapesDiffer, x.shape, w.shape, gs.Shape())
 		return gradients{
 			"input": func() Values {
 				v := k.newConv(gs, w, nil, a.groups, a.geometry, xs.Shape()[2:])
