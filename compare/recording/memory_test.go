@@ -462,6 +462,54 @@ func TestShorterInside(t *testing.T) {
 	}
 }
 
+// TestOtherDataOfFewDigits: what both ends of an input in bfloat16 are apart by, though few of its roundoffs, is that of other data; one
+// roundoff is not.
+func TestOtherDataOfFewDigits(t *testing.T) {
+	record := func(hi, lo, mean, norm, out string) string {
+		weight := statistics("bfloat16", "0.0693359", "-0.074707", "0.001", "1.58594")
+		lines := []string{entry("Functional.conv2d", 0, []string{statistics("bfloat16", hi, lo, mean, norm), weight}, statistics("bfloat16", out, "-0.882812", "-0.0378418", "9.3125"))}
+		for i := range 12 {
+			lines = append(lines, entry("Functional.gelu", i, []string{sized(float64(i+2), 0)}, sized(float64(i+2)/2, 0)))
+		}
+		return written(t, lines...)
+	}
+	golden := record("3.60938", "-3.57812", "-0.00793457", "79", "1.00781")
+	for _, c := range []struct {
+		left  string
+		other bool
+	}{{record("3.71875", "-3.45312", "0.019043", "78", "1.03125"), true}, {record("3.625", "-3.57812", "-0.00793457", "79", "1.00781"), false}} {
+		j := judged(t, c.left, golden)
+		told := slices.ContainsFunc(j.Premises, func(p verdict.Premise) bool { return p.Broken && p.Kind == verdict.PremiseInputs })
+		if told != c.other || c.other && (j.Verdict != verdict.Inconclusive || len(j.Roots) > 0) {
+			t.Errorf("%s, premises %+v, roots %v", j.Verdict, j.Premises, rootNames(j))
+		}
+	}
+}
+
+// TestSumsOfAPart: the sums of a part of a tensor, as of what one product made for two, are rounded otherwise than those of the same numbers that
+// lie by themselves; much more than that is another tensor.
+func TestSumsOfAPart(t *testing.T) {
+	shaped := func(tensor, shape string) string { return strings.Replace(tensor, "[8, 8]", "["+shape+"]", 1) }
+	record := func(off float64, merged bool) string {
+		gate := shaped(statistics("float32", "0.0222718", "-0.0273066", "-9.97059e-05", strconv.FormatFloat(float64(float32(0.208472*(1+off))), 'g', 12, 64)), "2, 12, 64")
+		x, both := shaped(sized(2, 0), "2, 12, 32"), shaped(sized(1.125, 0), "128, 32")
+		lines := []string{entry("Functional.relu", 0, []string{x}, x), entry("Functional.linear", 0, []string{x, both}, shaped(sized(0.0230701, 0), "2, 12, 128"))}
+		if !merged {
+			lines[1] = entry("Functional.linear", 0, []string{x, shaped(sized(1.125, 0), "64, 32")}, gate)
+		}
+		lines = append(lines, entry("Functional.silu", 0, []string{gate}, shaped(sized(0.0112599, 0), "2, 12, 64")))
+		for i := range 12 {
+			lines = append(lines, entry("Functional.gelu", i, []string{sized(float64(i+2), 0)}, sized(float64(i+2)/2, 0)))
+		}
+		return written(t, lines...)
+	}
+	for off, want := range map[float64][]string{6e-7: nil, 3e-6: {"Functional.silu.0.forward"}} {
+		if j := judged(t, record(off, true), record(0, false)); !slices.Equal(rootNames(j), want) {
+			t.Errorf("%g: %s, roots %v, expected %v", off, j.Verdict, rootNames(j), want)
+		}
+	}
+}
+
 // TestMaskOfBatchReordered: of a batch in another order a mask that came by a way that was not recorded has another checksum, too; of the
 // same batch that is a root.
 func TestMaskOfBatchReordered(t *testing.T) {

@@ -420,7 +420,8 @@ func recordedApart(r *result.Row) apart {
 	limit := 0.0
 	peak := math.Max(math.Abs(right.Stats.Max), math.Abs(right.Stats.Min))
 	if !ints {
-		limit = converted * roundedOff(r)
+		u := roundedOff(r)
+		limit = max(u, min(converted*u, otherStatistics))
 	}
 	a.distance, a.off = size, ints || size > limit
 	moved := func(bit int32, x, y, scale float64) bool {
