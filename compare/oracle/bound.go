@@ -404,6 +404,9 @@ func onlyOutput(i int, v Values) []Values {
 }
 
 // judge judges one output.
+// A wrong output is looked at again before it is accused: inputs that views made, functions of MindSpore's library on
+// a CPU, parts of ranks. What the call keeps to itself, goes on from a state that is not recorded, or has written
+// over, makes it unknown.
 func (b *bound) judge(f *Finding, full bool) {
 	i := f.Index
 	if b.bad[i] != nil {

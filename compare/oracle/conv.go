@@ -535,7 +535,7 @@ type kernelArgs struct {
 }
 
 // kernelArgs are stride, dilation, groups and padding of a call over d axes. Padding "same" has its larger half behind.
-// padBy shifts the padding from behind to the front, where a recorder knows only its sum.
+// padBy is of a reading that tries another padding: so much more in front and less behind.
 func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs) {
 	a.stride = k.each("stride", d, 1)
 	a.dilation = k.each("dilation", d, 1)

@@ -12,6 +12,8 @@ import (
 // answer is right.
 
 func logicForms() {
+	// Of integers in int64; beyond 2⁵³, which float64 does not hold, and beyond the type nothing is said, as devices
+	// wrap or stop.
 	bits := func(name string, f func(a, b int64) int64) {
 		define(name, function{local: true, forward: formulaFor(func(k *invocation) Values {
 			x := k.compared("input", "other")
@@ -34,6 +36,7 @@ func logicForms() {
 	bits("bitwise_and", func(a, b int64) int64 { return a & b })
 	bits("bitwise_or", func(a, b int64) int64 { return a | b })
 	bits("bitwise_xor", func(a, b int64) int64 { return a ^ b })
+	// Shifts by 64 and more are undefined in C, and 0 here; what grows beyond the type is left open above.
 	bits("bitwise_left_shift", func(a, b int64) int64 {
 		if a == 0 || b < 0 || b > 63 {
 			return 0
@@ -47,11 +50,14 @@ func logicForms() {
 		}
 		return max(a, -a)
 	}
+	// Euclid's, without a sign; gcd(0, 0) is 0.
 	bits("gcd", divisor)
 	bits("lcm", func(a, b int64) int64 {
 		y := math.Abs(float64(a/max(divisor(a, b), 1)) * float64(b))
 		return int64(min(y, 1<<62))
 	})
+	// The neighbour of x towards z in the type of the result: half a step is added, and more until it rounds to
+	// another number.
 	define("nextafter", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x, z := k.pair("input", "other")
 		p := precisionFor(k.outType())

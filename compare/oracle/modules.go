@@ -559,6 +559,8 @@ func (c *composer) same(a, b *msprobe.Value) bool {
 }
 
 // sum reports whether a tensor is the sum of some, each addition rounded once.
+// The means must add up within what n norms in the type may be off; then elements, n additions of u each. Statistics
+// keep most from being opened.
 func (c *composer) sum(list []source, v *msprobe.Value) bool {
 	u := precisionFor(v.Elem).v
 	mean, size := 0.0, 0.0

@@ -224,6 +224,8 @@ func joined(axis int, parts ...Values) Values {
 }
 
 func defineJoins() {
+	// fresh puts a new axis of one into each (stack); cat passes over vectors without elements, as torch does. The
+	// gradient of each is its part.
 	join := func(name string, fresh bool) {
 		rankOf := func(o *operand) int {
 			if fresh {

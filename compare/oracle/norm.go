@@ -980,6 +980,9 @@ func batchNormalised(k *invocation) Values {
 // defineHyperConnections: the streams of a residual that several layers share, mixed, read and written (documentation and tests of
 // op-plugin, where the products are of float32).
 func defineHyperConnections() {
+	// x (…, n, d) streams. mix = (x·gamma)·phiᵀ of the n·d numbers of a token, root = (mean(x²) + norm_eps)^-½; by
+	// mix·root·alpha + bias: σ + hc_eps reads the streams (n), 2σ writes them (n), and the rest (n, n) mixes. The
+	// first output is Σ_i read_i·x_i.
 	define("npu_mhc_pre", function{forward: func(k *invocation) []Reading {
 		k.only(0, "inner_precise")
 		x, phi := k.tensor("x"), k.tensor("phi")
@@ -1022,6 +1025,7 @@ func defineHyperConnections() {
 		}
 		return []Reading{{Out: out}}
 	}})
+	// y_j = Σ_i h_res[i, j]·x_i + h_post_j·h_out
 	define("npu_mhc_post", function{forward: formulaFor(func(k *invocation) Values {
 		x, out, post := k.tensor("x"), k.tensor("h_out"), k.tensor("h_post")
 		r := len(x.shape)
@@ -1032,6 +1036,8 @@ func defineHyperConnections() {
 		}
 		return k.computed("x,p,h)=x+p*h", mixed, reshape(post, append(slices.Clone(post.shape), 1)), reshape(out, slices.Insert(slices.Clone(out.shape), r-2, 1)))
 	})})
+	// A softmax of each row + eps, then columns and rows divided by their sums + eps in turn, columns num_iters and
+	// rows num_iters − 1 times. Errors go through every step.
 	define("npu_mhc_sinkhorn", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("x")
 		r := len(x.shape)

@@ -395,6 +395,7 @@ func (o *operand) hold() (bool, error) {
 	return true, nil
 }
 
+// A thousandth of the elements and fewer are read one by one; for more the tensor is held, if it is not too large.
 func (o *operand) At(idx []int64, y, b []float64) error {
 	clear(b)
 	held, few := o.f32 != nil || o.f64 != nil, int64(len(idx))*fewPlaces < o.view.Len()

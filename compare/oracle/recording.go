@@ -599,6 +599,8 @@ func (f *files) close() {
 }
 
 // tensor opens a recorded tensor; name is for messages.
+// Each file is opened once; only shapes and types that fit are taken from it again. A tensor without statistics or
+// file is one that the recorder could not read, as FRACTAL_NZ.
 func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	n, ok := v.Elements()
 	o := &operand{name: name, typ: v.Elem, shape: v.Shape}

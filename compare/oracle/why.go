@@ -504,6 +504,9 @@ func (o *otherReadings) misread(name string, a, t *argument) {
 }
 
 // try tries all arguments.
+// Epsilons that are usual; the other of two words or truths; scales of 1, squared and rooted, or those of the next or
+// the first slice; axes 0 to 3; paddings one off; masks inverted; indices one off, reversed, of the next row; pages
+// of a table; experts in other places.
 func (o *otherReadings) try() {
 	wrong := pattern.WrongAttribute
 	if o.k.has("cos") {
