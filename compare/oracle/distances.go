@@ -258,7 +258,7 @@ func (t *tape) cosine(x, z []float64, eps float64) float64 {
 // boxForms: how much boxes have of each other, and what detectors make of them (documentation and tests of op-plugin).
 func boxForms() {
 	// The second half of a cross entropy whose vocabulary ranks share (documentation of op-plugin).
-	// loss = log Σe^(x−max) − x_target, where the sum and the target's logit are of all ranks; of the probabilities a
+	// loss = log Σe^(x−max) − x_target, where the sum and the target's logit, less max, are of all ranks; of the probabilities a
 	// rank has its own columns (N, V/ranks).
 	define("npu_fused_cross_entropy_loss_with_max_sum", function{forward: func(k *invocation) []Reading {
 		k.unsupported("input", "weight")

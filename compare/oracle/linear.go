@@ -88,7 +88,7 @@ func eliminate(a []float64, n int) *eliminated {
 }
 
 // off is what a solution X may be off: units times |A⁻¹|·|L||U|·|X|, n columns.
-// gamma(3n+2): a factorisation and two substitutions of n steps each; twice for the error in A⁻¹ itself. Beyond a
+// gamma(3n+2): a factorisation and two substitutions of n steps each. Beyond a
 // tenth first order says nothing, and nothing is bounded.
 func (e *eliminated) off(x []float64, columns int, unit float64) []float64 {
 	b := times(absolute(e.inverse), times(e.size, absolute(x), e.n, e.n, columns), e.n, e.n, columns)

@@ -849,7 +849,7 @@ func scanRows(form string, f func(t *tape, row []float64) (out, places []float64
 }
 
 // chooseOfRow adds a form that takes one number of each row, and tells its place.
-// median, nanmedian and mode of a whole tensor give one number; with dim, and always for kthvalue and mode, which
+// median and nanmedian of a whole tensor give one number; with dim, and always for kthvalue and mode, which
 // take the last axis where none is named, the place in the row comes, too.
 func chooseOfRow(form string, f func(t *tape, row []float64) (p, place float64)) {
 	program(form, []string{"input"}, func(t *tape) []*dense {

@@ -65,8 +65,7 @@ func routeForms() {
 }
 
 // mappedSums are the rows of each token added up, weighed by its probabilities where the map has them, and these.
-// sorted_indices has the place of each of a token's rows (T·k), restore_shape is (T, H). The further outputs are
-// recorded for the backward: the third and those between are not computed.
+// sorted_indices has the place of each of a token's rows (T·k), restore_shape is (T, H). Of the further outputs, which are kept for the backward, the fourth alone is computed.
 func mappedSums(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
 	x, places := k.tensor("permuted_tokens"), must.Get(numbers(k.tensor("sorted_indices")))
