@@ -227,6 +227,16 @@ func TestTurnedWrong(t *testing.T) {
 	}
 }
 
+// TestTiesWithin: a number between two steps inside of a product may be either, and none beyond.
+func TestTiesWithin(t *testing.T) {
+	for found, want := range map[string]Verdict{"0": OK, "100": OK, "150": Wrong} {
+		f := Made(t, "NPU.npu_quant_matmul_dequant(float16[1,3]{127 0.5 0}, int8[1,3]{0 100 7}, float32[1]{1}, quant_mode=\"pertoken\") = float16[1,1]{"+found+"}")
+		if len(f) != 1 || f[0].Verdict != want {
+			t.Errorf("%s: %+v, expected %v", found, f, want)
+		}
+	}
+}
+
 // TestNonsenseOfKernels: places outside of what they are a place in are a finding of its own, and what is not known is unknown with the reason.
 func TestNonsenseOfKernels(t *testing.T) {
 	table := "float32[3,2]{1 2 3 4 5 6}"

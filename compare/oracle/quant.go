@@ -257,6 +257,7 @@ func quantisedWithin(k *invocation) Values {
 		v, steps = k.byRowQuantised(v, dtype.Int8, -1)
 		steps = reshape(steps, []int64{count(steps.Shape()), 1})
 	}
+	v = &rounded{v, precisionFor(dtype.Float64)} // of whole numbers that may be either of two the products may be as well
 	at, per, ends := int64(0), count(scale.shape), x.shape[:1]
 	if len(w.shape) == 3 {
 		ends, per = k.ints("group_list"), count(scale.shape)/max(w.shape[0], 1)

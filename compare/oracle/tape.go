@@ -767,7 +767,10 @@ func onlineMaxSum(k *invocation) []Reading {
 	lo, hi, to := k.int("vocab_start_index", 0), k.int("vocab_end_index", 0), k.ints("target")
 	rows, n := x.shape[0], w.shape[0]
 	refuseIf(int64(len(to)) != rows || n == 0, ShapesDiffer, x.shape, []int64{int64(len(to))})
-	logits := &rounded{k.product(x, turned(w, true)), precisionFor(x.numeric())}
+	var logits Values = &rounded{k.product(x, turned(w, true)), precisionFor(x.numeric())}
+	if rows*n <= maxDense {
+		logits = must.Get(held(logits)) // four outputs ask for them
+	}
 	most := func(x, e []float64) (float64, float64) { return slices.Max(x), slices.Max(e) }
 	per := func(f func(x, e []float64) (float64, float64)) Values {
 		return &reduced{shape: []int64{rows}, in: logits, n: n, f: f}
