@@ -600,7 +600,11 @@ func ringAttention(k *invocation) []Reading {
 		rows[i] = slab1(v, last, 0, 1)
 	}
 	var heads []int64
-	switch layout := k.string("layout", "SBH"); {
+	layout := k.string("input_layout", "SBH")
+	if of := k.string("input_softmax_layout", ""); of != "" && of != layout {
+		panic(refusal(Unsupported, "input_softmax_layout "+of))
+	}
+	switch {
 	case layout == "SBH" && last == 3: // (b, n, s, 8)
 		b, n, s := m.shape[0], m.shape[1], m.shape[2]
 		refuseIf(out.shape[0] != s || out.shape[1] != b || out.shape[2]%n != 0, ShapesDiffer, out.shape, m.shape)

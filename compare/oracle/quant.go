@@ -98,17 +98,18 @@ func quantKernels() {
 		v := k.computed("p,t,c)=p*t*c", k.wholeProduct(x, w), sized(k.tensor("x1_scale"), []int64{x.shape[0], x.shape[1], 1}), k.tensor("x2_scale"))
 		return k.reduction(v, []int{0}, false, false, func(c *Call, n int64) func(x, e []float64) (y, b float64) { return sumOf(c.sumUnit(), n, 1) })
 	})})
-	// Outputs: y1, y2, x1 + x2, scale1, scale2; the second pair is there with smooth_scale2 alone.
+	// Outputs: y1, y2, x1 + x2, scale1, scale2; the second pair is there with smooth_scale2 alone, or each where output_mask says so.
 	define("npu_add_rms_norm_dynamic_quant", function{forward: func(k *invocation) []Reading {
-		k.unsupported("output_mask")
 		sum, normed := k.normedSum()
-		out := []Values{nil, nil, sum, nil, nil}
+		out, mask := []Values{nil, nil, sum, nil, nil}, k.ints("output_mask")
+		refuseIf(len(mask) != 0 && len(mask) != 2, BadArgument, "output_mask", mask, "two truths")
 		for i, name := range []string{"smooth_scale1", "smooth_scale2"} {
 			v := normed
+			if len(mask) > 0 && mask[i] == 0 || len(mask) == 0 && i == 1 && !k.has(name) {
+				continue
+			}
 			if k.has(name) {
 				v = elementsOf(mulKernel(k.unit()), nil, false, []Values{normed, k.tensor(name)})
-			} else if i == 1 {
-				break
 			}
 			out[i], out[3+i] = k.byRowQuantised(v, k.outputType(i), 3+i)
 		}
@@ -225,14 +226,22 @@ func quantKernels() {
 // smoothed is the input times its scales, those of the group of each row where there are groups.
 func (k *invocation) smoothed() Values {
 	x := k.tensor("input")
-	k.string("quant_mode", "") // a number stands for none
+	mode := k.string("quant_mode", "pertoken") // a number stands for none
 	switch {
 	case k.has("group_index"):
-		refuseIf(len(x.shape) != 2, Unsupported, "group_index")
-		groups := k.groupOf(x.shape[0], false)
-		return k.unwritten(elementsOf(mulKernel(k.unit()), nil, false, []Values{x, k.perGroup(k.tensor("smooth_scales"), groups, x.shape[1])}), groups)
+		refuseIf(len(x.shape) < 2 || count(x.shape) == 0, Unsupported, "group_index")
+		width := x.shape[len(x.shape)-1]
+		rows := []int64{count(x.shape) / width, width}
+		groups := k.groupOf(rows[0], false)
+		y := elementsOf(mulKernel(k.unit()), nil, false, []Values{reshape(x, rows), k.perGroup(k.tensor("smooth_scales"), groups, width)})
+		return reshape(k.unwritten(y, groups), x.shape)
 	case k.has("smooth_scales"):
-		return elementsOf(mulKernel(k.unit()), nil, false, []Values{x, k.tensor("smooth_scales")})
+		s := k.tensor("smooth_scales")
+		var of Values = s
+		if mode == "perchannel" && len(s.shape) == 1 { // one for each row of a channel
+			of = reshape(s, []int64{s.shape[0], 1})
+		}
+		return elementsOf(mulKernel(k.unit()), nil, false, []Values{x, of})
 	}
 	return x
 }
@@ -419,9 +428,10 @@ func (k *invocation) tiled(x *operand, high, wide int64, ends []int64) []Reading
 // said: 0/0. slack has 8 units for the divisions and the sum, and for the inputs' errors (2·off of max − min) what
 // they move the quotient by.
 func (k *invocation) betweenEnds(x Values) []Reading {
+	refuseIf(len(x.Shape()) < 2, ShapesDiffer, x.Shape())
+	refuseIf(k.outputType(0) != dtype.Int8, Unsupported, "another type than int8")
+	x, back := k.lined(x)
 	s := x.Shape()
-	refuseIf(len(s) < 2, ShapesDiffer, s)
-	refuseIf(k.outputType(0) != dtype.Int8 || k.string("quant_mode", "pertoken") != "pertoken", Unsupported, "another type than int8, quant_mode")
 	n, u := s[len(s)-1], k.unit()
 	row := func(x, e []float64) (hi, step, off float64) {
 		hi = slices.Max(x)
@@ -442,7 +452,7 @@ func (k *invocation) betweenEnds(x Values) []Reading {
 			}
 		}
 	})
-	return []Reading{{Out: []Values{k.stepped(dtype.Int8, y),
+	return []Reading{{Out: []Values{k.stepped(dtype.Int8, back(y)),
 		part(func(hi, step, off float64) (float64, float64) { return step, 4*u*(step+abs(hi)/255) + 2*off/255 }),
 		part(func(hi, step, off float64) (float64, float64) { return 127 - hi/step, slack(0, hi, step, off) })}}}
 }
@@ -1097,6 +1107,32 @@ func (k *invocation) stepped(t dtype.Type, v Values) Values {
 	return k.clippedTo(t, math.RoundToEven, v)
 }
 
+// lined are the numbers that have a step in common as rows of the last axis, and the way back, by quant_mode: a token's, a channel's, which lie
+// in the last axis but one, or all (documentation and tests of op-plugin).
+func (k *invocation) lined(x Values) (rows Values, back func(Values) Values) {
+	s := x.Shape()
+	refuseIf(len(s) == 0, ShapesDiffer, s)
+	mode := "pertoken"
+	if k.args["quant_mode"].isText() {
+		mode = k.string("quant_mode", mode)
+	}
+	switch mode {
+	case "pertoken":
+		return x, func(v Values) Values { return v }
+	case "pertensor":
+		return reshape(x, []int64{1, count(s)}), func(v Values) Values { return reshape(v, s) }
+	case "perchannel":
+		refuseIf(len(s) < 2, ShapesDiffer, s)
+		swap := make([]int, len(s))
+		for i := range swap {
+			swap[i] = i
+		}
+		swap[len(s)-2], swap[len(s)-1] = len(s)-1, len(s)-2
+		return transpose(x, swap), func(v Values) Values { return transpose(v, swap) }
+	}
+	panic(refusal(Unsupported, "quant_mode "+mode))
+}
+
 // byRowQuantised are the rows of the last axis in so many steps to each side as a type has, and the step of each row, an output, or of
 // all: numbers are multiplied by 127/max|x| and not divided by the step (ops-nn quant/dynamic_quant).
 func (k *invocation) byRowQuantised(x Values, t dtype.Type, step int) (y, scale Values) {
@@ -1106,17 +1142,9 @@ func (k *invocation) byRowQuantised(x Values, t dtype.Type, step int) (y, scale 
 
 // rowsBy are the rows divided by their steps, of which there are top to each side, and these.
 func (k *invocation) rowsBy(x Values, top float64, step int) (y, scale Values) {
+	x, back := k.lined(x)
 	s := x.Shape()
-	refuseIf(len(s) == 0, ShapesDiffer, s)
-	n := s[len(s)-1]
-	lead := s[:len(s)-1]
-	if k.args["quant_mode"].isText() {
-		mode := k.string("quant_mode", "pertoken")
-		refuseIf(mode != "pertoken" && mode != "pertensor", Unsupported, "quant_mode "+mode)
-		if mode == "pertensor" {
-			n, lead = count(s), nil
-		}
-	}
+	n, lead := s[len(s)-1], s[:len(s)-1]
 	refuseIf(n == 0 || n > maxDense, NoBound, n)
 	u := k.unit()
 	largest := func(x, e []float64) (most, off float64) {
@@ -1145,7 +1173,7 @@ func (k *invocation) rowsBy(x Values, top float64, step int) (y, scale Values) {
 	if have, ok := k.out(max(step, 0)); ok && step >= 0 && count(have) == count(steps.Shape()) {
 		steps = reshape(steps, have)
 	}
-	return quotients, steps
+	return back(quotients), steps
 }
 
 // outputType is the type of a recorded output.

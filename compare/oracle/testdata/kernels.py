@@ -1569,6 +1569,32 @@ for lo, hi in ((0, 3), (3, 5)):
 case("_npu_flash_attention", [], {"query": q, "key": kk, "value": v, "mask": mask, "seq_len": np.array([3, 2], np.int32), "scale_value": .3, "num_heads": 4, "num_kv_heads": 2, "out": bf(np.zeros((5, 4, 8), f4))},
      after=("npu_reader", {"out": bf(np.concatenate(parts))}))
 
+# Steps of channels and of all, scales of groups in more than two axes, outputs by a mask, layouts by their names
+x, s = bf(normal(2, 4, 3)), bf(np.abs(normal(4)) + .5)
+f = np.asarray(x, f4) * np.asarray(s, f4)[:, None]
+y, scale = steps(f.swapaxes(1, 2))
+case("npu_dynamic_quant", [x], {"smooth_scales": s, "quant_mode": "perchannel", "dst_type": "torch.int8"}, y.swapaxes(1, 2).copy(), scale)
+s = bf(np.abs(normal(3, 3)) + .5)
+f = np.asarray(x, f4) * np.asarray(s, f4)[[0, 0, 0, 1, 1, 2, 2, 2]].reshape(2, 4, 3)
+case("npu_dynamic_quant", [x], {"smooth_scales": s, "group_index": np.array([3, 5, 8], np.int32), "dst_type": "torch.int8"}, *steps(f))
+for mode, f in (("pertensor", np.asarray(x, f4).reshape(1, -1)), ("perchannel", np.asarray(x, f4).swapaxes(1, 2))):
+    hi, lo = f.max(-1, keepdims=True), f.min(-1, keepdims=True)
+    step = (hi - lo) / f4(255)
+    y = np.rint(f / step + (127 - hi / step)).clip(-128, 127).astype(np.int8)
+    y = y.reshape(2, 4, 3) if mode == "pertensor" else y.swapaxes(1, 2).copy()
+    case("npu_dynamic_quant_asymmetric", [x], {"quant_mode": mode, "dst_type": "torch.int8"}, y, step[..., 0], (127 - hi / step)[..., 0])
+a, b, w, s = normal(2, 6), normal(2, 6), normal(6), np.abs(normal(6)) + f4(.5)
+f = a + b
+g = f / np.sqrt((f * f).mean(-1, keepdims=True) + 1e-6) * w
+y, scale = steps((g * s).astype(f4))
+case("npu_add_rms_norm_dynamic_quant", [a, b, w], {"smooth_scale1": s, "epsilon": 1e-6, "output_mask": [True, False]}, y, None, f, scale, None)
+m, n, a, b = (np.repeat(v, 8, -1).astype(f4) for v in (3 * normal(3, 2, 1), 3 * normal(3, 2, 1), 1 + 4 * rng.random((3, 2, 1)), 1 + 4 * rng.random((3, 2, 1))))
+most = np.maximum(m, n)
+p, q = a.astype(float) * np.exp(m.astype(float) - most), b.astype(float) * np.exp(n.astype(float) - most)
+o, u = bf(normal(3, 2, 4)), bf(normal(3, 2, 4))
+case("npu_ring_attention_update", [o, m, a, u, n, b], {"actual_seq_qlen": np.array([1, 3]), "input_layout": "TND", "input_softmax_layout": "TND"},
+     bf(o.astype(float) * (p / (p + q))[..., :4] + u.astype(float) * (q / (p + q))[..., :4]), most, (p + q).astype(f4))
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
