@@ -510,6 +510,25 @@ func TestSumsOfAPart(t *testing.T) {
 	}
 }
 
+// TestWeightInOtherMemory: a weight that lies in another order in memory, as one of channels that lie last, has sums that are rounded otherwise;
+// it is no root unless what is computed with it shows that its numbers are in other places.
+func TestWeightInOtherMemory(t *testing.T) {
+	record := func(mean string, off float64) string {
+		weight := statistics("float32", "0.5123", "-0.498", mean, "2.75")
+		lines := []string{entry("Functional.conv2d", 0, []string{sized(2, 0), weight}, sized(3, off))}
+		for i := range 12 {
+			lines = append(lines, entry("Functional.gelu", i, []string{sized(float64(i+3), 0)}, sized(float64(i+2)/2, 0)))
+		}
+		return written(t, lines...)
+	}
+	golden := record("-0.009699239395558834", 0)
+	for off, want := range map[float64][]string{1.3e-7: nil, 1e-3: {"Functional.conv2d.0.forward"}} {
+		if j := judged(t, record("-0.009699241258203983", off), golden); !slices.Equal(rootNames(j), want) {
+			t.Errorf("%g: %s, roots %v, expected %v", off, j.Verdict, rootNames(j), want)
+		}
+	}
+}
+
 // TestMaskOfBatchReordered: of a batch in another order a mask that came by a way that was not recorded has another checksum, too; of the
 // same batch that is a root.
 func TestMaskOfBatchReordered(t *testing.T) {

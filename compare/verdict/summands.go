@@ -188,6 +188,11 @@ func (w *recordedWalk) shows(op *Operator, r *result.Row) bool {
 	return size > w.ordinary(op, r, condition)
 }
 
+// shown tells whether an output of a call differs by more than rounding.
+func (w *recordedWalk) shown(op *Operator) bool {
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return w.shows(op, w.row(&t)) })
+}
+
 // ordinary is what rounding and another order of summation make of an output at most: the result
 // is rounded, as maybe what leads to it, and products are summed in float32 or better. condition is that of [recordedWalk.relative].
 func (w *recordedWalk) ordinary(op *Operator, r *result.Row, condition float64) float64 {
