@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"precision/dump/dtype"
-	"precision/internal/order"
 )
 
 // judge collects what the elements of one output say.
@@ -623,8 +622,9 @@ func (e *extreme) add(lo int64, x []float64) {
 	}
 }
 
+// Of numbers that go up nearly each is a new largest one, so that this runs every hundred elements.
 func (e *extreme) trim() {
-	order.Stable(e.top, func(a, b place) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.i, b.i)) })
+	slices.SortFunc(e.top, func(a, b place) int { return cmp.Or(cmp.Compare(b.x, a.x), cmp.Compare(a.i, b.i)) })
 	e.top = e.top[:min(len(e.top), extremes)]
 }
 
