@@ -1299,10 +1299,10 @@ def gates(x):
 case("npu_moe_gating_top_k_backward", [sigmoid(x), g, idx], {"norm_type": 1, "routed_scaling_factor": 2.5}, pull(gates, [x], g)[0].astype(f4))
 x, g, weight = normal(4, 8), normal(4, 4), normal(4, 1)
 x[np.abs(np.abs(x) - .8) < .01] += f4(.1)  # no difference goes over the edge
-for limit in (0., .8):
+for limit in (0., .8, -1.):  # none up to 0
     def clipped(x, w):
         a, b = np.split(x, 2, 1)
-        if limit:
+        if limit > 0:
             a, b = a.clip(None, limit), b.clip(-limit, limit)
         return a * sigmoid(a) * b * w
     y = clipped(x.astype(float), np.ones((4, 1))).astype(f4)
