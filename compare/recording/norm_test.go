@@ -3,10 +3,11 @@ package recording
 import (
 	"math"
 	"math/rand/v2"
+	"testing"
+
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
-	"testing"
 )
 
 // A norm whose squares were added up one after the other in float32, on eight lanes, is that of its elements; another is not.
@@ -34,6 +35,18 @@ func TestNormOfMany(t *testing.T) {
 	for times, want := range map[float64]bool{1: true, 1 + 1e-4: false} {
 		if s.agrees(atNorm, msprobe.Number{Kind: msprobe.Float, F: recorded * times}, l) != want {
 			t.Errorf("%g for %g, expected %v", recorded*times, s.norm, want)
+		}
+	}
+}
+
+// Of narrow types no more is allowed for it: half of a million bfloat16 numbers that are 0 are not what was recorded.
+func TestNormOfManyNarrow(t *testing.T) {
+	s := sums{n: 1 << 20, norm: 1024}
+	s.stats[atNorm] = msprobe.Number{Kind: msprobe.Float, F: s.norm}
+	l := &leaf{form: &form{Elem: dtype.BFloat16, Known: true, Shape: []int64{s.n}}, summary: &result.Summary{}}
+	for recorded, want := range map[float64]bool{1020: true, 1024 * math.Sqrt2: false} {
+		if s.agrees(atNorm, msprobe.Number{Kind: msprobe.Float, F: recorded}, l) != want {
+			t.Errorf("%g for %g, expected %v", recorded, s.norm, want)
 		}
 	}
 }
