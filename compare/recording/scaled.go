@@ -58,8 +58,9 @@ func scaleOf(data, scales *leaf) func(i int64) int64 {
 	if n, known := data.Elements(); !known || n > mostScaled {
 		return nil
 	}
-	at, err := scaled.Places(data.Shape, scales.Shape, scaled.Powers(data.Elem, scales.Elem))
-	if _, known := scales.Elements(); err != nil || !known {
+	powers := scaled.Powers(data.Elem, scales.Elem)
+	at, err := scaled.Places(data.Shape, scales.Shape, powers)
+	if _, known := scales.Elements(); err != nil || !known || scales.Elem == dtype.Uint8 && !powers { // bytes beside whole numbers are no exponents
 		return nil
 	}
 	return at
