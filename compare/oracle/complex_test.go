@@ -45,13 +45,14 @@ func TestComplexMoves(t *testing.T) {
 	add("Tensor.conj", x, x)
 	add("Tensor.add", x+","+x, x)
 	add("Tensor.to", tensor("f", dtype.Float32, []int64{2}, 1, 2), tensor("c", dtype.Complex64, []int64{2}, 1, 0, 2, 0))
+	add("Tensor.adjoint", x, tensor("h", dtype.Complex64, []int64{2, 2}, 1, -2, 5, -6, 3, -4, 7, -8))
 	must.Do(os.WriteFile(filepath.Join(folder, "dump.json"), []byte(`{"task":"tensor","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{`+strings.Join(calls, ",")+`}}`), 0o600))
 	found, _, err := RecordingJob{Recordings: must.Get(msprobe.Find(dir)), Workers: 1}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []Verdict{OK, Wrong, Wrong, Unknown, Unknown, Unknown} {
-		if len(found) != 6 || found[i].Verdict != want {
+	for i, want := range []Verdict{OK, Wrong, Wrong, Unknown, Unknown, Unknown, Unknown} {
+		if len(found) != 7 || found[i].Verdict != want {
 			t.Fatalf("call %d: %+v, expected %v", i, found, want)
 		}
 	}

@@ -464,7 +464,7 @@ func (c *recordedCall) movesComplex() (complex bool) {
 	row := catalogue.Of(c.Parsed.API)
 	f, base, _, _ := called(c.Parsed.Prefix, c.Parsed.API, c.of.header.Framework)
 	// A number that is put somewhere is real, and of a conjugate the sign is another.
-	return f != nil && row.Traits&catalogue.Moves != 0 && row.Traits&catalogue.Shaped == 0 && !slices.Contains(f.params, "value") && !strings.Contains(base, "conj")
+	return f != nil && row.Traits&catalogue.Moves != 0 && row.Traits&catalogue.Shaped == 0 && !slices.Contains(f.params, "value") && !strings.Contains(base, "conj") && base != "adjoint"
 }
 
 // checkPart judges the outputs by files. A defect of this package is one call's unknown.
