@@ -1315,7 +1315,13 @@ func (s *sequences) placesOf(h headed) func(r int64) (b, n, i int64) {
 func (k *invocation) hide(t *attention, s sequences, before, after string) {
 	const far = math.MaxInt32
 	mode, mask := k.int("sparse_mode", 0), k.optional("atten_mask")
-	pre, next := k.int(before, far), k.int(after, far)
+	reach := func(name string) int64 { // which sparse kernels have as 2^63-1 for all
+		if x, ok := k.args[name].number(); ok && x > far {
+			return far
+		}
+		return k.int(name, far)
+	}
+	pre, next := reach(before), reach(after)
 	behind := func(a attended, c int64) bool { return c > a.row+next || c < a.row-pre }
 	switch {
 	case mode < 0 || mode > 4:

@@ -1155,7 +1155,7 @@ def chosen(lists, size, tokens, l, causal=True):
 for mode in (3, 0):
     picks = np.array([[4, 0, 6, -1], [1, 5, 2, 3], [6, -1, 0, 0]], np.int32)
     y = attend(heads_first(np.concatenate([q, qr], -1)[0]), heads_first(np.concatenate([kv, kr], -1)[0]), heads_first(kv[0]), .3, chosen(picks, 1, 7, 3, mode == 3), to=to)[0]
-    case("npu_sparse_flash_attention", [q, kv, kv, picks.reshape(1, 3, 1, 4), .3], {"query_rope": qr, "key_rope": kr, "sparse_mode": mode, "attention_mode": 2}, bf(y.swapaxes(0, 1)[None]))
+    case("npu_sparse_flash_attention", [q, kv, kv, picks.reshape(1, 3, 1, 4), .3], {"query_rope": qr, "key_rope": kr, "sparse_mode": mode, "attention_mode": 2, **({"pre_tokens": 2**63 - 1, "next_tokens": 2**63 - 1} if mode else {})}, bf(y.swapaxes(0, 1)[None]))
 q, pages, table = bf(normal(3, 4, 8)), bf(normal(5, 4, 1, 8)), np.array([[4, 2], [0, 3]], np.int32)
 picks, parts = np.array([[2, 0], [1, -1], [2, 1]], np.int32), []
 for b, (lo, hi, n) in enumerate(((0, 2, 6), (2, 3, 5))):
