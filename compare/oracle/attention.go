@@ -970,6 +970,7 @@ type headed struct {
 	batches, heads, length int64
 	packed                 bool // sequences stand behind each other, and length is that of all
 	row                    func(b, h, i int64) int64
+	step                   int64 // in rows, from one head to the next
 }
 
 // headsOf reads a layout of so many heads: BSH, SBH, BSND, BNSD, and TND or NTD, where tokens of all sequences stand behind
@@ -998,7 +999,7 @@ func headsOf(v Values, layout string, heads int64) headed {
 	if h.length, place = axis("S"); h.packed {
 		h.length, place = axis("T")
 	}
-	h.row = func(b, n, i int64) int64 { return b*batch + n*head + i*place }
+	h.step, h.row = head, func(b, n, i int64) int64 { return b*batch + n*head + i*place }
 	return h
 }
 
@@ -1194,7 +1195,7 @@ func (k *invocation) antiquantised(h headed, name string) Values {
 		at := ones(rank)
 		switch n := count(o.shape); {
 		case n == 1:
-		case n == h.heads*shape[rank-1] && h.row(0, 1, 0) == 1: // heads before the last axis
+		case n == h.heads*shape[rank-1] && h.step == 1: // heads before the last axis
 			at[rank-2], at[rank-1] = h.heads, shape[rank-1]
 		case n == h.heads*shape[rank-1] && rank == 4:
 			at[1], at[3] = h.heads, shape[3]

@@ -237,6 +237,30 @@ func TestTiesWithin(t *testing.T) {
 	}
 }
 
+// TestNoKeysInSteps: a sequence without keys in front of another is no more than zeros, also where keys have scales.
+func TestNoKeysInSteps(t *testing.T) {
+	tried := 0
+	for _, c := range textCases(t) {
+		_, scaled := c.Kwargs["key_antiquant_scale"]
+		lengths := c.Kwargs["actual_seq_lengths_kv"].List
+		if _, paged := c.Kwargs["block_table"]; !scaled || !paged || lengths == nil || c.Name != "NPU.npu_fused_infer_attention_score" {
+			continue
+		}
+		tried++
+		(*lengths)[0].Leaf = []byte(`{"type":"int","value":0}`)
+		y := c.Outputs[0].Tensor
+		y.Hex = strings.Repeat("0", len(y.Hex)/len(*lengths)) + y.Hex[len(y.Hex)/len(*lengths):]
+		r := newRecorder(t)
+		r.add(&c)
+		if f := r.check(); f[0].Verdict != OK {
+			t.Errorf("%+v", f[0])
+		}
+	}
+	if tried == 0 {
+		t.Error("no case has keys in steps in pages")
+	}
+}
+
 // TestNonsenseOfKernels: places outside of what they are a place in are a finding of its own, and what is not known is unknown with the reason.
 func TestNonsenseOfKernels(t *testing.T) {
 	table := "float32[3,2]{1 2 3 4 5 6}"
@@ -251,6 +275,8 @@ func TestNonsenseOfKernels(t *testing.T) {
 		{"Tensor.__getitem__(" + table + ", int64[2]{1 7}) = float32[2,2]{3 4 0 0}", Suspect, "check-outside index 7 3"},
 		{`NPU.npu_dynamic_quant(float32[1,2]{1 2}, quant_mode="perplanet") = int8[1,2]{64 127}, float32[1]{0.015748031}`, Unknown, "check-unsupported quant_mode perplanet"},
 		{`NPU.npu_dynamic_quant(float32[1,2]{1 2}, quant_mode=1) = int8[1,2]{64 127}, float32[1]{0.015748031}`, Unknown, "check-bad-argument quant_mode 1 a text"},
+		{`NPU.npu_dynamic_quant_asymmetric(float32[0,3]{}, quant_mode="perchannel") = int8[0,3]{}, float32[3]{1 1 1}, float32[3]{0 0 0}`, Unknown, "check-no-bound 0"},
+		{"NPU.npu_quant_matmul_dequant(float16[0,3]{}, int8[1,3]{0 100 7}, float32[1]{1}) = float16[1,1]{0}", Unknown, "check-shapes [0,3] [1,3]"},
 		{"NPU.npu_moe_token_unpermute(float32[2,1]{1 2}, int32[2]{1 -1}, None) = float32[2,1]{2 1}", Suspect, "check-outside sorted_indices -1 2"},
 		{"NPU.npu_dynamic_quant(float32[1,2]{1 2}, mystery=3) = int8[1,2]{64 127}, float32[1]{0.015748031}", Unknown, "check-new-argument mystery"},
 		{"NPU.npu_quantize(float32[2]{1 2}, float32[1]{1}, None, 13, 0) = float32[2]{1 2}", Unknown, "check-type output 0 float32"},

@@ -252,7 +252,7 @@ func quantisedWithin(k *invocation) Values {
 	k.unsupported("x_offset")
 	x, w := k.pair("x", "weight")
 	scale := k.tensor("weight_scale")
-	refuseIf(count(w.shape) == 0 || count(scale.shape) == 0, ShapesDiffer, w.shape, scale.shape)
+	refuseIf(count(x.shape) == 0 || count(w.shape) == 0, ShapesDiffer, x.shape, w.shape)
 	refuseIf(len(x.shape) != 2 || len(w.shape) < 2 || w.typ != dtype.Int8 || scale.typ.Bits() == 64, Unsupported, "weights "+shapeText(w.shape)+", weight_scale")
 	var v Values = x
 	if k.has("smooth_scale") {
@@ -267,10 +267,10 @@ func quantisedWithin(k *invocation) Values {
 		steps = reshape(steps, []int64{count(steps.Shape()), 1})
 	}
 	v = &rounded{v, precisionFor(dtype.Float64)} // of whole numbers that may be either of two the products may be as well
-	at, per, ends := int64(0), count(scale.shape), x.shape[:1]
+	at, groups, ends := int64(0), int64(1), x.shape[:1]
 	if len(w.shape) == 3 {
-		ends, per = k.ints("group_list"), count(scale.shape)/max(w.shape[0], 1)
-		refuseIf(int64(len(ends)) != w.shape[0], ShapesDiffer, w.shape, ends)
+		ends, groups = k.ints("group_list"), w.shape[0]
+		refuseIf(int64(len(ends)) != groups, ShapesDiffer, w.shape, ends)
 	}
 	var parts []Values
 	for g, end := range ends {
@@ -278,8 +278,9 @@ func quantisedWithin(k *invocation) Values {
 		if end == at {
 			continue
 		}
-		part := func(o *operand, n int64) Values {
-			return slab1(reshape(o, []int64{count(o.shape) / n, n}), 0, int64(g), 1)
+		part := func(o *operand) Values {
+			refuseIf(count(o.shape) == 0 || count(o.shape)%groups != 0, ShapesDiffer, o.shape, w.shape)
+			return slab1(reshape(o, []int64{groups, count(o.shape) / groups}), 0, int64(g), 1)
 		}
 		m := turned(w, true)
 		if len(w.shape) == 3 {
@@ -287,13 +288,13 @@ func quantisedWithin(k *invocation) Values {
 		}
 		y := k.product(slab1(v, 0, at, end-at), m)
 		if bias := k.optional("bias"); bias != nil {
-			y = k.computed("y,b)=y+b", y, part(bias, per))
+			y = k.computed("y,b)=y+b", y, part(bias))
 		}
 		s := steps
 		if count(s.Shape()) > 1 {
 			s = slab1(s, 0, at, end-at)
 		}
-		parts = append(parts, k.computed("y,w,s)=y*w*s", y, part(scale, per), s))
+		parts = append(parts, k.computed("y,w,s)=y*w*s", y, part(scale), s))
 		at = end
 	}
 	refuseIf(at != x.shape[0], Unsupported, "rows behind the last group")
@@ -433,6 +434,7 @@ func (k *invocation) betweenEnds(x Values) []Reading {
 	x, back := k.lined(x)
 	s := x.Shape()
 	n, u := s[len(s)-1], k.unit()
+	refuseIf(n == 0, NoBound, n)
 	row := func(x, e []float64) (hi, step, off float64) {
 		hi = slices.Max(x)
 		return hi, (hi - slices.Min(x)) / 255, slices.Max(e)
