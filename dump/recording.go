@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"precision/internal/order"
 	"slices"
 	"strconv"
 	"time"
+
+	"precision/internal/order"
 )
 
 // Recording is what one run left in a folder, where several runs wrote to it.

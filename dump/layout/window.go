@@ -2,8 +2,9 @@ package layout
 
 import (
 	"cmp"
-	"precision/internal/order"
 	"slices"
+
+	"precision/internal/order"
 )
 
 // readCost is what one read call weighs in bytes when windows are chosen: a

@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"precision/internal/order"
 	"strings"
+
+	"precision/internal/order"
 )
 
 // found is a file the walk met.
