@@ -278,6 +278,7 @@ func TestNonsenseOfKernels(t *testing.T) {
 		{`NPU.npu_dynamic_quant_asymmetric(float32[0,3]{}, quant_mode="perchannel") = int8[0,3]{}, float32[3]{1 1 1}, float32[3]{0 0 0}`, Unknown, "check-no-bound 0"},
 		{"NPU.npu_quant_matmul_dequant(float16[0,3]{}, int8[1,3]{0 100 7}, float32[1]{1}) = float16[1,1]{0}", Unknown, "check-shapes [0,3] [1,3]"},
 		{"NPU.npu_moe_token_unpermute(float32[2,1]{1 2}, int32[2]{1 -1}, None) = float32[2,1]{2 1}", Suspect, "check-outside sorted_indices -1 2"},
+		{"NPU.npu_dtype_cast(uint8[2]{24 8}, \"torch.float32\", input_dtype=290) = float32[2]{0.5 1}", Unknown, "check-unsupported input_dtype"},
 		{"NPU.npu_dynamic_quant(float32[1,2]{1 2}, mystery=3) = int8[1,2]{64 127}, float32[1]{0.015748031}", Unknown, "check-new-argument mystery"},
 		{"NPU.npu_quantize(float32[2]{1 2}, float32[1]{1}, None, 13, 0) = float32[2]{1 2}", Unknown, "check-type output 0 float32"},
 		{"NPU.npu_grouped_matmul([float32[1,1]{2}], [float32[1,1,1]{3}], group_list=int64[1]{1}, split_item=17, group_type=0) = [float32[1,1]{6}]", Unknown, "check-unsupported split_item 17"},
