@@ -35,14 +35,14 @@ var declared = map[string]string{
 }
 
 // modules are those that are linked into the programs, and the standard library, by
-// path. A licence that is not known by its words ends the release: somebody has to
+// path. What a folder of the repository replaces is a part of the program. A licence that is not known by its words ends the release: somebody has to
 // look at it.
 func (b *build) modules(ctx context.Context) []*module {
 	// Of all platforms, so that what goes with one does not depend on which others are
 	// built.
 	found := map[string]*module{}
 	for target := range strings.SplitSeq(all, ",") {
-		args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}|{{.Version}}|{{.Sum}}|{{.Dir}}{{end}}{{end}}"}
+		args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not (or .Main (and .Replace (not .Replace.Version)))}}{{.Path}}|{{.Version}}|{{.Sum}}|{{.Dir}}{{end}}{{end}}"}
 		for _, name := range names {
 			args = append(args, "./cmd/"+name)
 		}
