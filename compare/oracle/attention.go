@@ -1100,7 +1100,8 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 	s := sequences{q: headsOf(query, in, heads)}
 	refuseIf(s.q.heads != heads, ShapesDiffer, query.shape, []int64{heads})
 	table := k.optional("block_table")
-	s.lengths, s.keys = k.lengthsOf("actual_seq_lengths", s.q.packed), k.lengthsOf("actual_seq_lengths_kv", s.q.packed && table == nil)
+	ends := s.q.packed && !k.has("block_sparse_mask") // which goes with the lengths themselves (tests of op-plugin)
+	s.lengths, s.keys = k.lengthsOf("actual_seq_lengths", ends), k.lengthsOf("actual_seq_lengths_kv", ends && table == nil)
 	// npu_fused_infer_attention_score with TND
 	if s.q.packed && table != nil && s.lengths == nil { // decoding: each token is a sequence
 		s.lengths = ones(int(s.q.length))

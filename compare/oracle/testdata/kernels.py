@@ -1595,6 +1595,17 @@ o, u = bf(normal(3, 2, 4)), bf(normal(3, 2, 4))
 case("npu_ring_attention_update", [o, m, a, u, n, b], {"actual_seq_qlen": np.array([1, 3]), "input_layout": "TND", "input_softmax_layout": "TND"},
      bf(o.astype(float) * (p / (p + q))[..., :4] + u.astype(float) * (q / (p + q))[..., :4]), most, (p + q).astype(f4))
 
+# Two packed sequences, whose lengths are given and not their ends
+q, kk, v, g, mask = normal(5, 4, 6), normal(7, 2, 6), normal(7, 2, 6), normal(5, 4, 6), np.ones((2, 4, 2, 2), np.int8)
+mask[0, 1, 1, 1] = mask[1, 2, 0, 1] = 0
+seen = np.zeros((4, 5, 7), bool)
+for b, (l, k) in enumerate(((slice(0, 2), slice(0, 3)), (slice(2, 5), slice(3, 7)))):
+    seen[:, l, k] = mask[b].repeat(2, 1).repeat(2, 2)[:, :l.stop - l.start, :k.stop - k.start] != 0
+o = looked(*(x.astype(float) for x in (q, kk, v)), seen)
+s = np.where(seen, np.einsum("lhd,shd->hls", q.astype(float), kk.repeat(2, 1)) * .3, -np.inf)
+log = np.log(np.exp(s).sum(-1)).T[..., None].astype(f4)
+case("npu_block_sparse_attention_backward", [g, q, kk, v, o.astype(f4), log, mask, [2, 2], [2, 3], [3, 4], "TND", "TND", 2, .3], {}, *[x.astype(f4) for x in pull(lambda *x: looked(*x, seen), [q, kk, v], g)])
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
