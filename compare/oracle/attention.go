@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 	"sort"
@@ -539,7 +538,7 @@ func (k *invocation) tiles(o *operand, key bool) Values {
 	if key {
 		shape[rank] += rope
 	}
-	row, at, bytes := make([]float64, wide), int64(-1), make([]byte, wide)
+	row, at, bytes, one := make([]float64, wide), int64(-1), make([]byte, wide), [1]float64{}
 	return &formula{shape: shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 		if r := i / shape[rank]; r != at {
 			must.Do(o.Range(r*wide, row, nil))
@@ -549,13 +548,11 @@ func (k *invocation) tiles(o *operand, key bool) Values {
 			at = r
 		}
 		if i %= shape[rank]; i >= n {
-			word := uint16(bytes[2*i-n]) | uint16(bytes[2*i-n+1])<<8
-			if typ == dtype.BFloat16 {
-				return float64(math.Float32frombits(uint32(word) << 16)), 0
-			}
-			return float64(dtype.Half(word)), 0
+			dtype.Widen64(typ, one[:], bytes[2*i-n:][:2])
+			return one[0], 0
 		}
-		y := row[i] * float64(math.Float32frombits(binary.LittleEndian.Uint32(bytes[n+2*rope+4*(i/tile):])))
+		dtype.Widen64(dtype.Float32, one[:], bytes[n+2*rope+4*(i/tile):][:4])
+		y := row[i] * one[0]
 		if keep {
 			y = p.Round(y)
 		}

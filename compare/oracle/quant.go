@@ -1125,12 +1125,7 @@ func (k *invocation) lined(x Values) (rows Values, back func(Values) Values) {
 		return reshape(x, []int64{1, count(s)}), func(v Values) Values { return reshape(v, s) }
 	case "perchannel":
 		refuseIf(len(s) < 2, ShapesDiffer, s)
-		swap := make([]int, len(s))
-		for i := range swap {
-			swap[i] = i
-		}
-		swap[len(s)-2], swap[len(s)-1] = len(s)-1, len(s)-2
-		return transpose(x, swap), func(v Values) Values { return transpose(v, swap) }
+		return turned(x, true), func(v Values) Values { return turned(v, true) }
 	}
 	panic(refusal(Unsupported, "quant_mode "+mode))
 }
