@@ -329,8 +329,7 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 // another order than the same numbers that lie by themselves; 0 where the extremes differ, too. Norms of PyTorch, of 256 to 10⁶ normal
 // numbers in random orders, were at most √n/12 roundoffs apart.
 func summedOff(r *result.Row) float64 {
-	const extremes = result.KnownMax | result.KnownMin
-	if rec := r.Recorded; r.Compared || !rec.Left.Has(extremes) || !rec.Right.Has(extremes) || !sameEnds(r) {
+	if !alikeAtEnds(r) {
 		return 0
 	}
 	return math.Sqrt(elements(r.Right.Shape)) / 12 * single

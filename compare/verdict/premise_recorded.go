@@ -377,6 +377,12 @@ func rowsApart(r *result.Row) float64 {
 	return math.Abs(a.Stats.Mean-b.Stats.Mean) * n / math.Sqrt(2*width) / root
 }
 
+// alikeAtEnds tells of a pair of which statistics are all that is known that both sides have the same largest and smallest number.
+func alikeAtEnds(r *result.Row) bool {
+	const extremes = result.KnownMax | result.KnownMin
+	return !r.Compared && r.Recorded.Left.Has(extremes) && r.Recorded.Right.Has(extremes) && sameEnds(r)
+}
+
 func sameEnds(r *result.Row) bool {
 	a, b := &r.Recorded.Left.Stats, &r.Recorded.Right.Stats
 	return a.Max == b.Max && a.Min == b.Min

@@ -168,11 +168,8 @@ func (w *recordedWalk) mislaid(op *Operator) bool {
 // shuffled tells of what a call moved, or took from a table, that the sides may have the same elements in another order, as of a batch: the
 // largest and the smallest are the same, and the sums as far as they are rounded.
 func (w *recordedWalk) shuffled(op *Operator, r *result.Row) bool {
-	const extremes = result.KnownMax | result.KnownMin
-	a, b := r.Recorded.Left, r.Recorded.Right
 	hashed := r.Recorded.Hashed && !slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return w.row(&t).Has(result.ChecksumLate) })
-	return catalogue.Is(op.Op.Type, catalogue.Moves|catalogue.Copies) && !r.Compared && !hashed && a.Has(extremes) && b.Has(extremes) &&
-		sameEnds(r) && w.rounded(r) &&
+	return catalogue.Is(op.Op.Type, catalogue.Moves|catalogue.Copies) && !hashed && alikeAtEnds(r) && w.rounded(r) &&
 		!slices.ContainsFunc(op.Inputs, func(t Tensor) bool { r := w.row(&t); return proven(r) && !isWeight(op, r.Recorded.Place) })
 }
 
