@@ -4,11 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
-	"sync/atomic"
 	"unsafe"
 
-	"precision/compare/metric"
 	"precision/dump/dtype"
 	"precision/dump/layout"
 )
@@ -100,45 +97,4 @@ type Elements interface {
 	// forward, but for a new pass, which begins at a multiple of
 	// metric.TileLen.
 	ReadTile(dst []byte, first, n int64) error
-}
-
-// saturation tells which elements saturated.
-type saturation struct {
-	// most is the largest finite number of the left type; beyond is where
-	// rounding no longer leads back to it.
-	most, beyond float64
-	counting     bool
-	count        atomic.Int64
-}
-
-// saturationOf prepares the second look; nil if golden stays within the range
-// of the left type, which is nearly always so.
-func saturationOf(left dtype.Type, facts *metric.Facts) *saturation {
-	if !facts.Known || !left.IsFloat() {
-		return nil
-	}
-	most := left.Max()
-	exponent := math.Ilogb(most)
-	s := &saturation{most: most, beyond: most + left.Unit()*math.Ldexp(1, exponent)}
-	if !(facts.Y.MaxMagnitude() >= s.beyond) {
-		return nil
-	}
-	return s
-}
-
-// leaveOut sets the elements that saturated to 0 on both sides: golden is
-// finite and beyond the range, and left is at the end of it, or infinite, with the
-// same sign.
-func leaveOut[F float32 | float64](s *saturation, x, y []F) {
-	n := int64(0)
-	for i, v := range y {
-		right, left := float64(v), float64(x[i])
-		if math.Abs(right) >= s.beyond && !math.IsInf(right, 0) && math.Abs(left) >= s.most && (left > 0) == (right > 0) {
-			x[i], y[i] = 0, 0
-			n++
-		}
-	}
-	if s.counting && n > 0 {
-		s.count.Add(n)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"precision/compare/metric"
-	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/layout"
 )
@@ -101,28 +100,4 @@ func (r *repeats) add(p *repeat) {
 	}
 	r.next++
 	*slot, r.of[p.key] = p, p
-}
-
-// outcome is what a pair comes to.
-type outcome struct {
-	values    metric.Result
-	lost      result.Kind // which parts were left out, if any
-	saturated *result.Saturated
-}
-
-// put puts what came of a pair into a row. left and right are the names of the
-// tensors for notes about one of them.
-func (o *outcome) put(row *result.Row, left, right string) {
-	if row.Saturated = o.saturated; o.lost != "" {
-		row.Add(result.Because(o.lost, row.Op))
-	}
-	values := o.values
-	if n := values.AgreeNonFinite; n > 0 && n < values.N {
-		row.Add(result.Because(result.SameNonFinite, count(n), count(values.N)))
-	}
-	for _, n := range values.Notes {
-		row.Add(result.NoteReason(n, left, right))
-	}
-	values.Notes = nil // the row has them as reasons
-	row.Compared, row.Metrics = true, &values
 }
