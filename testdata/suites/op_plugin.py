@@ -251,13 +251,6 @@ class TorchNPU(Anything):
         return super().__getattr__(name)
 
 
-class Ops:
-    def __getattr__(self, name):
-        if name in schemas:
-            return Kernel(name)
-        raise AttributeError(name)
-
-
 torch_npu = TorchNPU("torch_npu")
 torch_npu.__path__ = []
 sys.modules["torch_npu"] = torch_npu
