@@ -59,6 +59,14 @@ func TestFlow(t *testing.T) {
 	}
 	places := func(most int) string { return statistics("int64", fmt.Sprint(most), "0", "null", "null") }
 	word := func(v string) string { return fmt.Sprintf(`{"type": "str", "value": %q}`, v) }
+	half := func(hi, lo, mean, norm string) string {
+		return strings.Replace(statistics("bfloat16", hi, lo, mean, norm), "[8, 8]", "[8, 96]", 1)
+	}
+	normed, smaller := half("2.984375", "-2.828125", "0.0212402", "27.375"), half("2.96875", "-2.8125", "0.0211182", "27.25")
+	norm := func(out string, inside ...string) []string {
+		module := strings.Replace(entry("Module.sa_layer_norm.LayerNorm", 0, []string{half("1.5", "-1.25", "0.01", "19")}, out), "0.forward", "forward.0", 1)
+		return append(inside, module)
+	}
 	mask := statistics("float32", "0", "-3.4e38", "-1e38", "Infinity")
 	for _, c := range []struct {
 		name         string
@@ -66,6 +74,10 @@ func TestFlow(t *testing.T) {
 		roots        []string
 		certain      bool
 	}{
+		{"a norm that makes all four statistics smaller, each by a roundoff", norm(smaller), norm(normed), []string{"Module.sa_layer_norm.LayerNorm.forward.0"}, false},
+		{"three of them, as elements that are rounded otherwise do", norm(half("2.96875", "-2.8125", "0.0211182", "27.375")), norm(normed), nil, false},
+		{"all four, not in one direction", norm(half("2.96875", "-2.84375", "0.0211182", "27.25")), norm(normed), nil, false},
+		{"of a call, whose arguments are recorded", []string{linear(0, half("1.5", "-1.25", "0.01", "19"), weight, smaller)}, []string{linear(0, half("1.5", "-1.25", "0.01", "19"), weight, normed)}, nil, false},
 		{"behind a root equal statistics of few digits clear nothing",
 			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(9, 0.5)), entry("Functional.silu", 0, []string{coarse(9, 0.5)}, coarse(8, 0.3)),
 				linear(1, coarse(8, 0.3), coarse(4, 0.2), coarse(12, 0.6))},

@@ -182,7 +182,29 @@ func (w *recordedWalk) shows(op *Operator, r *result.Row) bool {
 	if !known {
 		return !blind(r) && !w.reordered()
 	}
-	return size > w.ordinary(op, r, condition)
+	return size > w.ordinary(op, r, condition) || w.rescaled(op, r)
+}
+
+// fewestRescaled is of how many elements the norm moves seldom where each of them is rounded otherwise: by a sixteenth of a roundoff.
+const fewestRescaled = 256
+
+// rescaled tells of what a module makes of what is the same on both sides that one factor is between them, though one as small as a roundoff of
+// a type of few digits: the largest and the smallest number, the mean and the norm are all nearer to zero on one side, as a norm of layers leaves
+// them with another epsilon, which no recording of modules has. Elements that are rounded otherwise, one up and one down, move the norm seldom and hardly
+// ever all four in one direction. A module of several calls may multiply with a number that one side rounds first, as open kernels do.
+func (w *recordedWalk) rescaled(op *Operator, r *result.Row) bool {
+	const all = result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm
+	a, b := r.Recorded.Left, r.Recorded.Right
+	if !ofModule(op.Op.Name) || backwards(op) > 0 || op.Op.Steps > 0 || r.Compared || fine(r) || r.Left.DType != r.Right.DType || w.noise || !w.unchanged(op) ||
+		!a.Has(all) || !b.Has(all) || nonFinite(a) || nonFinite(b) || elements(r.Right.Shape) < fewestRescaled || !slices.Equal(r.Right.Shape, w.row(&op.Inputs[0]).Right.Shape) {
+		return false
+	}
+	further := func(x, y float64) int { return cmp.Compare(math.Abs(x), math.Abs(y)) * cmp.Compare(x*y, 0) }
+	way := further(a.Stats.Norm, b.Stats.Norm)
+	return way != 0 && b.Stats.Max*b.Stats.Min < 0 && further(a.Stats.Max, b.Stats.Max) == way && further(a.Stats.Min, b.Stats.Min) == way && further(a.Stats.Mean, b.Stats.Mean) == way &&
+		!slices.ContainsFunc(w.operators, func(o Operator) bool {
+			return strings.HasPrefix(o.Op.Scope, op.Op.Scope+".") || o.Op.Scope == op.Op.Scope && !ofModule(o.Op.Name)
+		})
 }
 
 // shown tells whether an output of a call differs by more than rounding.
