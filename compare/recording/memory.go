@@ -41,7 +41,7 @@ func (s *side) findUnfilled() {
 			if !l.tensor() || l.role != result.Input {
 				continue
 			}
-			has := handed[l.whole()] && catalogue.Is(typeOf(c), catalogue.Moves) && !c.Parsed.Fills()
+			has := len(handed) > 0 && catalogue.Is(typeOf(c), catalogue.Moves) && !c.Parsed.Fills() && handed[l.whole()]
 			passes = passes || has
 			if has || c.Parsed.Unfilled(l.Section, l.path, value) {
 				l.unfilled = true
@@ -63,9 +63,15 @@ func (s *side) findUnfilled() {
 // findSpare finds the outputs of batch norms of MindSpore beside the first that no call reads: not every
 // device's kernel fills them.
 func (s *side) findSpare() {
+	mayLeave := func(c *call) bool {
+		return (c.Parsed.Prefix == "Primitive" || c.kernel()) && catalogue.Of(typeOf(c)).Does == "batch_norm"
+	}
+	if !slices.ContainsFunc(s.calls, mayLeave) {
+		return
+	}
 	read := map[identity]bool{}
 	for _, c := range slices.Backward(s.calls) {
-		spare := (c.Parsed.Prefix == "Primitive" || c.kernel()) && catalogue.Of(typeOf(c)).Does == "batch_norm"
+		spare := mayLeave(c)
 		for i := range c.leaves {
 			l := &c.leaves[i]
 			switch {
@@ -104,12 +110,16 @@ func (l *leaf) whole() identity {
 
 // findCarved finds parts of memory that come from nowhere and go nowhere.
 func (s *side) findCarved() {
+	carves := func(c *call) bool { return c.Parsed.Form == msprobe.API && c.Parsed.Carves() }
+	if !slices.ContainsFunc(s.calls, carves) {
+		return
+	}
 	read, made := map[identity]bool{}, map[identity]bool{}
 	var carved []*call
 	given := map[*call]bool{} // no call before made what goes in
 	for _, c := range s.calls {
 		for i := range c.leaves {
-			if l := &c.leaves[i]; l.tensor() && l.role == result.Input && c.Parsed.Form == msprobe.API && c.Parsed.Carves() {
+			if l := &c.leaves[i]; l.tensor() && l.role == result.Input && carves(c) {
 				given[c] = !made[l.content()]
 			}
 		}
@@ -118,7 +128,7 @@ func (s *side) findCarved() {
 				made[l.content()] = true
 			}
 		}
-		if c.Parsed.Form == msprobe.API && c.Parsed.Carves() {
+		if carves(c) {
 			carved = append(carved, c)
 			continue
 		}

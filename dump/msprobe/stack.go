@@ -19,10 +19,16 @@ type Stack struct {
 
 // trace is the stack of calls, which often have the same one.
 type trace struct {
-	frames []string
+	frames []*line
 	once   sync.Once
 	user   string
 	behind bool
+}
+
+// line is a frame as the file has it, and what is told of it; most stacks share most of theirs.
+type line struct {
+	text, shown       string
+	installed, behind bool
 }
 
 // Frame is a line of source.
@@ -49,17 +55,14 @@ func (f Frame) Installed() bool {
 // there beside the errors. An error is one of reading.
 func ReadStack(in io.Reader, name string) (*Stack, error) {
 	st := &Stack{traces: map[string]*trace{}}
-	var known names // frames come again and again
+	known := map[string]*line{} // frames come again and again
 	var err error
 	st.Errors, err = object(in, name, func(r *reader, key string) {
-		r.names = &known
-		calls, frames := []string{key}, []string(nil)
+		calls, frames := []string{key}, []*line(nil)
 		plain, group := true, 0
 		r.list(func(i int) {
 			if r.next() != '[' {
-				if frame, ok := r.frame(); ok {
-					frames = append(frames, frame)
-				}
+				frames = r.frame(frames, known)
 				return
 			}
 			plain = false
@@ -67,13 +70,13 @@ func ReadStack(in io.Reader, name string) (*Stack, error) {
 				calls = calls[:0]
 			}
 			r.list(func(int) {
-				text, ok := r.frame()
 				switch {
-				case !ok:
-				case group == 1:
-					calls = append(calls, text)
 				case group == 2:
-					frames = append(frames, text)
+					frames = r.frame(frames, known)
+				case group == 1 && r.next() == '"':
+					calls = append(calls, r.own())
+				default:
+					r.skip()
 				}
 			})
 		})
@@ -88,32 +91,26 @@ func ReadStack(in io.Reader, name string) (*Stack, error) {
 	return st, err
 }
 
-// frame reads a text, and passes over anything else.
-func (r *reader) frame() (string, bool) {
-	if r.next() == '"' {
-		return r.line(), true
+// frame reads a text and adds the frame that it is, and passes over anything else.
+func (r *reader) frame(to []*line, known map[string]*line) []*line {
+	if r.next() != '"' {
+		r.skip()
+		return to
 	}
-	r.skip()
-	return "", false
-}
-
-// line is [cursor.text] for texts with escaped ends of lines.
-func (r *reader) line() string {
 	b, escaped := r.raw()
-	if !escaped {
-		return r.names.of(b)
+	l := known[string(b)]
+	if l == nil {
+		key, text := string(b), ""
+		if text = valid(b); escaped {
+			text = unescape(b)
+		}
+		f := parseFrame(text)
+		l = &line{text: text, shown: f.String(), installed: f.Installed(), behind: strings.Contains(text, ", in backward,")}
+		if len(known) < maxNames {
+			known[key] = l
+		}
 	}
-	if s, ok := r.names.m[string(b)]; ok {
-		return s
-	}
-	s := unescape(b)
-	if r.names.m == nil {
-		r.names.m = map[string]string{}
-	}
-	if len(r.names.m) < maxNames {
-		r.names.m[string(b)] = s
-	}
-	return s
+	return append(to, l)
 }
 
 // Len is the number of calls with a stack.
@@ -123,7 +120,7 @@ func (s *Stack) Len() int { return len(s.traces) }
 func (s *Stack) Of(call string) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		for _, l := range s.of(call).frames {
-			if !yield(parseFrame(l)) {
+			if !yield(parseFrame(l.text)) {
 				return
 			}
 		}
@@ -157,23 +154,21 @@ func (s *Stack) Behind(call string) bool { return s.of(call).behind }
 const mostFrames = 32
 
 // told is what [Stack.User] and [Stack.Behind] say.
-func told(frames []string) (user string, behind bool) {
+func told(frames []*line) (user string, behind bool) {
 	var buf [2 << 10]byte // of most stacks: what is kept is a copy
 	text, n := buf[:0], 0
 	for _, l := range frames {
-		behind = behind || strings.Contains(l, ", in backward,")
-		if n == mostFrames {
+		behind = behind || l.behind
+		if n == mostFrames || l.installed {
 			continue
 		}
-		if f := parseFrame(l); !f.Installed() {
-			if n++; n > 1 {
-				text = append(text, '\n')
-			}
-			text = f.appendTo(text)
+		if n++; n > 1 {
+			text = append(text, '\n')
 		}
+		text = append(text, l.shown...)
 	}
 	if n == 0 && len(frames) > 0 {
-		text = parseFrame(frames[0]).appendTo(text)
+		text = append(text, frames[0].shown...)
 	}
 	return unique.Make(string(text)).Value(), behind
 }
