@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"unsafe"
 
 	"precision/dump/dtype"
@@ -70,9 +71,7 @@ func readFull(r io.ReaderAt, dst []byte, at int64) error {
 func (o *operand) swap(b []byte) {
 	size := int(o.typ.Bits()/8) / o.typ.Parts()
 	for ; len(b) >= size; b = b[size:] {
-		for i, j := 0, size-1; i < j; i, j = i+1, j-1 {
-			b[i], b[j] = b[j], b[i]
-		}
+		slices.Reverse(b[:size])
 	}
 }
 

@@ -13,15 +13,9 @@ import (
 
 // findACLGraph finds tensors of graphs that PyTorch programs were captured as.
 func findACLGraph(path string) ([]found, error) {
-	all, err := aclgraph.Find(path)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]found, len(all))
-	for i, r := range all {
-		list[i] = found{mode: r.Mode, step: r.Step, rank: r.Rank, load: func() (*side, error) { return loadACLGraph(r) }}
-	}
-	return list, nil
+	return listed(path, aclgraph.Find, func(r aclgraph.Recording) found {
+		return found{mode: r.Mode, step: r.Step, rank: r.Rank, load: func() (*side, error) { return loadACLGraph(r) }}
+	})
 }
 
 // loadACLGraph lists the files of a recording; types and shapes are in them.

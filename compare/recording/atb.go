@@ -16,15 +16,9 @@ import (
 
 // findATB finds what ATB's probe recorded: a round is a step, a device a rank.
 func findATB(path string) ([]found, error) {
-	all, err := atb.Find(path)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]found, len(all))
-	for i, r := range all {
-		list[i] = found{step: r.Round, rank: r.Device, bytes: fileSize(filepath.Join(r.Dir, stats.File)), load: func() (*side, error) { return loadATB(r) }}
-	}
-	return list, nil
+	return listed(path, atb.Find, func(r atb.Recording) found {
+		return found{step: r.Round, rank: r.Device, bytes: fileSize(filepath.Join(r.Dir, stats.File)), load: func() (*side, error) { return loadATB(r) }}
+	})
 }
 
 // loadATB reads a round. Operations are modules, as they are made of others; kernels

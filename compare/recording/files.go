@@ -22,20 +22,21 @@ func openFile(path string, l *leaf) (*compare.SideTensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := tensorOf(f, l)
-	if err != nil {
-		f.Close()
-		return nil, plainfile.At(path, err)
+	x, err := f.Bare()
+	var t *compare.Tensor
+	if err == nil {
+		t, err = readTensor(f, x, l)
 	}
-	return &compare.SideTensor{Tensor: *t, File: path, Close: f.Close}, nil
+	return sideTensor(path, f.Close, t, err)
 }
 
-func tensorOf(f *torch.OpenFile, l *leaf) (*compare.Tensor, error) {
-	x, err := f.Bare()
+// sideTensor is a tensor of an open file, which is closed if there is none.
+func sideTensor(path string, shut func() error, t *compare.Tensor, err error) (*compare.SideTensor, error) {
 	if err != nil {
-		return nil, err
+		shut()
+		return nil, plainfile.At(path, err)
 	}
-	return readTensor(f, x, l)
+	return &compare.SideTensor{Tensor: *t, File: path, Close: shut}, nil
 }
 
 // readTensor is a tensor of a file, as it was recorded.
@@ -61,11 +62,7 @@ func openArray(path string, l *leaf) (*compare.SideTensor, error) {
 		return nil, err
 	}
 	t, err := arrayOf(f, l)
-	if err != nil {
-		f.Close()
-		return nil, plainfile.At(path, err)
-	}
-	return &compare.SideTensor{Tensor: *t, File: path, Close: f.Close}, nil
+	return sideTensor(path, f.Close, t, err)
 }
 
 func arrayOf(f *dump.Reader, l *leaf) (*compare.Tensor, error) {

@@ -56,6 +56,15 @@ var formats = []format{
 	{"sglang", findKeyed},
 }
 
+// listed are the recordings that find lists below a path.
+func listed[R any](path string, find func(path string) ([]R, error), of func(r R) found) (list []found, err error) {
+	all, err := find(path)
+	for _, r := range all {
+		list = append(list, of(r))
+	}
+	return list, err
+}
+
 // companions are no recordings of calls by themselves, but may be the other side of
 // one.
 var companions = []format{

@@ -11,15 +11,9 @@ import (
 
 // findFX finds arrays of the nodes of FX graphs: a token is a step.
 func findFX(path string) ([]found, error) {
-	all, err := fx.Find(path)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]found, len(all))
-	for i, r := range all {
-		list[i] = found{step: r.Token, rank: r.Rank, load: func() (*side, error) { return loadFX(r) }}
-	}
-	return list, nil
+	return listed(path, fx.Find, func(r fx.Recording) found {
+		return found{step: r.Token, rank: r.Rank, load: func() (*side, error) { return loadFX(r) }}
+	})
 }
 
 // loadFX lists the nodes of a token. A node is a call.

@@ -18,15 +18,9 @@ import (
 
 // findMindSpore finds what MindSpore recorded kernel by kernel.
 func findMindSpore(path string) ([]found, error) {
-	all, err := mindspore.Find(path)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]found, len(all))
-	for i, r := range all {
-		list[i] = found{mode: r.Label(), step: r.Step, rank: r.Rank, bytes: fileSize(filepath.Join(r.Dir, stats.File)), load: func() (*side, error) { return loadMindSpore(r) }}
-	}
-	return list, nil
+	return listed(path, mindspore.Find, func(r mindspore.Recording) found {
+		return found{mode: r.Label(), step: r.Step, rank: r.Rank, bytes: fileSize(filepath.Join(r.Dir, stats.File)), load: func() (*side, error) { return loadMindSpore(r) }}
+	})
 }
 
 // loadMindSpore reads an iteration. A run of a kernel is a call.

@@ -17,21 +17,13 @@ func findMsprobe(path string) ([]found, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && filepath.Ext(path) != ".json" {
 		return nil, fmt.Errorf("%s: no file of calls: found no .json", path)
 	}
-	all, err := msprobe.Find(path)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]found, len(all))
-	for i, r := range all {
-		list[i] = found{mode: r.Mode, step: r.Step, rank: r.Rank, file: filepath.Base(r.Dump), load: func() (*side, error) { return loadMsprobe(r) }}
+	return listed(path, msprobe.Find, func(r msprobe.Recording) found {
+		f := found{mode: r.Mode, step: r.Step, rank: r.Rank, file: filepath.Base(r.Dump), bytes: fileSize(r.Dump), load: func() (*side, error) { return loadMsprobe(r) }}
 		if r.Process >= 0 {
-			list[i].process = strconv.Itoa(r.Process)
+			f.process = strconv.Itoa(r.Process)
 		}
-		if info, err := os.Stat(r.Dump); err == nil {
-			list[i].bytes = info.Size()
-		}
-	}
-	return list, nil
+		return f
+	})
 }
 
 // loadMsprobe reads dump.json and the files beside it.

@@ -12,18 +12,17 @@ import (
 
 // findLogs finds logs of operators, of DebugMode and torchtitan.
 func findLogs(path string) ([]found, error) {
-	all, err := oplog.Find(path)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]found, len(all))
-	for i, l := range all {
-		list[i] = found{step: -1, rank: l.Rank, bytes: fileSize(l.Path), load: func() (*side, error) { return loadLog(l.Path) }}
-		if len(all) > 1 && l.Rank < 0 {
-			list[i].file = l.Path
+	list, err := listed(path, oplog.Find, func(l oplog.Log) found {
+		f := found{step: -1, rank: l.Rank, bytes: fileSize(l.Path), load: func() (*side, error) { return loadLog(l.Path) }}
+		if l.Rank < 0 {
+			f.file = l.Path
 		}
+		return f
+	})
+	if len(list) == 1 {
+		list[0].file = "" // there is nothing to tell it from
 	}
-	return list, nil
+	return list, err
 }
 
 // loadLog reads a log. Operators are functions; the modules that they ran in tell them apart.

@@ -140,9 +140,5 @@ func openKeyed(path string, l *leaf) (*compare.SideTensor, error) {
 	if err == nil {
 		t, err = readTensor(f, x, l)
 	}
-	if err != nil {
-		f.Close()
-		return nil, plainfile.At(path, err)
-	}
-	return &compare.SideTensor{Tensor: *t, File: path, Close: f.Close}, nil
+	return sideTensor(path, f.Close, t, err)
 }

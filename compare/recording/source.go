@@ -567,13 +567,7 @@ func (p *part) final(ops []result.Operator) {
 		if c.Parsed.Form == msprobe.ParametersGrad || c.Parsed.Form == msprobe.Debug {
 			continue
 		}
-		var leaves []int64
-		for k := range c.leaves {
-			if l := &c.leaves[k]; l.role == result.Output && l.tensor() {
-				leaves = append(leaves, int64(l.slot))
-			}
-		}
-		if leaves != nil {
+		if leaves := c.outputs(); leaves != nil {
 			last = i
 			ops[i].Leaves = leaves
 		}
@@ -585,6 +579,16 @@ func (p *part) final(ops []result.Operator) {
 	}
 }
 
+// outputs are the slots of the tensors that a call gives.
+func (c *call) outputs() (slots []int64) {
+	for k := range c.leaves {
+		if l := &c.leaves[k]; l.role == result.Output && l.tensor() {
+			slots = append(slots, int64(l.slot))
+		}
+	}
+	return slots
+}
+
 // last marks the outputs of the last call of either side: what a recording ends with. ops are
 // those of the units.
 func (p *part) last(ops []result.Operator) {
@@ -594,13 +598,7 @@ func (p *part) last(ops []result.Operator) {
 			if c == nil {
 				continue
 			}
-			var leaves []int64
-			for k := range c.leaves {
-				if l := &c.leaves[k]; l.role == result.Output && l.tensor() {
-					leaves = append(leaves, int64(l.slot))
-				}
-			}
-			if len(leaves) > 0 {
+			if leaves := c.outputs(); len(leaves) > 0 {
 				if len(ops[i].Leaves) < len(leaves) {
 					ops[i].Leaves = leaves
 				}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 
 	"precision/compare"
 	"precision/compare/result"
@@ -168,9 +169,7 @@ func (c *checksum) sum() msprobe.Number {
 // swap turns the bytes of numbers round.
 func swap(b []byte, size int) {
 	for ; len(b) >= size; b = b[size:] {
-		for i, j := 0, size-1; i < j; i, j = i+1, j-1 {
-			b[i], b[j] = b[j], b[i]
-		}
+		slices.Reverse(b[:size])
 	}
 }
 
