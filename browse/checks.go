@@ -3,6 +3,7 @@ package browse
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 
 	"precision/compare/oracle"
@@ -90,12 +91,7 @@ func (s *checkPages) outputs() page {
 	n := len(s.all)
 	is := func(v ...oracle.Verdict) func(int) bool {
 		return func(i int) bool {
-			for _, x := range v {
-				if s.all[i].Verdict == x {
-					return true
-				}
-			}
-			return false
+			return slices.Contains(v, s.all[i].Verdict)
 		}
 	}
 	return &list{

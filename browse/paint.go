@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -55,12 +56,7 @@ func (p painter) line(segments []report.Segment, width int, chosen bool) string 
 }
 
 func anyText(segments []report.Segment) bool {
-	for _, s := range segments {
-		if strings.TrimSpace(s.Text) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(segments, func(s report.Segment) bool { return strings.TrimSpace(s.Text) != "" })
 }
 
 // columns is how many columns of a terminal a text takes.

@@ -133,7 +133,7 @@ func bars(values []float64, width int) string {
 
 // blocks is a picture of rows of cells, drawn into at most width columns and most lines: a cell is two columns wide where there is
 // room, and stands for the largest of the values that share it.
-func blocks(cells []float64, rows, width, most int) []string {
+func blocks(cells []float64, rows, width, most int) (lines []string) {
 	if rows == 0 || len(cells) < rows {
 		return nil
 	}
@@ -149,7 +149,6 @@ func blocks(cells []float64, rows, width, most int) []string {
 			top = max(top, v)
 		}
 	}
-	var lines []string
 	for y := range tall {
 		var b strings.Builder
 		for x := range broad {

@@ -106,10 +106,9 @@ func leads(x target) bool { return x.open != nil || x.load != nil }
 
 func (t *text) press(key string, height int) { t.window.press(key, len(t.of), height) }
 
-func (t *text) render(p painter, _ msg.Lang, width, height int) []string {
+func (t *text) render(p painter, _ msg.Lang, width, height int) (lines []string) {
 	t.lay(width-2, height)
 	t.show(len(t.of), height)
-	var lines []string
 	for i := t.top; i < min(len(t.of), t.top+height); i++ {
 		mark := "  "
 		switch x := &t.body[t.of[i]]; {

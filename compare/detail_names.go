@@ -113,12 +113,11 @@ func (n *detailNames) removeOld() error {
 const maxMapping = 64 << 20
 
 // mapping reads the list of replaced names that is there.
-func (n *detailNames) mapping() [][2]string {
+func (n *detailNames) mapping() (lines [][2]string) {
 	text, err := plainfile.ReadFile(filepath.Join(n.dir, detailMapping), "a list of names", maxMapping)
 	if err != nil {
 		return nil
 	}
-	var lines [][2]string
 	for line := range strings.Lines(string(text)) {
 		if name, intended, found := strings.Cut(strings.TrimSpace(line), ","); found {
 			lines = append(lines, [2]string{name, intended})

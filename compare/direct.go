@@ -129,8 +129,7 @@ func (e *engine) oneSided(row result.Row, files *dump.Op, why result.Kind, out *
 // unpaired are rows of tensors of which the two sides have different numbers, so
 // that it cannot be told which belong together: one for every number, as many
 // as the side with more of them has.
-func unpaired(base result.Row, left, right []*dump.Tensor, why result.Reason) []result.Row {
-	var rows []result.Row
+func unpaired(base result.Row, left, right []*dump.Tensor, why result.Reason) (rows []result.Row) {
 	for i := range max(len(left), len(right)) {
 		r := base
 		r.Reasons = append(slices.Clone(base.Reasons), why)

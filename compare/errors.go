@@ -177,8 +177,7 @@ func (w *NotTakenWarning) Error() string {
 }
 
 // texts are the English texts of warnings.
-func texts(warnings []error) []string {
-	var list []string
+func texts(warnings []error) (list []string) {
 	for _, w := range warnings {
 		list = append(list, w.Error())
 	}

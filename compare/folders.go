@@ -80,8 +80,7 @@ type pairOp struct {
 
 // pairOps numbers the operators: those of the left side in the time order of
 // their newest files, then those only the right side has, in its order.
-func pairOps(left, right *dump.Folder) []pairOp {
-	var out []pairOp
+func pairOps(left, right *dump.Folder) (out []pairOp) {
 	partner := map[string]*dump.Op{}
 	for _, op := range byTime(right) {
 		partner[op.Key] = op

@@ -11,7 +11,7 @@ import (
 // Mapping lists which files the tensors of a network are paired with, without
 // comparing them. Operators the comparison leaves out are listed too. The error
 // is a *[Error] without a graph.
-func Mapping(ctx context.Context, opt Folders) ([]result.MappingRow, error) {
+func Mapping(ctx context.Context, opt Folders) (rows []result.MappingRow, err error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
@@ -19,7 +19,6 @@ func Mapping(ctx context.Context, opt Folders) ([]result.MappingRow, error) {
 		return nil, faultf(FaultOption, "a mapping table needs a graph: the golden names are in it")
 	}
 	e := newEngine(&opt)
-	var rows []result.MappingRow
 	for _, g := range opt.Rules.Groups {
 		if opt.Only != nil && !opt.Only(g) {
 			continue
@@ -34,7 +33,7 @@ func Mapping(ctx context.Context, opt Folders) ([]result.MappingRow, error) {
 	return rows, nil
 }
 
-func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) []result.MappingRow {
+func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) (rows []result.MappingRow) {
 	base := result.MappingRow{Index: g.Index, Sequence: op.ID, Type: op.Type, Left: g.NPUNames(), Right: g.GoldenNames()}
 	files := e.leftFiles(op.Name)
 	if files == nil {
@@ -46,7 +45,6 @@ func (e *engine) mapOp(g *fusion.Group, op *fusion.Op) []result.MappingRow {
 		return []result.MappingRow{base}
 	}
 	defer left.Close()
-	var rows []result.MappingRow
 	for _, t := range left.tensors(!dequantiser(op), !quantiser(op)) {
 		row := base
 		row.Tensor = result.TensorName(op.Name, role(t.Input), t.Index)

@@ -19,11 +19,10 @@ func Computes(op *graph.Op) bool {
 
 // operators are those of the table: of the graph with what feeds them, or
 // without one the recorded ones.
-func (e *engine) operators() []result.Operator {
+func (e *engine) operators() (ops []result.Operator) {
 	if rules := e.opt.Rules; rules != nil {
 		return e.graphOperators(rules)
 	}
-	var ops []result.Operator
 	for i, op := range byTime(e.opt.Left) {
 		ops = append(ops, result.Operator{Name: op.Key, Type: op.Newest().Name.OpType, Index: i, Order: i, Dumped: true})
 	}
@@ -64,11 +63,10 @@ func (e *engine) graphOperators(rules *fusion.Rules) []result.Operator {
 
 // withoutEmpty are the names that are not empty: the list itself where all are, nil
 // without any.
-func withoutEmpty(names []string) []string {
+func withoutEmpty(names []string) (list []string) {
 	if !slices.Contains(names, "") {
 		return names
 	}
-	var list []string
 	for _, name := range names {
 		if name != "" {
 			list = append(list, name)

@@ -131,7 +131,7 @@ func (p *pairing) compute(ctx context.Context, s *Worker) (metric.Result, error)
 // sweep is a pass by one worker.
 func (p *pairing) sweep(ctx context.Context, run *metric.Run, tiles int64, s *Worker, keep, filled bool) error {
 	t := p.newTiler(s, keep)
-	for i := int64(0); i < tiles; i++ {
+	for i := range tiles {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -65,8 +65,7 @@ func (e *NoRecordingError) Error() string {
 }
 
 // Names are the times of the recordings that there are.
-func (e *NoRecordingError) Names() []string {
-	var have []string
+func (e *NoRecordingError) Names() (have []string) {
 	for _, r := range e.Recordings {
 		have = append(have, r.Name())
 	}

@@ -31,8 +31,7 @@ func (e *engine) group(ctx context.Context, s *Worker, g *fusion.Group) Found {
 
 // multiGroup compares the operators of a 1:N or N:N group. Inner operators,
 // whose outputs no framework operator has, are left out.
-func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *Worker) Found {
-	var out Found
+func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *Worker) (out Found) {
 	var missing []result.Row
 	considered := false
 	for _, op := range g.Ops {
@@ -79,8 +78,7 @@ func (e *engine) multiGroup(ctx context.Context, g *fusion.Group, s *Worker) Fou
 
 // l1Group compares the first and the last operator of a group that stays in
 // the L1 buffer, in the order their dumps were written.
-func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *Worker) Found {
-	var out Found
+func (e *engine) l1Group(ctx context.Context, g *fusion.Group, s *Worker) (out Found) {
 	var first, last *fusion.Op
 	var firstTime, lastTime uint64
 	for _, op := range g.Ops {

@@ -77,7 +77,7 @@ func (b *ByNames) Table() *result.Table {
 
 // Groups are the operators of the left side in their order, then those that only
 // the right side has.
-func (b *ByNames) Groups() []Group {
+func (b *ByNames) Groups() (list []Group) {
 	right := map[string]SideOperator{}
 	var order []string
 	for op := range b.Right.Operators() {
@@ -86,7 +86,6 @@ func (b *ByNames) Groups() []Group {
 		}
 		right[op.Name] = op
 	}
-	var list []Group
 	seen := map[string]bool{}
 	for op := range b.Left.Operators() {
 		if !op.recorded() {

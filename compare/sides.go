@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"precision/compare/result"
@@ -67,8 +68,7 @@ func tiny(err error) bool {
 // allBad is the error of the first tensor when the old tool can use none of the
 // dump: it then has no dump at all, where ours has a row for each tensor. There
 // are fewer types that it reads.
-func (f *dumpFile) allBad() error {
-	var first error
+func (f *dumpFile) allBad() (first error) {
 	for _, t := range f.tensors(true, true) {
 		err := t.Err
 		if _, known := t.Type.Reference(); err == nil && !known {
@@ -96,8 +96,7 @@ func (f *dumpFile) cut() error {
 }
 
 // tensors lists the inputs, the outputs or both.
-func (f *dumpFile) tensors(inputs, outputs bool) []*dump.Tensor {
-	var list []*dump.Tensor
+func (f *dumpFile) tensors(inputs, outputs bool) (list []*dump.Tensor) {
 	if inputs {
 		for i := range f.Inputs {
 			list = append(list, &f.Inputs[i])
@@ -194,12 +193,7 @@ func dequantiser(op *fusion.Op) bool {
 	if op.Type == "AscendDequant" {
 		return true
 	}
-	for _, end := range []string{"_dequant_layer", "AscendDequant", "_dequant"} {
-		if strings.HasSuffix(op.Name, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"_dequant_layer", "AscendDequant", "_dequant"}, func(end string) bool { return strings.HasSuffix(op.Name, end) })
 }
 
 // absolute is the full path of a file, or the path as it is when the current

@@ -66,10 +66,9 @@ func foldLine(line string, width int) []string { return breakLine(line, width, t
 
 // breakLine is foldLine; without cut a word that is longer than a line stays whole, on a
 // line of its own that is too long.
-func breakLine(line string, width int, cut bool) []string {
+func breakLine(line string, width int, cut bool) (out []string) {
 	rest := glyphs(line)
 	indent := hang(rest, width)
-	var out []string
 	for {
 		n, used, last := 0, 0, -1 // last is the last place to break at
 		outside, depth := -1, 0   // the last one that is not in brackets

@@ -13,8 +13,7 @@ var ErrQuote = errors.New("unfinished quotation")
 // blanks together; within double quotes, and outside quotes, a backslash in
 // front of a quote, a blank, a semicolon or a backslash takes it literally.
 // Other backslashes stand for themselves, as in paths of Windows.
-func Words(line string) ([]string, error) {
-	var words []string
+func Words(line string) (words []string, err error) {
 	var word strings.Builder
 	open, quote := false, rune(0)
 	runes := []rune(line)

@@ -38,13 +38,12 @@ func PlainWord(typed string) string {
 // quotes the word begins with, else with a backslash in front of what is
 // special. The editor replaces what is typed behind the last blank, so of each
 // it gets no more than stands there.
-func Quoted(list []gprompt.Suggest, typed, special string) []gprompt.Suggest {
+func Quoted(list []gprompt.Suggest, typed, special string) (found []gprompt.Suggest) {
 	quote := ""
 	if typed != "" && (typed[0] == '"' || typed[0] == '\'') {
 		quote = typed[:1]
 	}
 	kept := typed[:strings.LastIndexByte(typed, ' ')+1]
-	var found []gprompt.Suggest
 	for _, s := range list {
 		text, ok := strings.CutPrefix(inQuotes(s.Text, quote, special), kept)
 		if ok {

@@ -126,9 +126,8 @@ func (s *Screen) Italic(text string) string {
 
 // Fold breaks text into lines of at most width columns. A width of 0 breaks
 // nothing.
-func (s *Screen) Fold(text string, width int) []string {
+func (s *Screen) Fold(text string, width int) (lines []string) {
 	text = strings.TrimRight(strings.ReplaceAll(text, "\t", "    "), "\n")
-	var lines []string
 	for _, line := range strings.Split(text, "\n") {
 		if width > 0 && lipgloss.Width(line) > width {
 			lines = append(lines, foldLine(line, width)...)

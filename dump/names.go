@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -269,12 +270,7 @@ func (n *Name) Slicing() Slicing {
 }
 
 func allNumeric(fields []string) bool {
-	for _, f := range fields {
-		if !numeric(f) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(fields, func(f string) bool { return !numeric(f) })
 }
 
 func numeric(s string) bool { return s != "" && Digits(s) == len(s) }

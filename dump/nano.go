@@ -155,12 +155,11 @@ func (p *nanoParser) geType(code int32) (dtype.Type, bool) {
 }
 
 // dims reads a shape that may be there.
-func (p *nanoParser) dims(tag uint32, limit int) []uint64 {
+func (p *nanoParser) dims(tag uint32, limit int) (d []uint64) {
 	end, ok := p.begins(tag, limit)
 	if !ok {
 		return nil
 	}
-	var d []uint64
 	for p.at+8 <= end {
 		d = append(d, p.u64())
 	}

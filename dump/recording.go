@@ -50,7 +50,7 @@ type moment struct {
 // no group of files is a run, and the list is empty.
 //
 // Runs are told apart at the longest silence between the files of an operator.
-func (f *Folder) Recordings() []Recording {
+func (f *Folder) Recordings() (list []Recording) {
 	var files []moment
 	type span struct{ from, to uint64 } // between two files of an operator
 	var spans []span
@@ -87,7 +87,6 @@ func (f *Folder) Recordings() []Recording {
 		}
 		cuts = append(cuts, silence(files, from, to))
 	}
-	var list []Recording
 	most := 0
 	for i := 0; i < len(files); {
 		end := uint64(math.MaxUint64)

@@ -52,8 +52,7 @@ func (c *Calls) Graph(name string) *Graph { return c.graphs[name] }
 func (c *Calls) Callers(g *Graph) []*Op { return c.callers[g] }
 
 // Callees returns the graphs that op calls and the model has.
-func (c *Calls) Callees(op *Op) []*Graph {
-	var out []*Graph
+func (c *Calls) Callees(op *Op) (out []*Graph) {
 	for _, name := range op.SubgraphNames {
 		if g := c.graphs[name]; g != nil {
 			out = append(out, g)

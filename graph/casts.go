@@ -93,8 +93,7 @@ func CastTypes(o *Op) (from, to string) {
 }
 
 // Casts groups the Cast operators of all graphs by their types, in first-seen order, and judges them by rules.
-func (m *Model) Casts(rules []CastRule) []*Casts {
-	var out []*Casts
+func (m *Model) Casts(rules []CastRule) (out []*Casts) {
 	at := map[[2]string]*Casts{}
 	for _, g := range m.Graphs {
 		for _, o := range g.Ops {

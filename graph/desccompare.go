@@ -77,7 +77,7 @@ func graphBase(name string) string {
 
 // PairGraphs pairs the graphs of two models: by session and graph number where both have one that occurs once, then by
 // name without its time, then by position when both have equally many left. The rest stays without partner.
-func PairGraphs(a, b []*Graph) [][2]*Graph {
+func PairGraphs(a, b []*Graph) (out [][2]*Graph) {
 	partner := make([]int, len(a))
 	taken := make([]bool, len(b))
 	for i := range partner {
@@ -122,7 +122,6 @@ func PairGraphs(a, b []*Graph) [][2]*Graph {
 			partner[i] = restB[k]
 		}
 	}
-	var out [][2]*Graph
 	for i, p := range partner {
 		if p >= 0 {
 			out = append(out, [2]*Graph{a[i], b[p]})

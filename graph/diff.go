@@ -246,8 +246,7 @@ func (c *differ) inserted() {
 
 func (r OpRef) place() string { return r.Op.Type + "\x00" + r.From + "\x00" + r.To }
 
-func (s *side) inserted() []OpRef {
-	var out []OpRef
+func (s *side) inserted() (out []OpRef) {
 	for _, o := range s.x.Ops {
 		if s.origins[o] != nil {
 			continue

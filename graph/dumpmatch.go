@@ -52,8 +52,7 @@ type DumpMatch struct {
 // MatchDump returns the graphs that fit a dump folder, the best first: by name, then by graph id and time, then by the
 // operators they share. Of several files with one graph the one of the folder's device counts, then the newest made
 // before the dump.
-func MatchDump(d DumpFolder, candidates []Candidate) []DumpMatch {
-	var out []DumpMatch
+func MatchDump(d DumpFolder, candidates []Candidate) (out []DumpMatch) {
 	for _, c := range candidates {
 		m := DumpMatch{Candidate: c, Of: len(d.Ops)}
 		byGraph := map[*Graph]int{}

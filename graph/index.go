@@ -123,8 +123,7 @@ func (x *Index) Input(op *Op, slot int) (Input, bool) {
 }
 
 // Consumers returns the inputs that output out of op feeds, in file order of their operators.
-func (x *Index) Consumers(op *Op, out int) []Port {
-	var ports []Port
+func (x *Index) Consumers(op *Op, out int) (ports []Port) {
 	for _, u := range x.uses[x.useAt[op.num]:x.useAt[op.num+1]] {
 		if int(u.out) == out && out >= 0 {
 			ports = append(ports, Port{u.op, int(u.slot)})
@@ -134,8 +133,7 @@ func (x *Index) Consumers(op *Op, out int) []Port {
 }
 
 // ControlConsumers returns the operators that wait for op through a control edge.
-func (x *Index) ControlConsumers(op *Op) []*Op {
-	var ops []*Op
+func (x *Index) ControlConsumers(op *Op) (ops []*Op) {
 	for _, u := range x.uses[x.useAt[op.num]:x.useAt[op.num+1]] {
 		if u.out == ControlIndex {
 			ops = append(ops, u.op)
@@ -159,8 +157,7 @@ func (x *Index) Sources(op *Op, slot int) []Port {
 }
 
 // Origins is Sources for an output: itself, unless it only passes on what comes from another graph.
-func (x *Index) Origins(p Port) []Port {
-	var out []Port
+func (x *Index) Origins(p Port) (out []Port) {
 	seen := map[Port]bool{}
 	todo := []Port{p}
 	for len(todo) > 0 && len(seen) < maxEnds {
@@ -206,8 +203,7 @@ func (x *Index) result(g *Graph, k int) (Input, bool) {
 
 // Sinks returns the inputs that output out of op really feeds: those of calling operators and of NetOutputs of
 // called graphs are followed into and out of the called graphs.
-func (x *Index) Sinks(op *Op, out int) []Port {
-	var ends []Port
+func (x *Index) Sinks(op *Op, out int) (ends []Port) {
 	seen := map[Port]bool{}
 	todo := x.Consumers(op, out)
 	for len(todo) > 0 && len(seen) < maxEnds {
@@ -238,8 +234,7 @@ func (x *Index) Sinks(op *Op, out int) []Port {
 }
 
 // Neighbors returns the producers or consumers of op, each once.
-func (x *Index) Neighbors(op *Op, up, control bool) []*Op {
-	var out []*Op
+func (x *Index) Neighbors(op *Op, up, control bool) (out []*Op) {
 	seen := map[*Op]bool{}
 	add := func(o *Op) {
 		if o != nil && !seen[o] {

@@ -54,8 +54,7 @@ var precisionKeys = []string{"ge.exec.precision_mode", "ge.exec.precision_mode_v
 
 // Options returns the settings stored with the graphs of a model: those of the main graph at dump levels that keep
 // attributes, in file order.
-func (m *Model) Options() []Option {
-	var out []Option
+func (m *Model) Options() (out []Option) {
 	for _, g := range m.Graphs {
 		for _, scope := range [...]string{"Global", "Session", "Graph"} {
 			for _, f := range g.Attrs.Get(scope + "Options").Funcs() {
@@ -78,8 +77,7 @@ func (m *Model) Options() []Option {
 
 // PrecisionOptions returns the options that decide about precision, for each the last that is set (graph over session
 // over global), in the order worth reading.
-func PrecisionOptions(all []Option) []Option {
-	var out []Option
+func PrecisionOptions(all []Option) (out []Option) {
 	for _, key := range precisionKeys {
 		best := -1
 		for i, o := range all {

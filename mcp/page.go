@@ -44,8 +44,7 @@ func clip(text string, most int) string {
 }
 
 // clipped cuts a list of texts and each of them.
-func clipped(list []string, most, each int) []string {
-	var out []string
+func clipped(list []string, most, each int) (out []string) {
 	for i, s := range list {
 		if i == most {
 			return append(out, fmt.Sprintf("and %d more", len(list)-most))

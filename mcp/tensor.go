@@ -204,7 +204,7 @@ func (o *TensorLook) take(l *result.Look, typ string) {
 }
 
 // tensorOf is the tensor of an operator that a name means: in full, or the worst output if only the operator is named.
-func tensorOf(j *verdict.Judged, op *verdict.Operator, name string) (*verdict.Tensor, error) {
+func tensorOf(j *verdict.Judged, op *verdict.Operator, name string) (worst *verdict.Tensor, err error) {
 	var names []string
 	for _, list := range [][]verdict.Tensor{op.Outputs, op.Inputs} {
 		for i := range list {
@@ -227,7 +227,6 @@ func tensorOf(j *verdict.Judged, op *verdict.Operator, name string) (*verdict.Te
 		}
 		return nil, fmt.Errorf("no tensor %q; %s has %s", name, op.Op.Name, strings.Join(clipped(names, mostNames, 160), ", "))
 	}
-	var worst *verdict.Tensor
 	for i := range op.Outputs {
 		if t := &op.Outputs[i]; worst == nil || t.Verdict > worst.Verdict {
 			worst = t

@@ -204,7 +204,7 @@ const patience = 3 * time.Second
 // Complete suggests what can come behind the words of a command of the shell, for
 // completion in a system shell: the beginning word is there already. The first
 // word is the command.
-func Complete(cfg Config, words []string, word string) []Info {
+func Complete(cfg Config, words []string, word string) (list []Info) {
 	cfg.Stdout, cfg.Stderr = io.Discard, io.Discard
 	s := open(cfg)
 	c := &completer{s, newVocabulary()}
@@ -219,15 +219,13 @@ func Complete(cfg Config, words []string, word string) []Info {
 		case <-time.After(patience):
 		}
 	}
-	var list []Info
 	for _, f := range c.behind(words, word) {
 		list = append(list, Info{f.Text, f.Description})
 	}
 	return list
 }
 
-func (c *completer) commands(word string) []console.Suggestion {
-	var found []console.Suggestion
+func (c *completer) commands(word string) (found []console.Suggestion) {
 	add := func(name, brief string) {
 		if strings.HasPrefix(name, word) {
 			found = append(found, console.Suggestion{Text: name, Description: brief})
@@ -246,8 +244,7 @@ func (c *completer) commands(word string) []console.Suggestion {
 	return found
 }
 
-func (c *completer) options(o *options, word string) []console.Suggestion {
-	var found []console.Suggestion
+func (c *completer) options(o *options, word string) (found []console.Suggestion) {
 	for _, op := range o.list {
 		text := "-" + op.short
 		if strings.HasPrefix(word, "--") {
@@ -318,8 +315,7 @@ func actions(_ *completer, word string) []console.Suggestion {
 	return found
 }
 
-func pick(word string, from ...string) []console.Suggestion {
-	var found []console.Suggestion
+func pick(word string, from ...string) (found []console.Suggestion) {
 	for _, f := range from {
 		if strings.HasPrefix(f, word) {
 			found = append(found, console.Suggestion{Text: f})
@@ -329,10 +325,9 @@ func pick(word string, from ...string) []console.Suggestion {
 }
 
 // files suggests the files of the folder that a word begins with.
-func files(word string) []console.Suggestion {
+func files(word string) (found []console.Suggestion) {
 	dir, base := filepath.Split(word)
 	from := cmp.Or(dir, ".")
-	var found []console.Suggestion
 	f, err := os.Open(from)
 	if err != nil {
 		return nil

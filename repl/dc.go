@@ -119,10 +119,9 @@ type batch struct {
 
 // apart gives dumps of the same file name, of several devices, steps or debug
 // ids, folders of their own below out: the first of a name stays in out.
-func (s *session) apart(files []string, out string) []batch {
+func (s *session) apart(files []string, out string) (list []batch) {
 	seen := map[string]bool{}
 	at := map[string]int{}
-	var list []batch
 	for _, f := range files {
 		to := out
 		if name := filepath.Base(f); seen[name] {

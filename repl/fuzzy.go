@@ -15,7 +15,7 @@ import (
 // upper and lower case alike: "b1scl" finds "block1/scale". Separators are what
 // file names of dumps make of them. Those in which the letters stand closest
 // together come first. There are at most limit.
-func (s *session) fuzzy(text string, limit int) []*graph.Op {
+func (s *session) fuzzy(text string, limit int) (ops []*graph.Op) {
 	type hit struct {
 		op     *graph.Op
 		spread int
@@ -37,7 +37,6 @@ func (s *session) fuzzy(text string, limit int) []*graph.Op {
 	order.Stable(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(a.spread, b.spread), cmp.Compare(len(a.op.Name), len(b.op.Name)))
 	})
-	var ops []*graph.Op
 	for _, h := range hits[:min(len(hits), limit)] {
 		ops = append(ops, h.op)
 	}

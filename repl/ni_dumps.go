@@ -27,8 +27,7 @@ type dumpFile struct {
 
 // files are the dump files of an operator in the newest run of its debug id.
 // There are several in a folder when the operator ran more than once.
-func (x *node) files(s *session) []dumpFile {
-	var list []dumpFile
+func (x *node) files(s *session) (list []dumpFile) {
 	for _, l := range s.dumpsOf(x.id).Leaves {
 		if s.set.Train && !strings.Contains(l.Dir, x.op.Graph.Name) {
 			continue

@@ -93,12 +93,9 @@ func isAtomic(d overflow.Detector) bool {
 // what a record is about.
 func noticedByCore(e dump.Entry) bool {
 	records, _ := overflow.Read(e)
-	for _, r := range records {
-		if r != nil && slices.ContainsFunc(r.Detected(), func(b *overflow.Block) bool { return !isAtomic(b.Detector) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(records, func(r *overflow.Record) bool {
+		return r != nil && slices.ContainsFunc(r.Detected(), func(b *overflow.Block) bool { return !isAtomic(b.Detector) })
+	})
 }
 
 // choose takes the operator to look at from a record: one whose dump could be
@@ -250,12 +247,11 @@ func (s *session) overflowTensors(b *strings.Builder, op *overflow.Op, decoded m
 
 // producers are the operators that feed the inputs with extreme values, as far
 // as a graph tells.
-func (s *session) producers(op *overflow.Op) []string {
+func (s *session) producers(op *overflow.Op) (names []string) {
 	nodes, exact := s.search(op.Name, "")
 	if !exact {
 		return nil
 	}
-	var names []string
 	seen := map[string]bool{}
 	for _, x := range nodes {
 		for i := range op.Tensors {

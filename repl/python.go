@@ -55,12 +55,11 @@ for name in ("npu_bridge", "npu_device"):
 
 // findPython looks for a Python program: that of the settings, or python3, or
 // python; the first that has TensorFlow, else the first. nil without any.
-func (s *session) findPython(ctx context.Context) (*python, error) {
+func (s *session) findPython(ctx context.Context) (first *python, err error) {
 	names := []string{"python3", "python"}
 	if s.set.Python != "" {
 		names = []string{s.set.Python}
 	}
-	var first *python
 	for _, name := range names {
 		path, err := exec.LookPath(name)
 		if err != nil {

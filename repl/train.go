@@ -98,12 +98,7 @@ func (c *trainCmd) run(ctx context.Context, s *session, _ []string) int {
 
 // hasCheckpoint reports whether there is a checkpoint to train from.
 func (s *session) hasCheckpoint() bool {
-	for _, e := range workspace.Entries(s.data.Path("tf", "checkpoints")) {
-		if strings.HasSuffix(e.Name(), ".meta") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(workspace.Entries(s.data.Path("tf", "checkpoints")), func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".meta") })
 }
 
 // captureOptions are the options of capture scripts for the data folder.

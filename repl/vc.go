@@ -231,8 +231,7 @@ func (v *vcCmd) plan(s *session) (jobs []*run.Compare, code int) {
 
 // choose takes for every model of the newest run one folder of dumps: that of
 // the lowest device, and of the step asked for or the lowest.
-func (v *vcCmd) choose(s *session, id *workspace.DebugID) []*workspace.Leaf {
-	var chosen []*workspace.Leaf
+func (v *vcCmd) choose(s *session, id *workspace.DebugID) (chosen []*workspace.Leaf) {
 	byModel := map[string][]*workspace.Leaf{}
 	var order []string
 	for _, l := range s.dumpsOf(id).Leaves {
@@ -273,7 +272,7 @@ var modelTime = lazy.Regexp(`_\d{12,17}`)
 
 // pairRuns pairs the folders of two runs by model without its time, model id
 // and step; those of one model in each run belong together whatever their ids.
-func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.Leaf) []*run.Compare {
+func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.Leaf) (jobs []*run.Compare) {
 	right := v.choose(s, b)
 	if len(right) == 0 {
 		if d := s.dumpsOf(b); v.step != "" && len(d.Leaves) > 0 {
@@ -286,7 +285,6 @@ func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.
 	key := func(l *workspace.Leaf) string {
 		return modelTime().ReplaceAllString(l.Model, "") + "/" + l.ID + "/" + l.Step
 	}
-	var jobs []*run.Compare
 	for _, l := range left {
 		var match *workspace.Leaf
 		for _, r := range right {

@@ -15,7 +15,7 @@ const mostSeen = 1 << 24
 
 // Elements looks at the elements of one tensor of a judged table, whose sides must still be there. It is nil where the
 // sides have none of it, or too many.
-func Elements(ctx context.Context, j *verdict.Judged, tensor string) (*result.Look, error) {
+func Elements(ctx context.Context, j *verdict.Judged, tensor string) (seen *result.Look, err error) {
 	m := &j.Table.Meta
 	op, _, _, err := result.ParseTensor(tensor)
 	if err != nil {
@@ -35,7 +35,6 @@ func Elements(ctx context.Context, j *verdict.Judged, tensor string) (*result.Lo
 	}
 	defer opened.Close()
 	var mu sync.Mutex
-	var seen *result.Look
 	err = opened.Again(ctx, &compare.Glance{
 		Ops:    func(name string) bool { return name == op },
 		Wanted: func(r *result.Row) bool { return r.Tensor() == tensor },

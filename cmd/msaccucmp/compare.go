@@ -283,8 +283,7 @@ func readRules(ctx context.Context, a *compareArgs) (*fusion.Rules, error) {
 }
 
 // choose applies -r or -s.
-func (f *face) choose(a *compareArgs, opt *compare.Folders) error {
-	var err error
+func (f *face) choose(a *compareArgs, opt *compare.Folders) (err error) {
 	switch {
 	case a.ranged && a.rangeText != "":
 		opt.Only, err = compat.ParseRange(a.rangeText, opt.Rules)

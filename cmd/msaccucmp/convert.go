@@ -5,6 +5,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,10 +28,8 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
 	o.Type, _ = convert.ParseType(v.Text("type"))
 	formatted := v.Text("format") != ""
 	if !v.Given("format") { // an empty one is none, and what goes with it is left out
-		for _, key := range []string{"shape", "output_tensor", "input_tensor", "custom_script_path"} {
-			if v.Given(key) {
-				return failed(exitParameter, "-s, -o, -i and -c need -f")
-			}
+		if slices.ContainsFunc([]string{"shape", "output_tensor", "input_tensor", "custom_script_path"}, v.Given) {
+			return failed(exitParameter, "-s, -o, -i and -c need -f")
 		}
 	}
 	source, err := convert.Files(v.Text("dump_file"), true)

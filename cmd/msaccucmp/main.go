@@ -59,7 +59,7 @@ func main() {
 }
 
 // run parses the command line and dispatches.
-func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
+func run(ctx context.Context, stdout, stderr io.Writer, args []string) (code int) {
 	f := &face{stdout: stdout, log: &logger{w: stderr, now: time.Now, pid: os.Getpid()}, now: time.Now}
 	parser := argparse.Msaccucmp(args)
 	values, err := parser.Parse(args)
@@ -69,7 +69,6 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) int {
 		return exit.Code
 	}
 	start := f.now()
-	var code int
 	switch values.Command {
 	case "compare":
 		code, err = f.compare(ctx, values)

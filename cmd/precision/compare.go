@@ -81,11 +81,10 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 }
 
 // parseMetrics reads a comma list of metric names and numbers.
-func parseMetrics(list string) ([]metric.Metric, error) {
+func parseMetrics(list string) (out []metric.Metric, err error) {
 	if strings.EqualFold(list, "all") {
 		return nil, nil
 	}
-	var out []metric.Metric
 	for _, name := range strings.Split(list, ",") {
 		m, ok := metric.Parse(strings.TrimSpace(name))
 		if !ok {

@@ -135,9 +135,8 @@ func (l Line) Fill(typ, name string) Line {
 
 // Kinds are the causes of a root and the kinds of wrong that its tensor was found
 // to have, the most telling first.
-func Kinds(j *verdict.Judged, r *verdict.Root) []string {
+func Kinds(j *verdict.Judged, r *verdict.Root) (kinds []string) {
 	op := &j.Operators[r.Operator]
-	var kinds []string
 	add := func(k string) {
 		if k != "" && !slices.Contains(kinds, k) {
 			kinds = append(kinds, k)

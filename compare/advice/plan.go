@@ -216,8 +216,7 @@ func around(j *verdict.Judged, ops map[string]*result.Operator, roots []Root) (l
 
 // halve chooses operators so that they divide those in doubt into parts of about
 // equal number, as many as the budget allows; at least the one in the middle.
-func halve(doubt []string, size func(string) int64, budget int64) []string {
-	var best []string
+func halve(doubt []string, size func(string) int64, budget int64) (best []string) {
 	for parts := 2; parts <= len(doubt)+1; parts++ {
 		var list []string
 		total := int64(0)

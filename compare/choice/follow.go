@@ -13,8 +13,7 @@ import (
 
 // Follow makes the mask of an output of a shape from those of the inputs, nil where
 // nothing depends. shapes are those of the inputs.
-func (c *Call) Follow(shapes [][]int64, masks []*Mask, out []int64) *Mask {
-	var sum *Mask
+func (c *Call) Follow(shapes [][]int64, masks []*Mask, out []int64) (sum *Mask) {
 	for k, m := range masks {
 		if m == nil {
 			continue

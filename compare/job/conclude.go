@@ -223,8 +223,7 @@ func (r *Result) metWrong() bool {
 
 // losses lists what the job does without: parts that could not be compared and recordings
 // without a partner, then what its parts lost.
-func (r *Result) losses() []verdict.Loss {
-	var list []verdict.Loss
+func (r *Result) losses() (list []verdict.Loss) {
 	if n := r.Counts["failed"]; n > 0 {
 		l := verdict.Loss{Kind: verdict.LossParts, Count: n, Of: len(r.Digests), Breaks: true}
 		for i, d := range r.Digests {

@@ -122,9 +122,8 @@ func shorten(list []string) []string {
 }
 
 // newest keeps of several recordings of a rank, step and model the newest one.
-func (p *Plan) newest(parts []Part) []Part {
+func (p *Plan) newest(parts []Part) (kept []Part) {
 	at := map[slot]int{}
-	var kept []Part
 	for _, x := range parts {
 		key := x.slot()
 		i, twice := at[key]

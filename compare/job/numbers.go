@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,11 +13,10 @@ type Numbers [][2]int
 
 // ParseNumbers reads a list such as "0,4-7,16-": numbers, ranges, and ranges without
 // an end. An empty text is all numbers.
-func ParseNumbers(text string) (Numbers, error) {
+func ParseNumbers(text string) (n Numbers, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
-	var n Numbers
 	for part := range strings.SplitSeq(text, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		r := [2]int{0, math.MaxInt}
@@ -39,12 +39,7 @@ func ParseNumbers(text string) (Numbers, error) {
 
 // Has tells whether a number is in the set.
 func (n Numbers) Has(i int) bool {
-	for _, r := range n {
-		if i >= r[0] && i <= r[1] {
-			return true
-		}
-	}
-	return n == nil
+	return slices.ContainsFunc(n, func(r [2]int) bool { return i >= r[0] && i <= r[1] }) || n == nil
 }
 
 // unknownRank is what a number is that is not known.

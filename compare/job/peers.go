@@ -70,8 +70,7 @@ func (s *peerSet) add(x *Part, list []Peer) {
 }
 
 // deviations are the tensors that a minority has otherwise, by step and name.
-func (s *peerSet) deviations(p *Plan) []Deviation {
-	var list []Deviation
+func (s *peerSet) deviations(p *Plan) (list []Deviation) {
 	for k, t := range s.tensors {
 		if t.others == nil {
 			continue

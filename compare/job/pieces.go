@@ -32,8 +32,7 @@ type Piece struct {
 const mostPieces = 64
 
 // Pieces cuts the units into pieces of about most bytes.
-func (p *Plan) Pieces(most int64) []Piece {
-	var list []Piece
+func (p *Plan) Pieces(most int64) (list []Piece) {
 	for i := range p.Parts {
 		x := &p.Parts[i]
 		n := int(min((x.Bytes+most-1)/max(most, 1), mostPieces))

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -77,10 +78,7 @@ func (r *Request) Hash() string {
 }
 
 func (r *Request) profile() *verdict.Profile {
-	if r.Profile == nil {
-		return verdict.Default()
-	}
-	return r.Profile
+	return cmp.Or(r.Profile, verdict.Default())
 }
 
 // wanted tells whether a part is among those that were chosen.
@@ -141,11 +139,10 @@ func ParseUnshard(text string) (*compare.Unshard, error) {
 }
 
 // CheckModels refuses patterns that are none.
-func CheckModels(list string) ([]string, error) {
+func CheckModels(list string) (models []string, err error) {
 	if strings.TrimSpace(list) == "" {
 		return nil, nil
 	}
-	var models []string
 	for m := range strings.SplitSeq(list, ",") {
 		m = strings.TrimSpace(m)
 		if _, err := path.Match(m, ""); err != nil || m == "" {

@@ -72,8 +72,7 @@ type unit struct {
 }
 
 // units are the parts and meetings in order: the meetings of a step follow its parts.
-func (p *Plan) units() []unit {
-	var list []unit
+func (p *Plan) units() (list []unit) {
 	meet := 0
 	meetings := func(before int) {
 		for meet < len(p.Meetings) && p.Meetings[meet].Step < before {

@@ -170,8 +170,7 @@ func (s *summed) Write(p []byte) (int, error) {
 }
 
 // write writes the tables of a part, and its page while it is judged if all pages are asked for.
-func (r *runner) write(x *Part, o *sides.Opened, j *verdict.Judged) ([]tableFile, error) {
-	var files []tableFile
+func (r *runner) write(x *Part, o *sides.Opened, j *verdict.Judged) (files []tableFile, err error) {
 	for i, write := range []func(io.Writer) error{
 		func(w io.Writer) error { return report.WriteRows(w, o.Columns, j.Table.Rows, nil) },
 		func(w io.Writer) error { return report.WriteJSON(w, j) },

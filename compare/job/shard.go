@@ -29,7 +29,7 @@ func ParseShard(text string) (shard, shards int, err error) {
 
 // shardOf are the units of a shard. Units go, the largest first, to the shard that has least so
 // far; all machines come to the same, as all have the same plan.
-func shardOf(units []unit, shard, shards int) []unit {
+func shardOf(units []unit, shard, shards int) (mine []unit) {
 	order := make([]int, len(units))
 	for i := range order {
 		order[i] = i
@@ -50,7 +50,6 @@ func shardOf(units []unit, shard, shards int) []unit {
 		load[least] += units[i].bytes
 		count[least]++
 	}
-	var mine []unit
 	for i, u := range units {
 		if of[i] == shard-1 {
 			mine = append(mine, u)

@@ -12,7 +12,7 @@ import (
 
 // weights hashes the weights that the operators of a part read, each where it is read
 // first. A worker of the pool does it, an operator at a time.
-func (r *runner) weights(ctx context.Context, s *compare.Session, t *result.Table) ([]Peer, error) {
+func (r *runner) weights(ctx context.Context, s *compare.Session, t *result.Table) (peers []Peer, err error) {
 	if s == nil || s.Folders.Rules == nil || !s.Folders.Left.Device() {
 		return nil, nil
 	}
@@ -39,8 +39,7 @@ func (r *runner) weights(ctx context.Context, s *compare.Session, t *result.Tabl
 		}
 		reads[row.Op] = append(reads[row.Op], read{result.TensorName(from.Op, result.Output, from.Index), row.Slot})
 	}
-	var peers []Peer
-	err := r.pool.Each(ctx, len(ops), func(i int) {
+	err = r.pool.Each(ctx, len(ops), func(i int) {
 		op := s.Folders.Rules.Op(ops[i])
 		files := s.Folders.Left.Op(ops[i])
 		if op == nil || files == nil {

@@ -103,7 +103,7 @@ func size(l *result.Look) int {
 
 // choose names the tensors to look at: of the roots, then of bad and suspect
 // operators by the distance of their outputs.
-func choose(j *verdict.Judged, operators int) []string {
+func choose(j *verdict.Judged, operators int) (names []string) {
 	distance := func(op *verdict.Operator) float64 {
 		worst := 0.0
 		for i := range op.Outputs {
@@ -127,7 +127,6 @@ func choose(j *verdict.Judged, operators int) []string {
 		}
 	}
 	slices.SortStableFunc(at[roots:], func(a, b int) int { return cmp.Compare(distance(&j.Operators[b]), distance(&j.Operators[a])) })
-	var names []string
 	for _, i := range at[:min(len(at), operators)] {
 		for k := range j.Operators[i].Outputs {
 			if t := &j.Operators[i].Outputs[k]; t.Verdict == verdict.Bad || t.Verdict == verdict.Suspect {

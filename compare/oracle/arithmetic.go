@@ -406,12 +406,7 @@ func elementsOf(f kernel, f32 func(x [][]float32, y []float32), exact bool, in [
 // integers reports whether all recorded operands hold integers, so that sums
 // and products have no error. Results beyond the type are left to wrap.
 func integers(c *Call) bool {
-	for _, o := range c.slots {
-		if o != nil && !discrete(o.typ) {
-			return false
-		}
-	}
-	return discrete(c.outType())
+	return !slices.ContainsFunc(c.slots, func(o *operand) bool { return o != nil && !discrete(o.typ) }) && discrete(c.outType())
 }
 
 // wrapping drops the bounds of integer arithmetic, whose quotients and powers are cut. A result that the type

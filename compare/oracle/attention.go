@@ -1002,11 +1002,10 @@ func headsOf(v Values, layout string, heads int64) headed {
 
 // pagesOf reads a cache of pages (blocks, size, H), (blocks, N, size, D) or (blocks, size, N, D), or in tiles
 // (blocks, N, D/16, size, 16), as so many tokens of each sequence as lengths says lie in it by the table.
-func (k *invocation) pagesOf(v Values, table *operand, heads, size int64, lengths []int64) headed {
+func (k *invocation) pagesOf(v Values, table *operand, heads, size int64, lengths []int64) (h headed) {
 	s := v.Shape()
 	refuseIf(len(table.shape) != 2 || table.shape[0] < int64(len(lengths)) || len(s) < 3, ShapesDiffer, s, table.shape)
 	tokens := func(heads int64, layout string) headed { return headsOf(v, layout, heads) }
-	var h headed
 	switch {
 	// (blocks, size, heads·D)
 	case len(s) == 3:
@@ -1391,9 +1390,8 @@ func (k *invocation) biased(name string, s sequences, most int64) func(a attende
 // fusionAttention is npu_fusion_attention (torch_npu): softmax and scores are float32 and the probabilities are rounded to the
 // type of the inputs (ops-transformer attention/flash_attention_score). Its further outputs are the largest score of each row and
 // the sum of the exponentials, eight times each; of packed sequences the heads come first in these, if nothing else is said.
-func fusionAttention(k *invocation) []Reading {
+func fusionAttention(k *invocation) (out []Reading) {
 	t, s, orders := k.fusedAttention()
-	var out []Reading
 	for _, order := range orders {
 		r := Reading{Name: order, Out: []Values{t}}
 		for i, of := range []func() num{func() num { return t.largest }, func() num { return t.sum }} {

@@ -163,10 +163,8 @@ func (b *bound) narrow() float64 {
 // wide reports whether all that is computed with is float64.
 func (b *bound) wide() bool {
 	for _, list := range [][]*operand{b.call.slots, b.call.outs} {
-		for _, o := range list {
-			if o != nil && o.typ != dtype.Float64 && !discrete(o.typ) {
-				return false
-			}
+		if slices.ContainsFunc(list, func(o *operand) bool { return o != nil && o.typ != dtype.Float64 && !discrete(o.typ) }) {
+			return false
 		}
 	}
 	return b.call.outType() == dtype.Float64
@@ -255,8 +253,7 @@ func resultText(c *recordedCall) (string, bool) {
 	return "", false
 }
 
-func sortedKeys(m map[string]*argument) []string {
-	var out []string
+func sortedKeys(m map[string]*argument) (out []string) {
 	for name := range m {
 		out = append(out, name)
 	}
@@ -327,7 +324,7 @@ func (b *bound) readingsBy(k *invocation, i int) []Reading {
 // gradientReadings are the gradients that output i of a backward call may be: that of
 // the argument in its place, or that of what the last step of the function took,
 // as recorders that look at the graph of gradients have it.
-func (b *bound) gradientReadings(g gradients, i int) []Reading {
+func (b *bound) gradientReadings(g gradients, i int) (out []Reading) {
 	names := []string{}
 	if i < len(b.inputs) {
 		names = append(names, b.inputs[i])
@@ -342,7 +339,6 @@ func (b *bound) gradientReadings(g gradients, i int) []Reading {
 			}
 		}
 	}
-	var out []Reading
 	var failed error
 	for at, name := range names {
 		if slices.Contains(names[:at], name) {

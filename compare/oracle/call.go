@@ -110,8 +110,7 @@ type Environment struct {
 }
 
 // EnvironmentOf reads the options of a graph.
-func EnvironmentOf(m *graph.Model) Environment {
-	var e Environment
+func EnvironmentOf(m *graph.Model) (e Environment) {
 	look := func(attrs graph.Attrs) {
 		for _, key := range []string{"_ge.exec.op_precision_mode", "_op_precision_mode", "op_precision_mode", "_precision_mode", "precision_mode"} {
 			if containsFold(attrs.Get(key).Text(), "high_performance") {
@@ -237,8 +236,7 @@ func (c *Call) at(slot int) *operand {
 }
 
 // all returns the connected inputs in order.
-func (c *Call) all() []Values {
-	var out []Values
+func (c *Call) all() (out []Values) {
 	for _, o := range c.slots {
 		if o != nil {
 			out = append(out, o)
@@ -354,8 +352,7 @@ func (c *Call) attrInts(key string) []int64 {
 }
 
 // axesOf are axes of a tensor of some rank, negative ones counted from the end, each once.
-func axesOf(key string, list []int64, rank int) []int {
-	var out []int
+func axesOf(key string, list []int64, rank int) (out []int) {
 	seen := map[int64]bool{}
 	for _, a := range list {
 		k := a
@@ -392,12 +389,11 @@ func ints(o Values) []int64 {
 }
 
 // floatsAttr returns a list of numbers; nil if it is missing or empty.
-func (c *Call) floatsAttr(key string) []float64 {
+func (c *Call) floatsAttr(key string) (out []float64) {
 	v := c.attrs.Get(key)
 	if v == nil || v.Len() == 0 {
 		return nil
 	}
-	var out []float64
 	for _, f := range v.Floats() {
 		out = append(out, float64(f))
 	}
@@ -595,10 +591,9 @@ func (k *invocation) optional(name string) *operand {
 }
 
 // tensors are an argument that is a list of tensors.
-func (k *invocation) tensors(name string) []*operand {
+func (k *invocation) tensors(name string) (out []*operand) {
 	a := k.args[name]
 	refuseIf(a == nil || a.v != nil || a.keys || len(a.list) == 0, NoInput, k.shown(name))
-	var out []*operand
 	for i, x := range a.list {
 		refuseIf(!x.tensor(), NoInput, k.shown(name)+"."+itoa(i))
 		out = append(out, must.Get(x.op, x.err))

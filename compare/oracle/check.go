@@ -245,12 +245,7 @@ func (c *checker) independent(r Reading) bool {
 		return false
 	}
 	n := c.rec.view.Len()
-	for _, o := range c.call.operands() {
-		if k := o.view.Len(); k > 1 && k < n {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.call.operands(), func(o *operand) bool { k := o.view.Len(); return k > 1 && k < n })
 }
 
 // roundedNumber tells of a number that may have been rounded, which is off alike wherever it is taken.
@@ -377,12 +372,7 @@ func (c *checker) unlikely(j *judge) *judge {
 
 // inPlace is the input that has the address of the output, -1 if none has.
 func (c *checker) inPlace() int {
-	for i, o := range c.call.operands() {
-		if o.address != 0 && o.address == c.rec.address {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(c.call.operands(), func(o *operand) bool { return o.address != 0 && o.address == c.rec.address })
 }
 
 // looseAllowed reports whether the device may have used less precision than it

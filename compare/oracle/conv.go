@@ -284,7 +284,7 @@ func (c *Call) moved(axes string, x, kernel, out []int64) kernelArgs {
 
 // convReadings is a convolution by each geometry that attributes and shapes admit. Groups of which nothing is said follow from
 // the channels: the input has as many times those of the filter.
-func (c *Call) convReadings(x, w, bias *operand) []Reading {
+func (c *Call) convReadings(x, w, bias *operand) (readings []Reading) {
 	p := c.planesOf(x, w)
 	xs, ws, out := p.x, p.w, p.out[2:]
 	groups := c.attrInt("groups", 1)
@@ -294,7 +294,6 @@ func (c *Call) convReadings(x, w, bias *operand) []Reading {
 		groups = sx[1] / sw[1]
 	}
 	choices := c.geometries(p.axes, xs.Shape()[2:], ws.Shape()[2:], out)
-	var readings []Reading
 	for _, g := range choices {
 		v := c.newConv(xs, ws, valuesOf(bias), groups, g.geometry, out)
 		if x.typ == dtype.Int8 {
@@ -415,7 +414,7 @@ func repeated(n int, x int64) []int64 { return slices.Repeat([]int64{x}, n) }
 // convolutions whose attributes fusion lost: stride = round(in/out), and of the
 // padding that takes, half before (Caffe, PyTorch), the smaller half (SAME), or
 // the larger one. Dilations cannot be told from shapes; they are taken as 1.
-func solved(in, kernel, out []int64) []choice {
+func solved(in, kernel, out []int64) (choices []choice) {
 	d := len(in)
 	stride, total := make([]int64, d), make([]int64, d)
 	for i := range in {
@@ -429,7 +428,6 @@ func solved(in, kernel, out []int64) []choice {
 	for mask := 1; mask < 1<<d-1; mask++ {
 		masks = append(masks, mask)
 	}
-	var choices []choice
 	for _, mask := range masks {
 		before := make([]int64, d)
 		for i := range in {

@@ -662,12 +662,7 @@ func (p *pointwise) fast() bool {
 	if p.f32 == nil {
 		return false
 	}
-	for _, v := range p.in {
-		if !isFast(v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.in, func(v Values) bool { return !isFast(v) })
 }
 
 func (p *pointwise) Range32(lo int64, y []float32) error {

@@ -562,8 +562,7 @@ func (s *sampler) add(at []int64) {
 
 // strata are the borders of the blocks of 16 of an axis, evenly thinned.
 // Each block has its first and its last index; steps double until at most mostStrata are left.
-func strata(d int64) []int64 {
-	var all []int64
+func strata(d int64) (all []int64) {
 	step := int64(16)
 	for d/step*2 > mostStrata {
 		step *= 2

@@ -74,8 +74,7 @@ func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 
 // within is the one call of a function within a module; nil if there is none, or
 // more than one.
-func (b *bound) within(from *recordedCall, f *function) *recordedCall {
-	var found *recordedCall
+func (b *bound) within(from *recordedCall, f *function) (found *recordedCall) {
 	for _, name := range b.of.inside[from.Name] {
 		c := b.of.index[name]
 		if c == nil || c.Parsed.Form != msprobe.API {

@@ -506,9 +506,8 @@ type moments struct{ mean, variance, bMean, bVar float64 }
 //	B_var  = g(n+4)·(Σx²/n + mean²) + 2|mean|·B_mean + B_mean² (+ 4e·(Σ|x|/n + e))
 //
 // which holds for the mean of the squares less the square of the mean, too.
-func momentsOf(x, e []float64, u float64) moments {
+func momentsOf(x, e []float64, u float64) (m moments) {
 	n := float64(len(x))
-	var m moments
 	size, squares, off := 0.0, 0.0, 0.0
 	for i, v := range x {
 		m.mean += v
@@ -702,7 +701,7 @@ func buildBNUpdate(c *Call) []Values {
 
 // buildBNUpdateGrad: grads, x, batch_mean, batch_variance give
 // Σ grads·(x - mean)/√(variance + ε) and Σ grads of each channel.
-func buildBNUpdateGrad(c *Call) []Values {
+func buildBNUpdateGrad(c *Call) (out []Values) {
 	g := c.need("grads", 0)
 	x := c.need("x", 1)
 	eps := c.attrFloat("epsilon", 1e-4)
@@ -712,7 +711,6 @@ func buildBNUpdateGrad(c *Call) []Values {
 	terms := formulaOf(func(v []num) num {
 		return a.mul(v[3], a.mul(a.sub(v[0], v[1]), a.rsqrt(a.add(v[2], exactNum(eps)))))
 	}, append(in, reshape(g, x.shape))...)
-	var out []Values
 	for i, v := range []Values{terms, reshape(g, x.shape)} {
 		sum, _, _, n := byChannels(v, x.channel())
 		out = append(out, c.asRecorded(&reduced{shape: []int64{x.shape[x.channel()]}, in: sum, n: n, f: sumOf(c.sumUnit(), n, 1)}, i))

@@ -969,8 +969,7 @@ func asMatmul(v Values) *product {
 }
 
 // checkRows makes the sums of all rows of what was recorded; practice holds them to what is likely.
-func (x *product) checkRows(rec *operand, p precisionOf, practice bool) (rowChecks, error) {
-	var out rowChecks
+func (x *product) checkRows(rec *operand, p precisionOf, practice bool) (out rowChecks, err error) {
 	rng := rand.New(rand.NewPCG(17, uint64(x.cols)))
 	// The same signs at every run, so that a finding can be seen again.
 	signs := make([]float64, x.cols)

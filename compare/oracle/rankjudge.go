@@ -118,10 +118,8 @@ func (m *gathering) ready(o *gathered) bool {
 		return false
 	}
 	for _, s := range o.parts {
-		for _, from := range s.from {
-			if !filed(from.arg) {
-				return false
-			}
+		if slices.ContainsFunc(s.from, func(from brought) bool { return !filed(from.arg) }) {
+			return false
 		}
 	}
 	if err := m.opened(o.member, o.arg); err != nil {
@@ -618,10 +616,10 @@ func elementsAre(j *ranked) is {
 				continue
 			}
 			s := &parts[at]
-			for _, from := range s.from {
-				if m.opened(from.member, from.arg) != nil || from.lo+i-s.lo >= from.arg.op.view.Len() {
-					return false
-				}
+			if slices.ContainsFunc(s.from, func(from brought) bool {
+				return m.opened(from.member, from.arg) != nil || from.lo+i-s.lo >= from.arg.op.view.Len()
+			}) {
+				return false
 			}
 			var y, b, x [1]float64
 			if m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) != nil {

@@ -535,8 +535,7 @@ func (k *invocation) gradientOf(f *function, param string) []Reading {
 }
 
 // placed puts results where a kernel has them.
-func placed(results []Values, at []int) []Values {
-	var out []Values
+func placed(results []Values, at []int) (out []Values) {
 	for i, v := range results {
 		if i >= len(at) {
 			break

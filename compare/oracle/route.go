@@ -354,7 +354,7 @@ func gateForms() {
 // feedForward is act(x·w1 + b1)·w2 + b2, of the rows of each expert with its own weights. The hidden tensor is rounded to its type,
 // and with inner_precise 1 what the activation takes and computes is in float16 (op-plugin's documentation of npu_ffn;
 // ops-transformer ffn/ffn, aclnnFFNV3.md). Which half gates, and which gelu it is, they do not say: each is a reading.
-func feedForward(k *invocation) []Reading {
+func feedForward(k *invocation) (out []Reading) {
 	k.unsupported("scale", "offset", "deq_scale1", "deq_scale2", "antiquant_scale1", "antiquant_scale2", "antiquant_offset1", "antiquant_offset2")
 	x, w1 := k.pair("x", "weight1")
 	w2 := k.tensor("weight2")
@@ -426,7 +426,6 @@ func feedForward(k *invocation) []Reading {
 		refuseIf(len(parts) == 0, ShapesDiffer, x.shape)
 		return joined(0, parts...)
 	}
-	var out []Reading
 	for _, approximate := range []string{"tanh", "none"} {
 		for _, first := range []bool{true, false} {
 			if approximate == "none" && name != "gelu" || !first && !gated {

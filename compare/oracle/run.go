@@ -42,11 +42,10 @@ func DeviceOf(f *dump.Folder) Device {
 	return d
 }
 
-func splitPath(dir string) []string {
+func splitPath(dir string) (parts []string) {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
 	}
-	var parts []string
 	for {
 		parent, base := filepath.Split(filepath.Clean(dir))
 		if base == "" || base == "." {
@@ -99,8 +98,7 @@ func (j Job) Run(ctx context.Context) ([]Finding, error) {
 }
 
 // tasks lists the work: large operators and small ones as the graph has them.
-func (j Job) tasks() []task {
-	var out []task
+func (j Job) tasks() (out []task) {
 	for d, device := range j.Devices {
 		used := map[*dump.Op]bool{}
 		for _, g := range j.Graph.Graphs {
@@ -250,13 +248,12 @@ func (b *budget) give(n int64) {
 // checked runs check for every number below n, several at a time, until the context is done, and
 // returns the findings in the order of the numbers. Workers below 1 are as many as there are processors; progress, if not
 // nil, is called one at a time.
-func checked(ctx context.Context, n, workers int, progress func(done, total int), check func(i int, budget *budget) []Finding) []Finding {
+func checked(ctx context.Context, n, workers int, progress func(done, total int), check func(i int, budget *budget) []Finding) (findings []Finding) {
 	out := make([][]Finding, n)
 	memory := newBudget(memory)
 	each.Number(ctx, n, workers, progress, func() func(int) {
 		return func(i int) { out[i] = check(i, memory) }
 	})
-	var findings []Finding
 	for _, f := range out {
 		findings = append(findings, f...)
 	}

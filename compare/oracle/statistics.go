@@ -865,8 +865,7 @@ func ranksOf(list []*monitor.Series, of *monitor.Series) int {
 }
 
 // eventOf is the first step at which a series has no number although it should, spikes, or becomes 0; nil if there is none.
-func eventOf(s *monitor.Series, has, dump bool) *event {
-	var first *event
+func eventOf(s *monitor.Series, has, dump bool) (first *event) {
 	sizes := make([]float64, len(s.Points))
 	before, nonzero := 0, true
 	for i := range s.Points {
@@ -904,7 +903,7 @@ func eventOf(s *monitor.Series, has, dump bool) *event {
 type causes struct{ number, step, ever [2]*event }
 
 // of is the event that another one follows from, nil where there is none, and remembers it. Events come in their order.
-func (c *causes) of(e *event) *event {
+func (c *causes) of(e *event) (cause *event) {
 	beside := 0
 	if e.at.Metric == "comm" {
 		beside = 1
@@ -924,7 +923,6 @@ func (c *causes) of(e *event) *event {
 	if beside == 1 && e.number {
 		candidates = append(candidates, c.number[1])
 	}
-	var cause *event
 	for _, b := range candidates {
 		if b != nil && b.order(e) != 0 && (e.number || !b.number) {
 			cause = b

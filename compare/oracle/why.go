@@ -143,8 +143,7 @@ func isGeneral(f *pattern.Finding) bool {
 
 // tensors are the inputs that have one number for every element, or one for all.
 // What a factor or an offset of each element may be.
-func (c *checker) tensors(n int) []pattern.Tensor {
-	var out []pattern.Tensor
+func (c *checker) tensors(n int) (out []pattern.Tensor) {
 	for _, o := range c.call.operands() {
 		if k := o.view.Len(); k == int64(n) || k == 1 {
 			t := pattern.Tensor{Name: o.name, Values: make([]float64, k)}
@@ -267,8 +266,7 @@ type alternative struct {
 
 // alternatives lists what can be left out of v.
 // Without the bias; the product without what is done to it; and two blocks of weights exchanged.
-func alternatives(v Values) []alternative {
-	var out []alternative
+func alternatives(v Values) (out []alternative) {
 	try := func(kind pattern.Kind, change func(v Values) Values) {
 		if w := rewritten(v, change); w != nil {
 			out = append(out, alternative{kind: kind, v: w})
@@ -668,10 +666,8 @@ func isProduct(v Values) bool {
 	case *rounded:
 		return isProduct(v.Values)
 	case *pointwise:
-		for _, in := range v.in {
-			if isProduct(in) {
-				return true
-			}
+		if slices.ContainsFunc(v.in, func(in Values) bool { return isProduct(in) }) {
+			return true
 		}
 	}
 	return false

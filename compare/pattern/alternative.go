@@ -4,8 +4,7 @@ import "math"
 
 // alternatives judges the expectations that the caller brings: all elements beyond must come
 // nearer, whatever their number; on tensors of few elements the bound has to be met.
-func alternatives(l *look) []Finding {
-	var found []Finding
+func alternatives(l *look) (found []Finding) {
 	for _, a := range l.Alternatives {
 		f := l.judge(func(p int) float64 { return a.Want[p] })
 		if a.Bound != nil {

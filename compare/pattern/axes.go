@@ -90,11 +90,10 @@ func restep(i int64, dims, step []int64) int64 {
 }
 
 // permutations of 0…n-1, the identity first.
-func permutations(n int) [][]int {
+func permutations(n int) (out [][]int) {
 	if n == 0 {
 		return [][]int{{}}
 	}
-	var out [][]int
 	for first := range n {
 		for _, rest := range permutations(n - 1) {
 			p := []int{first}

@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -88,10 +89,5 @@ func (l *look) imageAxes() []int {
 // oneEdge reports whether the errors stay on one side of the image: a region says more.
 func (l *look) oneEdge(axes []int) bool {
 	r := l.region()
-	for _, a := range axes {
-		if r.To[a]-r.From[a] < l.shape[a]-marginMost {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(axes, func(a int) bool { return r.To[a]-r.From[a] < l.shape[a]-marginMost })
 }

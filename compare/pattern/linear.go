@@ -20,7 +20,7 @@ type Linear struct {
 //	scale   a = Σgw / Σw²
 //	offset  b = Σ(g-w) / n
 //	affine  a = Σ(g-ḡ)(w-w̄) / Σ(w-w̄)², b = ḡ - a·w̄
-func linear(l *look) []Finding {
+func linear(l *look) (found []Finding) {
 	var n, sg, sw, sgw, sww, size float64
 	for _, p := range l.pick {
 		if _, ok := l.error(p); ok {
@@ -40,7 +40,6 @@ func linear(l *look) []Finding {
 			sww += w * w
 		}
 	}
-	var found []Finding
 	try := func(kind Kind, a, b float64, free int64) {
 		b *= size
 		if !l.resembles(func(p int) float64 { return a*l.Want[p] + b }) {

@@ -38,8 +38,7 @@ type NonFinite struct {
 	Threshold float64 `json:"threshold,omitempty"` // for overflows: the least operand at an element concerned
 }
 
-func nonFinite(l *look) []Finding {
-	var found []Finding
+func nonFinite(l *look) (found []Finding) {
 	if l.nan+l.inf > 0 {
 		a := NonFinite{NaN: l.nan, Inf: l.inf}
 		l.describe(&a, l.lost)

@@ -50,7 +50,7 @@ const bins = 4096
 
 // locate finds the box and the range that hold all but half a percent of the elements
 // kept, per axis. It makes two passes.
-func (l *look) locate(keep func(p int) (float64, bool)) Region {
+func (l *look) locate(keep func(p int) (float64, bool)) (r Region) {
 	var histograms [][]int64
 	for _, d := range l.shape {
 		histograms = append(histograms, make([]int64, min(d, 1<<20)))
@@ -67,7 +67,6 @@ func (l *look) locate(keep func(p int) (float64, bool)) Region {
 			}
 		}
 	})
-	var r Region
 	if n == 0 {
 		return r
 	}

@@ -65,8 +65,7 @@ type move struct {
 }
 
 // moves are the promising distances along an axis, and its mirror.
-func (l *look) moves(axis int, d, step int64) []move {
-	var out []move
+func (l *look) moves(axis int, d, step int64) (out []move) {
 	try := func(kind Kind, by int64, m mapping) {
 		if p := l.promise(m); p > 0 {
 			out = append(out, move{m, kind, Shift{Axis: axis, By: by}, p, d, step})
@@ -115,8 +114,7 @@ func (l *look) wraps(m move) bool {
 }
 
 // distances to try along an axis of length d: all, or the short ones and multiples of 16.
-func distances(d int64) []int64 {
-	var out []int64
+func distances(d int64) (out []int64) {
 	add := func(s int64) {
 		if s > 0 && s <= d/2 {
 			out = append(out, s)

@@ -47,8 +47,7 @@ type grouping struct {
 }
 
 // groupings: along each axis by its index, and into rows along it.
-func (l *look) groupings() []grouping {
-	var out []grouping
+func (l *look) groupings() (out []grouping) {
 	for a, d := range l.shape {
 		step := l.step[a]
 		if rest := l.total / max(d, 1); d > 1 && rest >= 4 {
@@ -65,7 +64,7 @@ func (l *look) groupings() []grouping {
 // slicewise fits a factor (Σgw/Σw²) or offset (mean of g-w) to each group. Behind a relu an
 // offset is clipped with everything else: it is fitted where both sides are positive, and max(0,
 // want + offset) is what it predicts; where 0 is expected, anything up to the offset is right.
-func slicewise(l *look) []Finding {
+func slicewise(l *look) (found []Finding) {
 	if len(l.trials()) < 16 {
 		return nil
 	}
@@ -75,7 +74,6 @@ func slicewise(l *look) []Finding {
 	if l.Bound == nil {
 		least = 0.7
 	}
-	var found []Finding
 	for _, g := range l.groupings() {
 		if g.groups > groupsMost {
 			continue
@@ -101,11 +99,10 @@ func slicewise(l *look) []Finding {
 }
 
 // screen is a part of pick, in chunks so that rows stay together.
-func (l *look) screen() []int {
+func (l *look) screen() (out []int) {
 	if len(l.pick) <= screenMost {
 		return l.pick
 	}
-	var out []int
 	chunks := len(l.pick) / pickChunk
 	for i := range screenMost / pickChunk {
 		at := i * chunks / (screenMost / pickChunk) * pickChunk

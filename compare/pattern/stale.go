@@ -44,12 +44,11 @@ type window struct {
 // other tensors and in other places of this one, and holds every element beyond against what
 // stands at the distances where they are found. A window has at least five different numbers, so that
 // zeros and constants match nothing.
-func stale(l *look) []Finding {
+func stale(l *look) (found []Finding) {
 	windows := l.windows()
 	if len(windows) == 0 {
 		return nil
 	}
-	var found []Finding
 	try := func(kind Kind, t Tensor, skip int64) {
 		by := displacements(windows, t.Values, skip)
 		if len(by) == 0 {
@@ -82,11 +81,10 @@ func stale(l *look) []Finding {
 }
 
 // windows picks them at equal distances among the elements beyond.
-func (l *look) windows() []window {
+func (l *look) windows() (out []window) {
 	if l.full == nil || l.beyond < windowSize {
 		return nil
 	}
-	var out []window
 	every := max(1, l.beyond/(4*windowsMost))
 	i := int64(0)
 	l.eachBeyond(func(p int, _ float64, _ []int64) {

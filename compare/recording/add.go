@@ -137,10 +137,7 @@ func (s *side) digits() {
 
 // classOf is what a value is, as the recording names it.
 func classOf(v *msprobe.Value) string {
-	if v.Type == "" {
-		return "None"
-	}
-	return v.Type
+	return cmp.Or(v.Type, "None")
 }
 
 // form is what a value has in common with others.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -99,9 +100,7 @@ func TestArrays(t *testing.T) {
 		}, 0, []string{"Functional.gelu.11.forward"}},
 	} {
 		values := map[string][]float32{}
-		for k, v := range all {
-			values[k] = v
-		}
+		maps.Copy(values, all)
 		c.edit(values)
 		j := judged(t, dir, arrays(t, values))
 		if got := rootNames(j); !slices.Equal(got, c.roots) {

@@ -172,12 +172,7 @@ func bare(path string) bool {
 		}) {
 			return false
 		}
-		for _, name := range dump.Subfolders(entries) {
-			if !down(filepath.Join(dir, name), depth+1) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(dump.Subfolders(entries), func(name string) bool { return !down(filepath.Join(dir, name), depth+1) })
 	}
 	return down(path, 0)
 }
@@ -198,12 +193,7 @@ func marks(e fs.DirEntry, below bool) bool {
 	case ".csv":
 		return name != dump.MappingFile
 	case ".npy":
-		for _, word := range []string{".input.", ".output.", ".INPUT.", ".OUTPUT.", ".parameters_grad.", ".debug."} {
-			if strings.Contains(name, word) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc([]string{".input.", ".output.", ".INPUT.", ".OUTPUT.", ".parameters_grad.", ".debug."}, func(word string) bool { return strings.Contains(name, word) })
 	case ".bin":
 		return below
 	case ".log":

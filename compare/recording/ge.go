@@ -32,9 +32,8 @@ func findDumps(path string) ([]found, error) {
 
 // findGE finds folders <device>/<model>/<model id>/<step> with files of a kind, whose
 // names end in a certain way, and without files of others.
-func findGE(path, what, end string, kind dump.Kind, others ...dump.Kind) ([]found, error) {
-	var list []found
-	err := dump.Below(path, nil, func(dir string, entries []fs.DirEntry) bool {
+func findGE(path, what, end string, kind dump.Kind, others ...dump.Kind) (list []found, err error) {
+	err = dump.Below(path, nil, func(dir string, entries []fs.DirEntry) bool {
 		has := func(end string, kinds ...dump.Kind) bool {
 			return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 				return !e.IsDir() && strings.HasSuffix(e.Name(), end) && slices.Contains(kinds, dump.ParseName(e.Name()).Kind)

@@ -76,8 +76,7 @@ func (x *leafPair) sameArgument() bool {
 
 // compare gives the rows of a pair of calls, or of one without a partner: every
 // tensor, and every argument that differs.
-func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) compare.Found {
-	var found compare.Found
+func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) (found compare.Found) {
 	base := result.Row{Index: n, Facts: result.Facts{Order: n}}
 	switch {
 	case u.right == nil:

@@ -66,10 +66,10 @@ func keyedName(file string) (k keyed, ok bool) {
 }
 
 // findKeyed finds dumps of SGLang's dumper, one of each step and rank.
-func findKeyed(path string) ([]found, error) {
+func findKeyed(path string) (list []found, err error) {
 	type group struct{ step, rank int }
 	groups := map[group][]keyed{}
-	err := dump.Below(path, nil, func(dir string, entries []fs.DirEntry) bool {
+	err = dump.Below(path, nil, func(dir string, entries []fs.DirEntry) bool {
 		any := false
 		for _, e := range entries {
 			if k, ok := keyedName(e.Name()); ok && e.Type().IsRegular() {
@@ -86,7 +86,6 @@ func findKeyed(path string) ([]found, error) {
 	if len(groups) == 0 {
 		return nil, fmt.Errorf("%s: found no files step=…___rank=…___dump_index=…___name=….pt here or below", path)
 	}
-	var list []found
 	for g, files := range groups {
 		list = append(list, found{step: g.step, rank: g.rank, load: func() (*side, error) { return loadKeyed(files) }})
 	}

@@ -679,8 +679,7 @@ func (u *unit) release() {
 }
 
 // Groups are the pairs of calls. A source is run once: what was compared is let go.
-func (s *Source) Groups() []compare.Group {
-	var list []compare.Group
+func (s *Source) Groups() (list []compare.Group) {
 	for _, p := range s.parts {
 		for _, of := range []*side{p.left, p.right} {
 			if !of.filed {

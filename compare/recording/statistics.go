@@ -93,7 +93,7 @@ func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *sums) (
 		}
 		v := values[:n*parts]
 		dtype.Widen64(s.Type, v, b)
-		for i := int64(0); i < n; i++ {
+		for i := range n {
 			x := v[i*parts]
 			if parts == 2 {
 				x = math.Hypot(x, v[i*parts+1])

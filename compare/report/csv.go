@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 	"os"
+	"slices"
 	"strconv"
 
 	"precision/compare/result"
@@ -184,10 +185,8 @@ func typeCell(c result.Columns, r *result.Row, o *result.Operand) string {
 	case !c.Loaded:
 		return textCell(o.DType.String())
 	}
-	for _, d := range o.Shape {
-		if d == 0 {
-			return "float64" // what numpy makes of no elements
-		}
+	if slices.Contains(o.Shape, 0) {
+		return "float64" // what numpy makes of no elements
 	}
 	return textCell(o.DType.Loaded())
 }

@@ -65,11 +65,10 @@ func parseNumber(item []byte) (float64, error) {
 }
 
 // parseBytes reads a text as jsonWriter.bytes writes it.
-func parseBytes(item []byte) (string, error) {
+func parseBytes(item []byte) (s string, err error) {
 	if n := len(item); n >= 2 && item[0] == '"' && bytes.IndexByte(item, '\\') < 0 {
 		return string(item[1 : n-1]), nil
 	}
-	var s string
 	if json.Unmarshal(item, &s) == nil && item[0] == '"' {
 		return s, nil
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"io"
 	"strconv"
@@ -171,10 +172,7 @@ func (x JUnit) whyNot(j *verdict.Judged, op *verdict.Operator) string {
 }
 
 func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
+	return cmp.Or(s, "-")
 }
 
 // xmlWriter writes XML. Its writer keeps the first error.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"math"
@@ -156,10 +157,7 @@ func (m Msprobe) row(form msprobeForm, r *result.Row, t *verdict.Tensor, stacks 
 }
 
 func orNone(s string) string {
-	if s == "" {
-		return notApplicable
-	}
-	return s
+	return cmp.Or(s, notApplicable)
 }
 
 func msprobeFile(path string) string {
@@ -235,8 +233,7 @@ func msprobeStats(s *result.Summary) [4]struct {
 	}{{result.KnownMax, s.Stats.Max}, {result.KnownMin, s.Stats.Min}, {result.KnownMean, s.Stats.Mean}, {result.KnownNorm, s.Stats.Norm}}
 }
 
-func statisticCells(s *result.Summary, t dtype.Type) []string {
-	var cells []string
+func statisticCells(s *result.Summary, t dtype.Type) (cells []string) {
 	for _, x := range msprobeStats(s) {
 		switch {
 		case s.Class == "":

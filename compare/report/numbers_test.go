@@ -137,8 +137,8 @@ func TestNumbersAreCounted(t *testing.T) {
 	for key, cases := range earned() {
 		for _, c := range cases {
 			for _, source := range c {
-				if strings.HasPrefix(source, "calls ") {
-					check(source, verdict.Judge(parseCalls(t, strings.TrimPrefix(source, "calls ")), verdict.Options{}))
+				if after, ok := strings.CutPrefix(source, "calls "); ok {
+					check(source, verdict.Judge(parseCalls(t, after), verdict.Options{}))
 					continue
 				}
 				text, opts, _, _ := forJudge(t, source, nil)

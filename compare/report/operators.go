@@ -141,8 +141,7 @@ func SortKey(by string) (number func(*OperatorLine) float64, text func(*Operator
 }
 
 // Sorts names the orders that [SortOperators] knows.
-func Sorts() []string {
-	var names []string
+func Sorts() (names []string) {
 	for _, s := range sorts {
 		names = append(names, s.name)
 	}
@@ -191,9 +190,8 @@ func (e *SortError) In(l msg.Lang) string {
 }
 
 // OperatorHeader are the titles of the columns of [OperatorLine.Cells].
-func OperatorHeader(lang msg.Lang) []string {
+func OperatorHeader(lang msg.Lang) (titles []string) {
 	s := speaker{lang}
-	var titles []string
 	for _, c := range []string{"state", "type", "name", "cause", "cosine", "distance", "largest"} {
 		titles = append(titles, s.say("column."+c))
 	}

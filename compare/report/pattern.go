@@ -131,8 +131,7 @@ var (
 )
 
 // ParseReasons reads the cell CompareFailReason of a table.
-func ParseReasons(cell string) []result.Reason {
-	var list []result.Reason
+func ParseReasons(cell string) (list []result.Reason) {
 	for cell != "" {
 		r, rest, ok := cutReason(cell)
 		if !ok {

@@ -113,9 +113,8 @@ func broken(j *verdict.Judged) *verdict.Premise {
 
 // premises are the lines about what does not hold of the comparison as a whole, beside what
 // the headline and the roots tell.
-func (t Text) premises(j *verdict.Judged) []Line {
+func (t Text) premises(j *verdict.Judged) (lines []Line) {
 	s := t.speaker()
-	var lines []Line
 	add := func(style Style, text string) {
 		l := Line{}
 		if len(lines) == 0 {
@@ -139,9 +138,8 @@ func (t Text) premises(j *verdict.Judged) []Line {
 }
 
 // Roots are the lines about the roots: those that most operators inherit from first.
-func (t Text) Roots(j *verdict.Judged) []Line {
+func (t Text) Roots(j *verdict.Judged) (lines []Line) {
 	s := t.speaker()
-	var lines []Line
 	for i, k := range j.Prominent() {
 		if rest := len(j.Roots) - i; i >= t.most() && rest > 1 {
 			l := Line{}
@@ -274,8 +272,7 @@ func (s speaker) suspicion(j *verdict.Judged) string {
 
 // causes says the causes of a root. That the error jumps goes without saying where
 // a limit is not kept.
-func (s speaker) causes(row *result.Row, list []verdict.Cause) []string {
-	var texts []string
+func (s speaker) causes(row *result.Row, list []verdict.Cause) (texts []string) {
 	for k := range list {
 		if c := &list[k]; list[0].Kind.Suspicion() || !c.Kind.Suspicion() {
 			texts = append(texts, s.cause(row, c))
@@ -358,7 +355,7 @@ func (s speaker) followed(op *verdict.Operator, r *verdict.Root, most int) strin
 }
 
 // beside tells what stands out and is no root: NaN behind roots, and suspects.
-func (t Text) beside(j *verdict.Judged) []Line {
+func (t Text) beside(j *verdict.Judged) (lines []Line) {
 	s := t.speaker()
 	root := map[int]bool{}
 	for _, r := range j.Roots {
@@ -379,7 +376,6 @@ func (t Text) beside(j *verdict.Judged) []Line {
 			suspect = append(suspect, s.say("named", op.Op.Name, CauseName(t.Lang, kind)))
 		}
 	}
-	var lines []Line
 	add := func(label string, text string) {
 		l := plainLine(text)
 		l.Label = s.say("label." + label)

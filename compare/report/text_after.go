@@ -26,13 +26,12 @@ func (s speaker) after(j *verdict.Judged, text string) string {
 }
 
 // after says what became of each root of an earlier verdict.
-func (t Text) after(j *verdict.Judged) []Line {
+func (t Text) after(j *verdict.Judged) (lines []Line) {
 	a := j.After
 	if a == nil {
 		return nil
 	}
 	s := t.speaker()
-	var lines []Line
 	for i := range a.Roots {
 		r := &a.Roots[i]
 		if rest := len(a.Roots) - i; i >= t.most() && rest > 1 {

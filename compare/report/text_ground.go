@@ -13,10 +13,9 @@ import (
 
 // ground says what the verdict rests on: coverage, profile, pairing, recordings,
 // bits, baseline and warnings.
-func (t Text) ground(j *verdict.Judged) []Line {
+func (t Text) ground(j *verdict.Judged) (lines []Line) {
 	s := t.speaker()
 	m := &j.Table.Meta
-	var lines []Line
 	last := ""
 	add := func(label string, style Style, text string) {
 		l := Line{Label: s.say("label." + label)}
@@ -235,9 +234,8 @@ func (t Text) baseline(j *verdict.Judged) []Line {
 }
 
 // Trips says what a gate stops at.
-func (t Text) Trips(j *verdict.Judged, trips []verdict.Trip) []Line {
+func (t Text) Trips(j *verdict.Judged, trips []verdict.Trip) (lines []Line) {
 	s := t.speaker()
-	var lines []Line
 	for i, trip := range trips {
 		l := Line{}
 		if i == 0 {

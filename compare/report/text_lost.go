@@ -60,9 +60,8 @@ func (s speaker) loss(l *verdict.Loss) string {
 }
 
 // Damage lists what was recorded and cannot be believed; say puts how one knows into words.
-func (t Text) Damage(list []result.Damage, say func(msg.Lang, result.Reason) string) []Line {
+func (t Text) Damage(list []result.Damage, say func(msg.Lang, result.Reason) string) (lines []Line) {
 	s := t.speaker()
-	var lines []Line
 	for i := range list {
 		d := &list[i]
 		l := Line{}

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -154,10 +155,7 @@ var nothing metric.Result
 // Result is what the elements came to; of a row without metrics it is empty, and
 // must not be written to.
 func (r *Row) Result() *metric.Result {
-	if r.Metrics == nil {
-		return &nothing
-	}
-	return r.Metrics
+	return cmp.Or(r.Metrics, &nothing)
 }
 
 // Measured is the result to write to; it is made where there is none.

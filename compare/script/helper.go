@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,9 +75,7 @@ func (h *Helper) Compare(name string, mine, golden *Array, params map[string]str
 		return "", nil, fmt.Errorf("%s holds no algorithm %q", h.scripts.dir, name)
 	}
 	args := map[string]string{}
-	for k, v := range params {
-		args[k] = v
-	}
+	maps.Copy(args, params)
 	args["my_output_dump_file"], args["ground_truth_dump_file"], args["shape_type"] = mine.File, golden.File, shapeType(mine.Shape)
 	fail := &CallError{Name: name, Function: "compare", Path: a.Path, Code: 1}
 	err = h.write("mine.npy", mine)
@@ -106,18 +105,17 @@ func shapeType(shape []int64) string {
 // array.Shape. to is the shape of the tensor it belongs to, nil if unknown, and
 // group is the number of groups of a grouped convolution, 0 or 1 otherwise. The
 // error is a [*CallError], or the context's.
-func (h *Helper) Convert(c Conversion, array *Array, to []int64, group int64) (*Array, error) {
+func (h *Helper) Convert(c Conversion, array *Array, to []int64, group int64) (out *Array, err error) {
 	if have, ok := h.scripts.Conversion(c.From, c.To); !ok || have != c {
 		return nil, fmt.Errorf("%s holds no conversion %s", h.scripts.dir, c.Name())
 	}
 	fail := &CallError{Name: c.Name(), Function: "convert", Path: c.Path, Code: codeConvert}
-	err := h.write("mine.npy", array)
+	err = h.write("mine.npy", array)
 	if err == nil {
 		os.Remove(h.path("result.npy"))
 		_, err = h.call(&request{Do: "convert", Name: c.Name(), Target: c.To, Array: "mine.npy", Result: "result.npy",
 			From: notNil(array.Shape), To: notNil(to), Group: max(group, 1)})
 	}
-	var out *Array
 	if err == nil {
 		out, err = h.read("result.npy")
 	}

@@ -64,12 +64,11 @@ func (s *Scripts) findPython(ctx context.Context) (string, error) {
 }
 
 // pythons lists the interpreters on PATH in order.
-func pythons() []string {
+func pythons() (out []string) {
 	names := []string{"python3"}
 	if runtime.GOOS == "windows" {
 		names = []string{"python3.exe", "python.exe"}
 	}
-	var out []string
 	seen := map[string]bool{}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if !filepath.IsAbs(dir) {

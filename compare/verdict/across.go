@@ -330,9 +330,8 @@ func (s *settling) holder(piece int, r *Start) *At {
 
 // alone is a call of one side alone, of the same rank and before, that gave what a root begins
 // with.
-func (s *settling) alone(piece int, r *Start) *At {
+func (s *settling) alone(piece int, r *Start) (best *At) {
 	mine := &s.pieces[piece]
-	var best *At
 	for i := range s.pieces {
 		p := &s.pieces[i]
 		if p.Rank != mine.Rank || p.Step > mine.Step || best != nil && s.pieces[best.Piece].Step > p.Step {

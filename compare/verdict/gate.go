@@ -64,13 +64,12 @@ const (
 
 // Stops lists what a gate stops at; what it looks at passes if there is nothing. Errors that a
 // baseline knows are no failure; those that grew are.
-func (g Gate) Stops(s Standing) []Trip {
+func (g Gate) Stops(s Standing) (list []Trip) {
 	if !g.On && !g.Strict {
 		return nil
 	}
 	trip := func(kind TripKind) Trip { return Trip{Kind: kind, Row: -1, Value: math.NaN(), Limit: math.NaN()} }
 	lost := func(l *Loss) Trip { t := trip(TripLoss); t.Loss = l; return t }
-	var list []Trip
 	switch {
 	case s.Verdict == Inconclusive:
 		list = append(list, trip(TripInconclusive))

@@ -64,8 +64,7 @@ func (j *judge) unlike() (names []string, of int) {
 }
 
 // Losses lists what a verdict on so much does without, the gravest first.
-func Losses(c Coverage, damage []result.Damage, outputs NetworkOutputs) []Loss {
-	var list []Loss
+func Losses(c Coverage, damage []result.Damage, outputs NetworkOutputs) (list []Loss) {
 	if !c.Enough() {
 		list = append(list, Loss{Kind: LossCoverage, Count: c.Expected - c.Compared, Of: c.Expected, Breaks: true})
 	}
@@ -95,8 +94,7 @@ func Losses(c Coverage, damage []result.Damage, outputs NetworkOutputs) []Loss {
 func first(names []string) []string { return slices.Clone(names[:min(len(names), mostNames)]) }
 
 // outputs looks at the tensors that leave the network.
-func (j *judge) outputs() NetworkOutputs {
-	var n NetworkOutputs
+func (j *judge) outputs() (n NetworkOutputs) {
 	seen := map[result.Port]bool{}
 	for i := range j.operators {
 		op := j.operators[i].Op

@@ -164,8 +164,7 @@ func (a *apart) other() bool {
 func (a *apart) few() bool { return a.off && (a.share < 0.5 || a.of == 1 || a.large && !a.other()) }
 
 // sources lists what the network takes as it is given, in the order in which it is taken.
-func (j *judge) sources() []*source {
-	var list []*source
+func (j *judge) sources() (list []*source) {
 	index := map[result.Port]*source{}
 	of := func(from *Operator, p result.Port) *source {
 		if from == nil || from.computes() && from.row.Traits&catalogue.Random == 0 {

@@ -270,8 +270,7 @@ func (w *Waiver) ExpiredOn(day time.Time) bool {
 }
 
 // expired lists the waivers that count no more.
-func (p *Profile) expired(day time.Time) []Waiver {
-	var list []Waiver
+func (p *Profile) expired(day time.Time) (list []Waiver) {
 	for _, w := range p.Waivers {
 		if w.ExpiredOn(day) {
 			list = append(list, w)

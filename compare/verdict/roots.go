@@ -123,8 +123,7 @@ type walked struct {
 
 // walk looks at what feeds an operator, through operators that could not be
 // compared, to the nearest tensors that could.
-func (j *judge) walk(op *Operator) walked {
-	var w walked
+func (j *judge) walk(op *Operator) (w walked) {
 	seen := map[string]bool{op.Op.Name: true}
 	for t, from := range j.feeds(op) {
 		j.look(&w, t, from.Port, seen)

@@ -54,8 +54,7 @@ func (t *Tensor) settle() {
 }
 
 // causes lists what limits a compared row does not keep.
-func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) []Cause {
-	var list []Cause
+func (j *judge) causes(r *result.Row, m *measure, s subject, equalInputs bool) (list []Cause) {
 	// over adds a cause whose value is beyond its limit, and tells whether it is.
 	// NaN is beyond any.
 	over := func(kind Kind, value float64, count, first int64) bool {

@@ -25,7 +25,7 @@ var folders = []string{msprobe.TensorFolder, "tensor_data"}
 // Find lists the recordings below a path by step, rank and process. The path may be
 // the folder that was given to the recorder, that of a step, of a process, or of the
 // tensors. It is an error if there are none.
-func Find(path string) ([]Recording, error) {
+func Find(path string) (all []Recording, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,6 @@ func Find(path string) ([]Recording, error) {
 			dir = filepath.Dir(dir)
 		}
 	}
-	var all []Recording
 	find(path, above, 0, &all)
 	if len(all) == 0 {
 		return nil, fmt.Errorf("%s: no recording of ACLGraph: found no files <api>.<call>.input.0.pt in folders step<N>/rank<R>/%s", path, msprobe.TensorFolder)
@@ -163,7 +162,7 @@ func parse(name string) (f file, ok bool) {
 }
 
 // Load lists the calls of a recording by name.
-func Load(r Recording) ([]Call, error) {
+func Load(r Recording) (calls []Call, err error) {
 	entries, err := os.ReadDir(r.Dir)
 	if err != nil {
 		return nil, err
@@ -178,7 +177,6 @@ func Load(r Recording) ([]Call, error) {
 	order.Stable(files, func(a, b file) int {
 		return cmp.Or(natural(a.api, b.api), cmp.Compare(a.number, b.number), cmp.Compare(a.Section, b.Section), natural(a.Path, b.Path), cmp.Compare(a.File, b.File))
 	})
-	var calls []Call
 	for i := range files {
 		f := &files[i]
 		same := i > 0 && files[i-1].api == f.api

@@ -30,7 +30,7 @@ const maxRounds = 1 << 16
 // Find lists the rounds below a path by device, process and round. The path may be
 // the folder of a round, that of a process, data, atb_dump_data, or the one above.
 // It is an error if there are none.
-func Find(path string) ([]Recording, error) {
+func Find(path string) (all []Recording, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,6 @@ func Find(path string) ([]Recording, error) {
 			r.Round = round
 		}
 	}
-	var all []Recording
 	if err := find(path, r, 0, &all); err != nil {
 		return nil, err
 	}

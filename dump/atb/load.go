@@ -292,12 +292,11 @@ const (
 )
 
 // readParams reads a file of parameters.
-func readParams(path string) ([]Param, error) {
+func readParams(path string) (params []Param, err error) {
 	text, err := plainfile.ReadFile(path, "parameters of an operation", maxParamFile)
 	if err != nil {
 		return nil, err
 	}
-	var params []Param
 	if err := flatten(text, "", 0, &params); err != nil {
 		return nil, &Error{path, -1, err.Error(), "an object of JSON"}
 	}

@@ -150,8 +150,7 @@ func (s *Numbers) Read(dst []float64, first int64) error {
 }
 
 // Close closes the files.
-func (s *Set) Close() error {
-	var err error
+func (s *Set) Close() (err error) {
 	for _, f := range s.files {
 		err = errors.Join(err, f.Close())
 	}

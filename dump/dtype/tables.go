@@ -27,10 +27,9 @@ func decoded(decode func(byte) float64) (t [256]float32) {
 // small decodes a sign, an exponent of e bits biased by 2^(e-1)-1 and a
 // mantissa of m bits, as IEEE 754 lays out wider formats. With special, the
 // highest exponent means infinity and NaN.
-func small(b byte, e, m uint, special bool) float64 {
+func small(b byte, e, m uint, special bool) (v float64) {
 	bias := 1<<(e-1) - 1
 	exp, frac := int(b>>m)&(1<<e-1), float64(b&(1<<m-1))/float64(uint(1)<<m)
-	var v float64
 	switch {
 	case special && exp == 1<<e-1 && frac == 0:
 		v = math.Inf(1)

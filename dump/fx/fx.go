@@ -23,9 +23,8 @@ type Recording struct {
 
 // Find lists the recordings below a path by rank and token. It is an error if there
 // are none.
-func Find(path string) ([]Recording, error) {
-	var all []Recording
-	err := dump.Below(path, nil, func(dir string, entries []fs.DirEntry) bool {
+func Find(path string) (all []Recording, err error) {
+	err = dump.Below(path, nil, func(dir string, entries []fs.DirEntry) bool {
 		found := slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
 			_, ok := ParseName(e.Name())
 			return ok && !e.IsDir()
@@ -100,7 +99,7 @@ type Tensor struct {
 
 // Load lists the nodes of a recording in the order they ran in. Where a node was
 // recorded several times the last one counts.
-func Load(r Recording) ([]*Node, error) {
+func Load(r Recording) (list []*Node, err error) {
 	entries, err := os.ReadDir(r.Dir)
 	if err != nil {
 		return nil, err
@@ -120,7 +119,6 @@ func Load(r Recording) ([]*Node, error) {
 		return cmp.Or(cmp.Compare(len(a.Time), len(b.Time)), cmp.Compare(a.Time, b.Time), cmp.Compare(a.path, b.path))
 	})
 	nodes := map[key]*Node{}
-	var list []*Node
 	for _, f := range files {
 		k := key{f.Node, f.Function}
 		n := nodes[k]

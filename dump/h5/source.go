@@ -133,8 +133,7 @@ func (c *cursor) signature(want string) {
 func (c *cursor) align(from int) { c.skip((8 - (c.pos-from)%8) % 8) }
 
 // uint takes an unsigned number of n bytes, n at most 8.
-func (c *cursor) uint(n int) uint64 {
-	var v uint64
+func (c *cursor) uint(n int) (v uint64) {
 	for i, b := range c.bytes(n) {
 		v |= uint64(b) << (8 * i)
 	}

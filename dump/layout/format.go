@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -133,9 +134,7 @@ var byName = func() map[string]Format {
 	for f, s := range shortNames {
 		m[s] = f
 	}
-	for s, f := range otherNames {
-		m[s] = f
-	}
+	maps.Copy(m, otherNames)
 	return m
 }()
 

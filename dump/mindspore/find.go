@@ -25,9 +25,8 @@ type Recording struct {
 
 // Find lists the recordings below a path, by net, graph, iteration and rank. It is
 // an error if there are none.
-func Find(path string) ([]Recording, error) {
-	var all []Recording
-	err := dump.Below(path, []string{"constants"}, func(dir string, entries []fs.DirEntry) bool {
+func Find(path string) (all []Recording, err error) {
+	err = dump.Below(path, []string{"constants"}, func(dir string, entries []fs.DirEntry) bool {
 		found := is(dir, entries)
 		if found {
 			all = append(all, recordingOf(dir))

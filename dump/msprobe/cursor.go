@@ -131,9 +131,8 @@ func valid(b []byte) string {
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-func unescape(b []byte) string {
+func unescape(b []byte) (s string) {
 	quoted := append(append([]byte{'"'}, b...), '"')
-	var s string
 	if json.Unmarshal(quoted, &s) == nil {
 		return s
 	}

@@ -46,7 +46,7 @@ const maxRecordings = 1 << 16
 // Find lists the recordings below a path, by mode, step, rank and process. The
 // path may be the folder that was given to the recorder, that of a step, that of
 // a rank, or the file dump.json itself. It is an error if there are none.
-func Find(path string) ([]Recording, error) {
+func Find(path string) (all []Recording, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,6 @@ func Find(path string) ([]Recording, error) {
 		above.fill(filepath.Dir(path), filepath.Base(path))
 		return []Recording{above}, nil
 	}
-	var all []Recording
 	if err := find(path, above, 0, &all); err != nil {
 		return nil, err
 	}

@@ -174,12 +174,11 @@ func functionName(s string) bool {
 }
 
 // pairsIn reads a mapping of texts, every key once.
-func pairsIn(n *yaml.Node) ([]NamePair, error) {
+func pairsIn(n *yaml.Node) (list []NamePair, err error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("line %d: found %s, expected a mapping of names", n.Line, nodeText(n))
 	}
 	seen := map[string]int{}
-	var list []NamePair
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		p := NamePair{Line: n.Content[i].Line}
 		for k, into := range []*string{&p.Left, &p.Right} {

@@ -2,6 +2,7 @@ package msprobe
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -76,10 +77,5 @@ func placed(class string) string {
 
 // Partial reports whether the rank has one summand of a tensor, not a part of its elements.
 func (v *Value) Partial() bool {
-	for _, p := range v.Placements() {
-		if p.Kind == "Partial" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Placements(), func(p Placement) bool { return p.Kind == "Partial" })
 }

@@ -130,8 +130,7 @@ func (s *Stack) Of(call string) iter.Seq[Frame] {
 var noTrace trace
 
 // of is the stack of a call; an empty one of a call without one, or where s is nil.
-func (s *Stack) of(call string) *trace {
-	var t *trace
+func (s *Stack) of(call string) (t *trace) {
 	if s != nil {
 		t = s.traces[call]
 	}

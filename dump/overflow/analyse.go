@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"precision/dump"
@@ -264,12 +265,7 @@ func Code(events []Event) int {
 // Usable reports whether any record could be used. If none could, there is
 // nothing to report and msaccucmp.py writes no summary.
 func Usable(events []Event) bool {
-	for i := range events {
-		if events[i].Err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(events, func(e Event) bool { return e.Err == nil })
 }
 
 // Advice tells from extreme values where to look for the cause. That inputs

@@ -24,8 +24,7 @@ const (
 // thread unless the record has [None]. A number that a name does not have is
 // not compared, except a context or thread other than 0. Names with other
 // numbers count only if the record has 0 and no name fits it.
-func Match(b *Block, names []dump.Name) []int {
-	var found []int
+func Match(b *Block, names []dump.Name) (found []int) {
 	best := loose
 	for i := range names {
 		f := fits(b, &names[i])

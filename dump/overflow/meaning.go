@@ -42,8 +42,7 @@ const (
 // are not documented are one entry of their own. For the detectors of tagged
 // records no meaning is published: each word that is not zero is an entry
 // [Undocumented]. A status of zero says nothing.
-func Explain(b *Block) []Meaning {
-	var all []Meaning
+func Explain(b *Block) (all []Meaning) {
 	for _, status := range b.Status {
 		if status == 0 {
 			continue

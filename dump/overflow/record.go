@@ -92,8 +92,7 @@ type Field struct {
 func (b *Block) Overflow() bool { return len(b.Status) > 1 || len(b.Status) == 1 && b.Status[0] != 0 }
 
 // Detected returns the blocks that noticed something.
-func (r *Record) Detected() []*Block {
-	var found []*Block
+func (r *Record) Detected() (found []*Block) {
 	for i := range r.Blocks {
 		if r.Blocks[i].Overflow() {
 			found = append(found, &r.Blocks[i])
@@ -271,7 +270,7 @@ const maxPayload = 1 << 16
 // The error is a [*dump.Error] with the code of msaccucmp.py convert. Records
 // that could be decoded are returned along with an error about another one; the
 // record of an output that could not is nil.
-func Read(e dump.Entry) ([]*Record, error) {
+func Read(e dump.Entry) (all []*Record, err error) {
 	if debugName(filepath.Base(e.Path)) != "" {
 		r, err := readConverted(e)
 		if err != nil {
@@ -287,7 +286,6 @@ func Read(e dump.Entry) ([]*Record, error) {
 	if len(f.Outputs) == 0 {
 		return nil, &dump.Error{Path: e.Path, Code: dump.CodeInvalid, Offset: -1, Text: "the file has no output, expected one with a record"}
 	}
-	var all []*Record
 	var first error
 	for i := range f.Outputs {
 		r, err := decode(f, &f.Outputs[i])

@@ -230,13 +230,12 @@ const sumBlock = 8192
 
 // pairwise sums a block as numpy does: halves of halves down to runs of at most
 // 16 elements a lane. Real numbers have 8 lanes, the parts of complex ones 4.
-func pairwise[T float32 | float64](v []T, lanes int) T {
+func pairwise[T float32 | float64](v []T, lanes int) (sum T) {
 	if len(v) > 16*lanes {
 		h := len(v) / 2
 		h -= h % lanes
 		return pairwise(v[:h], lanes) + pairwise(v[h:], lanes)
 	}
-	var sum T
 	rest := v
 	if len(v) >= lanes {
 		var a [8]T

@@ -30,8 +30,7 @@ func columns(text string) (n int) {
 }
 
 // legend explains below a picture what cannot be seen in it.
-func (d *Drawing) legend(s *Style) []string {
-	var out []string
+func (d *Drawing) legend(s *Style) (out []string) {
 	if len(s.Heat) > 0 {
 		bad, good := s.scale()
 		name := cmp.Or(s.HeatName, s.say("nameless"))

@@ -12,12 +12,7 @@ func (o *Op) Inner() bool {
 	if !o.MultiOp {
 		return false
 	}
-	for i := range o.Outputs {
-		if o.Outputs[i].OriginName != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.Outputs, func(d Output) bool { return d.OriginName != "" })
 }
 
 func (o *Op) originText() string { return strings.Join(o.OriginNames, ",") }

@@ -37,9 +37,8 @@ func OpenResult(path string) ([]Stats, error) {
 // ReadResult reads fusion statistics; name stands for r in errors. Releases write one object, several objects
 // one after another, an array of objects, or one object with a key for each graph. Passes keep their order. Errors
 // are *[graph.Error].
-func ReadResult(r io.Reader, name string) ([]Stats, error) {
+func ReadResult(r io.Reader, name string) (out []Stats, err error) {
 	j := scan.NewJSON(r)
-	var out []Stats
 	for n := 0; ; n++ {
 		c := j.Peek()
 		if c == ',' && n > 0 {

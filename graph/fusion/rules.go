@@ -187,14 +187,13 @@ func newRules(path string, calls *graph.Calls, ops int) *Rules {
 }
 
 // from makes op the operator that o of a graph is.
-func (r *Rules) from(op *Op, m *graph.Model, o *graph.Op) error {
+func (r *Rules) from(op *Op, m *graph.Model, o *graph.Op) (fault error) {
 	switch {
 	case o.Name == "":
 		return m.FaultAt(o.Line, graph.Messagef("op without name"))
 	case o.Type == "":
 		return m.FaultAt(o.Line, graph.Messagef("op %q without type", o.Name))
 	}
-	var fault error
 	get := func(a graph.Attrs, key string) *graph.Value {
 		v, ok := a.Lookup(key)
 		if !ok {

@@ -42,12 +42,11 @@ const (
 func FindFiles(dir string) ([]graph.File, error) { return FindFilesIn(dir, os.ReadDir) }
 
 // FindFilesIn is FindFiles with a function that lists a folder, as os.ReadDir does.
-func FindFilesIn(dir string, list func(dir string) ([]fs.DirEntry, error)) ([]graph.File, error) {
+func FindFilesIn(dir string, list func(dir string) ([]fs.DirEntry, error)) (out []graph.File, err error) {
 	top, err := list(dir)
 	if err != nil {
 		return nil, err
 	}
-	var out []graph.File
 	seen := 0
 	var walk func(dir string, entries []fs.DirEntry, depth int)
 	walk = func(dir string, entries []fs.DirEntry, depth int) {
@@ -118,7 +117,7 @@ func OpenFolder(ctx context.Context, dir string) ([]graph.Candidate, []graph.War
 
 // OpenNamed reads the final graphs among the files of a folder that have a graph's name;
 // the folders in it are left alone. A file that cannot be read is none.
-func OpenNamed(ctx context.Context, dir string) []graph.Candidate {
+func OpenNamed(ctx context.Context, dir string) (list []graph.Candidate) {
 	files, err := FindFilesIn(dir, func(path string) ([]fs.DirEntry, error) {
 		entries, err := os.ReadDir(path)
 		var named []fs.DirEntry
@@ -132,7 +131,6 @@ func OpenNamed(ctx context.Context, dir string) []graph.Candidate {
 	if err != nil {
 		return nil
 	}
-	var list []graph.Candidate
 	for _, f := range graph.BuildFiles(files) {
 		if m, err := Open(ctx, f.Path); err == nil {
 			list = append(list, graph.Candidate{File: f, Model: m})

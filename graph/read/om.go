@@ -241,7 +241,7 @@ func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part graph
 
 // readOM2 reads the zip form of an offline model. Each model inside carries its graph as JSON for viewers,
 // data/model_<k>/debug/ge_visual_*_graph_*.json, with attributes as plain objects.
-func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (*graph.Model, error) {
+func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (out *graph.Model, err error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, &graph.Error{Path: name, Offset: 0, Msg: graph.Messagef("zip: %v", err)}
@@ -256,7 +256,6 @@ func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (*grap
 	if len(files) == 0 {
 		return nil, &graph.Error{Path: name, Offset: 0, Msg: graph.Messagef("zip file without a ge_visual_*.json graph")}
 	}
-	var out *graph.Model
 	for _, f := range files {
 		m, err := readOM2Graph(ctx, f, name)
 		if err != nil {

@@ -10,8 +10,7 @@ type statement struct {
 
 // statements splits a program into logical lines without comments. Texts of
 // several lines are kept as they are.
-func statements(text string) []statement {
-	var list []statement
+func statements(text string) (list []statement) {
 	var b strings.Builder
 	line, start, depth, indent, fresh := 1, 1, 0, 0, true
 	end := func() {

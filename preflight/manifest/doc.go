@@ -39,11 +39,10 @@ var hashes = []struct {
 }{{MD5, "md5", 32}, {SHA256, "sha256", 64}}
 
 // ParseHashes reads names of hashes, separated by commas; "none" stands for none.
-func ParseHashes(text string) (Hash, error) {
+func ParseHashes(text string) (set Hash, err error) {
 	if text == "none" {
 		return 0, nil
 	}
-	var set Hash
 	for name := range strings.SplitSeq(text, ",") {
 		known := false
 		for _, h := range hashes {

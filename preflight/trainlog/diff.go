@@ -32,12 +32,7 @@ func (d *Difference) Set() (n int) {
 // Differs tells whether a quantity parts, or the loss scale falls in one log and
 // not, or not as often, in the other.
 func (d *Difference) Differs() bool {
-	for i := range d.Quantities {
-		if d.Quantities[i].Parts {
-			return true
-		}
-	}
-	return d.A.DropCount != d.B.DropCount || d.Set() > 0
+	return slices.ContainsFunc(d.Quantities, func(q Quantity) bool { return q.Parts }) || d.A.DropCount != d.B.DropCount || d.Set() > 0
 }
 
 // leastCommon is the share of the steps that both logs must have for nothing to be found to
@@ -188,12 +183,7 @@ func (q *Quantity) set() bool { return q.Name == Scale || q.Name == Rate }
 // blank tells that values of either log say nothing.
 func (c *both) blank() bool {
 	first := c.a[0]
-	for _, v := range slices.Concat(c.a, c.b) {
-		if v != first && finite(v) {
-			return false
-		}
-	}
-	return len(c.a) > 1 || first == 0 || !finite(first)
+	return !slices.ContainsFunc(slices.Concat(c.a, c.b), func(v float64) bool { return v != first && finite(v) }) && (len(c.a) > 1 || first == 0 || !finite(first))
 }
 
 // Why is the reason why two series part.

@@ -54,10 +54,9 @@ func IsEvents(path string) bool {
 
 // eventFiles are the event files at or below a folder, by the run that they are of, in the order in which they were begun:
 // their names have the time.
-func eventFiles(dir string) ([]string, error) {
-	var found []string
+func eventFiles(dir string) (found []string, err error) {
 	folders := 0
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

@@ -126,9 +126,8 @@ func compareAny(ctx context.Context, left, right *Array, o Options) *Diff {
 // fill reads a tile as pairs of numbers if parts is 2; reals then have an
 // imaginary part of 0. What is behind the end is 0. The numbers that are really
 // there are measured, unless p is nil.
-func fill(c *cursor, buf []float64, first, count, parts int64, p *partial) []float64 {
+func fill(c *cursor, buf []float64, first, count, parts int64, p *partial) (v []float64) {
 	have := max(0, min(count, c.a.Len()-first))
-	var v []float64
 	if have > 0 {
 		v = c.elements(first, have)
 	}

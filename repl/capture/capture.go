@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -254,9 +255,7 @@ func fill(script []byte, o Options, more map[string]any) ([]byte, error) {
 		"root": o.Root, "id": o.ID, "step": o.Step, "layer": strings.Join(strings.Fields(o.Layer), " "), "data": o.Data, "seed": o.Seed,
 		"op_debug_level": o.OpDebugLevel, "ge_graph": o.GEGraph, "graph_level": o.GraphLevel, "timeout": int(o.Timeout.Seconds()),
 	}
-	for k, v := range more {
-		values[k] = v
-	}
+	maps.Copy(values, more)
 	var unknown error
 	text := holder().ReplaceAllFunc(script, func(m []byte) []byte {
 		v, ok := values[string(m[2:len(m)-2])]

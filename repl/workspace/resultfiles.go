@@ -12,7 +12,7 @@ import (
 )
 
 // ResultFiles finds result_<digits>.csv at or below a path, by their numbers.
-func ResultFiles(path string) ([]string, error) {
+func ResultFiles(path string) (files []string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -20,7 +20,6 @@ func ResultFiles(path string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
-	var files []string
 	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && resultNumber(d.Name()) != "" {
 			files = append(files, p)

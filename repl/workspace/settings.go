@@ -284,11 +284,11 @@ func readSettings(path string) ([]setting, error) {
 }
 
 // parseSettings is readSettings of a text; errors begin with the number of the line.
-func parseSettings(text []byte) ([]setting, error) {
+func parseSettings(text []byte) (list []setting, err error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // editors of Windows begin files with it
 	var values map[string]any
 	var wrong *toml.DecodeError
-	err := toml.Unmarshal(text, &values)
+	err = toml.Unmarshal(text, &values)
 	if errors.As(err, &wrong) {
 		line, column := wrong.Position()
 		return nil, fmt.Errorf("%d:%d: %w", line, column, err)
@@ -302,7 +302,6 @@ func parseSettings(text []byte) ([]setting, error) {
 	if !errors.As(decoder.DisallowUnknownFields().Decode(&struct{}{}), &unknown) {
 		return nil, nil
 	}
-	var list []setting
 	seen := map[string]bool{}
 	for i := range unknown.Errors {
 		e := &unknown.Errors[i]

@@ -145,8 +145,7 @@ func (w *Workspace) IDs() []*DebugID {
 	return w.idList
 }
 
-func (w *Workspace) findIDs() []*DebugID {
-	var ids []*DebugID
+func (w *Workspace) findIDs() (ids []*DebugID) {
 	entries, _ := w.look(w.NPUDir(), w.idLooks)
 	for _, e := range entries {
 		if dir := filepath.Join(w.NPUDir(), e.Name()); plainfile.IsFolder(dir) {

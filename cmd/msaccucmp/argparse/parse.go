@@ -138,8 +138,7 @@ func (r *reading) named(name string) *Option {
 // abbreviated finds the readings of an argument that is no exact name. After
 // two dashes the part before = may be the beginning of a name. After one dash
 // the whole may be, or the first letter is an option and the rest its value.
-func (r *reading) abbreviated(arg string) []word {
-	var found []word
+func (r *reading) abbreviated(arg string) (found []word) {
 	short, rest := "", ""
 	prefix, value, hasValue := arg, "", false
 	if strings.HasPrefix(arg, "--") {

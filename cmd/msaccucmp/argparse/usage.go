@@ -53,8 +53,7 @@ func (o *Option) value() string {
 }
 
 // parts are the pieces of the usage text between which a line may end.
-func (p *Parser) parts() []string {
-	var parts []string
+func (p *Parser) parts() (parts []string) {
 	group := ""
 	for _, o := range p.all() {
 		text := o.Names[0] + o.value()

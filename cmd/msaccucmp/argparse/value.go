@@ -167,9 +167,8 @@ func (v *Values) Int(key string) int {
 }
 
 // Ints are the values of an option of type [Int] that takes many.
-func (v *Values) Ints(key string) []int {
+func (v *Values) Ints(key string) (all []int) {
 	v.option(key)
-	var all []int
 	for _, x := range v.given[key] {
 		if n, ok := toInt(x); ok {
 			all = append(all, n)

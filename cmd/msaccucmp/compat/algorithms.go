@@ -51,8 +51,7 @@ func ParseAlgorithms(text string, user func(name string) bool) (columns []result
 }
 
 // MetricsOf are the built-in metrics among columns.
-func MetricsOf(columns []result.Column) []metric.Metric {
-	var list []metric.Metric
+func MetricsOf(columns []result.Column) (list []metric.Metric) {
 	for _, c := range columns {
 		if c.Script == "" {
 			list = append(list, c.Metric)

@@ -101,7 +101,7 @@ func batchGraphs(ctx context.Context, dir string) (map[string]string, error) {
 }
 
 // batchModel finds the last step of every id of a model and its rule file.
-func batchModel(device, model string, graphs map[string]string) ([]BatchRun, error) {
+func batchModel(device, model string, graphs map[string]string) (runs []BatchRun, err error) {
 	rules, warning, err := batchRules(model, graphs)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,6 @@ func batchModel(device, model string, graphs map[string]string) ([]BatchRun, err
 	if err != nil {
 		return nil, err
 	}
-	var runs []BatchRun
 	for _, id := range ids {
 		dir := filepath.Join(device, model, id)
 		entries, err := os.ReadDir(dir)
@@ -167,12 +166,11 @@ func batchRules(model string, graphs map[string]string) (file, warning string, e
 }
 
 // subFolders lists the folders in dir, which must hold nothing else.
-func subFolders(dir string) ([]string, error) {
+func subFolders(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, &Error{Code: codePath, Err: err}
 	}
-	var names []string
 	for _, e := range entries {
 		if !e.IsDir() {
 			return nil, errorf(codePath, "%s: not a folder", filepath.Join(dir, e.Name()))

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,11 +74,6 @@ func ParseSelection(text string, rules *fusion.Rules) (selected func(*fusion.Gro
 
 func groupsWith(selected func(id int64) bool) func(*fusion.Group) bool {
 	return func(g *fusion.Group) bool {
-		for _, op := range g.Ops {
-			if selected(op.ID) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(g.Ops, func(op *fusion.Op) bool { return selected(op.ID) })
 	}
 }

@@ -170,9 +170,8 @@ func sources(lang msg.Lang, findings []oracle.Finding) (lines []report.Line) {
 }
 
 // list names the outputs of a verdict, with what speaks against them.
-func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label string, style report.Style) []report.Line {
+func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label string, style report.Style) (lines []report.Line) {
 	tr := lang.T
-	var lines []report.Line
 	n := 0
 	for i := range findings {
 		f := &findings[i]
@@ -207,7 +206,7 @@ func list(lang msg.Lang, findings []oracle.Finding, v oracle.Verdict, label stri
 
 // grouped tells why many outputs are not known: how many there are of each reason, the
 // most frequent first, with one of them.
-func grouped(lang msg.Lang, findings []oracle.Finding, label string, style report.Style) []report.Line {
+func grouped(lang msg.Lang, findings []oracle.Finding, label string, style report.Style) (lines []report.Line) {
 	type group struct {
 		n     int
 		first *oracle.Finding
@@ -231,7 +230,6 @@ func grouped(lang msg.Lang, findings []oracle.Finding, label string, style repor
 		of[kind].n++
 	}
 	slices.SortStableFunc(groups, func(a, b *group) int { return b.n - a.n })
-	var lines []report.Line
 	for i, g := range groups {
 		if i == mostListed {
 			lines = append(lines, line("", report.Dim, lang.T("check.more", len(groups)-mostListed)))

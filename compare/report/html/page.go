@@ -157,11 +157,10 @@ func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 
 // metrics are the columns of metrics: those that were asked for, all where arrays were compared and nobody was asked,
 // as of recorded calls.
-func metrics(t *result.Table) []string {
+func metrics(t *result.Table) (all []string) {
 	if len(t.Meta.Metrics) > 0 || !slices.ContainsFunc(t.Rows, func(r result.Row) bool { return r.Compared }) {
 		return t.Meta.Metrics
 	}
-	var all []string
 	for m := range metric.Metric(metric.Count) {
 		all = append(all, m.String())
 	}
@@ -250,8 +249,7 @@ func anyRow(op *verdict.Operator) int {
 	return op.Whole[0]
 }
 
-func rows(j *verdict.Judged) rowData {
-	var d rowData
+func rows(j *verdict.Judged) (d rowData) {
 	verdicts := []byte(strings.Repeat(verdictLetters[:1], len(j.Table.Rows)))
 	for i := range j.Operators {
 		for _, list := range [][]verdict.Tensor{j.Operators[i].Inputs, j.Operators[i].Outputs} {

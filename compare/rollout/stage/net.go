@@ -85,12 +85,8 @@ type state map[string]*matrix
 
 func (s state) with(t state) state {
 	c := state{}
-	for k, v := range s {
-		c[k] = v
-	}
-	for k, v := range t {
-		c[k] = v
-	}
+	maps.Copy(c, s)
+	maps.Copy(c, t)
 	return c
 }
 

@@ -74,8 +74,7 @@ func (s *Text) quoteEnd(q byte) (escaped, ok bool) {
 }
 
 // Blob skips a string value and returns the number of bytes it stands for.
-func (s *Text) Blob() int64 {
-	var n int64
+func (s *Text) Blob() (n int64) {
 	for {
 		q := s.peek()
 		if q != '"' && q != '\'' {
