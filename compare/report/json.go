@@ -54,6 +54,9 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 	w.count("expected", int64(j.Coverage.Expected))
 	w.count("compared", int64(j.Coverage.Compared))
 	w.count("constants", int64(j.Coverage.Constants))
+	if n := j.Coverage.Statistics; n > 0 {
+		w.count("statistics", int64(n))
+	}
 	w.close('}')
 	w.member("verdict", j.Verdict.String())
 	w.line()

@@ -18,7 +18,7 @@ import (
 // counted is what another program counts in the JSON of a result.
 type counted struct {
 	Verdict  string
-	Coverage struct{ Expected, Compared, Constants int }
+	Coverage struct{ Expected, Compared, Constants, Statistics int }
 	Roots    []struct {
 		Op        string
 		Inherited int
@@ -94,6 +94,7 @@ func TestNumbersAreCounted(t *testing.T) {
 		is(head, "report.suspect.other", c.states("suspect"))
 		is(all, "report.coverage", c.Coverage.Compared, c.Coverage.Expected)
 		is(all, "report.coverage.constants", c.Coverage.Constants)
+		is(all, "report.coverage.statistics", c.Coverage.Statistics)
 		of := 0
 		for i := range j.Roots {
 			text := ""

@@ -30,6 +30,9 @@ func (t Text) ground(j *verdict.Judged) (lines []Line) {
 	if n := j.Coverage.Constants; n > 0 {
 		coverage += s.say("coverage.constants", n)
 	}
+	if n := j.Coverage.Statistics; n > 0 && j.Verdict == verdict.Good {
+		coverage += s.say("coverage.statistics", n)
+	}
 	add("coverage", Plain, coverage)
 	if text := t.missing(j); text != "" {
 		add("missing", Plain, text)

@@ -135,6 +135,9 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 		case t.Verdict.Compared() && !t.Alone:
 			c.Expected++
 			c.Compared++
+			if r.Recorded != nil && !r.Compared && !proven(r) {
+				c.Statistics++
+			}
 			if t.Seen && j.undumped(op) && !j.waived(op, t.Slot) {
 				lose(t.Slot, 1) // what a consumer recorded is all there is of it
 			}

@@ -297,6 +297,9 @@ type NetworkOutputs struct {
 type Coverage struct {
 	// Expected and Compared count outputs of compute operators.
 	Expected, Compared int
+	// Statistics counts those of Compared of which neither elements nor equal checksums are known: that elements stand in another order, or
+	// that few are wrong, they do not show.
+	Statistics int
 	// Constants counts tensors of weights, literals and network inputs that
 	// were compared beside them.
 	Constants int
