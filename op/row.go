@@ -270,12 +270,15 @@ type Arg struct {
 	Default string
 	// Words are what the attribute's numbers stand for.
 	Words []string
+	// Turned is the attribute that says whether the input is a matrix with its axes exchanged; empty where it never is.
+	Turned string
 }
 
 // Rest is the Slot of an argument that is a list of all inputs but those of other arguments.
 const Rest = -2
 
-// binding reads function(…), or function'param(…) for the gradient of a parameter, with the arguments (param=input@slot,param=attribute/attribute:default,param=attribute{word/word},attribute!value).
+// binding reads function(…), or function'param(…) for the gradient of a parameter, with the arguments (param=input@slot,param=attribute/attribute:default,param=attribute{word/word},param=input@slot~attribute of a matrix
+// that may be turned,attribute!value).
 func binding(text string) (*Binding, error) {
 	name, rest, _ := strings.Cut(text, "(")
 	b := &Binding{}
@@ -296,6 +299,7 @@ func binding(text string) (*Binding, error) {
 			return nil, fmt.Errorf("%q binds no parameter", word)
 		}
 		a.Param = param
+		from, a.Turned, _ = strings.Cut(from, "~")
 		from, a.Default, _ = strings.Cut(from, ":")
 		if name, words, ok := strings.Cut(from, "{"); ok {
 			from, a.Words = name, strings.Split(strings.TrimSuffix(words, "}"), "/")

@@ -91,7 +91,11 @@ func (g *goldenSide) tensor(op string, input bool, index int, like *operand) *op
 		return nil
 	}
 	defer r.Close()
-	o, err := kept(v, like, r.Outputs[0].Type)
+	typ := r.Outputs[0].Type
+	if wide(like.typ) == like.typ && like.typ.IsFloat() {
+		typ = like.typ // no array has it, and the framework quantises, too
+	}
+	o, err := kept(v, like, typ)
 	if err != nil {
 		return nil
 	}
@@ -181,9 +185,10 @@ func (g *goldenSide) made(c *Call, input int, like *operand, steps int) (*operan
 	return kept(reshape(v, like.shape), like, wide(like.typ))
 }
 
-// wide is the type in which the framework has what the device keeps in a narrow one.
+// wide is the type in which the framework has what the device keeps in a narrow one. What has eight bits or fewer was quantised,
+// on either side.
 func wide(t dtype.Type) dtype.Type {
-	if t.IsFloat() && t.FitsFloat32() {
+	if t.IsFloat() && t.FitsFloat32() && t.Bits() > 8 {
 		return dtype.Float32
 	}
 	return t

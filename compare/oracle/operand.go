@@ -90,6 +90,25 @@ func openOperand(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) (*opera
 	return o, nil
 }
 
+// turned is a matrix with its axes exchanged; of scales in pairs (…, pairs, …, 2) these are the first two. What is no matrix
+// stays as it is.
+func (o *operand) turned() *operand {
+	n := len(o.shape)
+	if n < 2 || o.src == nil {
+		return o
+	}
+	order, last := inOrder(n), n-1
+	if (o.typ == dtype.Float8E8M0 || o.typ == dtype.Uint8) && n > 2 && o.shape[last] == 2 {
+		last--
+	}
+	order[last-1], order[last] = last, last-1
+	t := *o
+	t.view = must.Get(o.view.Transpose(order))
+	t.shape, t.axes, t.block, t.f32, t.f64 = t.view.Dims, "", nil, nil, nil
+	t.rd = must.Get(layout.NewReader(o.src, o.base, o.typ.Bits()/8, t.view))
+	return &t
+}
+
 // inMemory is a tensor whose elements are to be filled in, in float32 if its type fits that.
 func inMemory(name string, typ dtype.Type, shape []int64) *operand {
 	o := &operand{name: name, typ: typ, shape: shape, view: must.Get(layout.Contiguous(shape)), packed: true}

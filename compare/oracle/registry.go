@@ -494,6 +494,9 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 			at := strings.IndexByte(o.axes, 'C')
 			refuseIf(row.Traits&catalogue.Channels != 0 && len(o.axes) == len(o.shape) && at > 0 && at != 1,
 				BadLayout, key, o.axes+" where the channels come second")
+			if a.Turned != "" && c.attrBool(a.Turned, false) {
+				o = o.turned()
+			}
 			k.args[a.Param] = &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: key, op: o}
 			continue
 		}
