@@ -193,6 +193,16 @@ func (e *engine) directTensor(ctx context.Context, row *result.Row, leftFile *du
 		return nil
 	}
 	right := &rightTensor{file: rightFile, tensor: g}
+	if done, err := e.products(ctx, row, leftFile, t, right, s, func(other *dump.Tensor) (*rightTensor, *PairError) {
+		for _, g := range rightFile.tensors(other.Input, !other.Input) {
+			if g.Index == other.Index && slices.Equal(other.Shape, g.Shape) {
+				return &rightTensor{file: rightFile, tensor: g}, nil
+			}
+		}
+		return nil, noRight(row.Op, row.Tensor())
+	}); done || err != nil {
+		return err
+	}
 	err := e.comparePair(ctx, row, leftFile, t, nil, right, func(st stored) (plan, *PairError) {
 		golden := storedOf(g)
 		left, view, err := originViews(st, golden)

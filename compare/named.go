@@ -83,5 +83,11 @@ func (e *engine) namedTensor(ctx context.Context, row *result.Row, left *dumpFil
 			return err
 		}
 	}
+	if done, err := e.products(ctx, row, left, t, right, s, func(other *dump.Tensor) (*rightTensor, *PairError) {
+		asked := *row
+		return e.rightArray(&asked, row.Op, other.Index)
+	}); done || err != nil {
+		return err
+	}
 	return e.comparePair(ctx, row, left, t, nil, right, func(s stored) (plan, *PairError) { return planner(row.Op, s, g) }, s)
 }

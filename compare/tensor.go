@@ -71,6 +71,16 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 			return err
 		}
 	}
+	if done, err := e.products(ctx, row, left, t, right, s, func(other *dump.Tensor) (*rightTensor, *PairError) {
+		ref, failed := e.reference(op, other)
+		if failed != nil {
+			return nil, failed
+		}
+		asked := *row
+		return e.openRight(&asked, ref)
+	}); done || err != nil {
+		return err
+	}
 	made, err := e.convertByScript(ctx, left, t, g, s)
 	if err != nil {
 		row.Add(result.Because(result.ConverterFailed, op.Name, err.Error()))

@@ -50,15 +50,3 @@ func TestNormOfManyNarrow(t *testing.T) {
 		}
 	}
 }
-
-// Bytes are the exponents of scales beside numbers of few bits with a point; beside whole ones they are something else.
-func TestBytesBesideNumbers(t *testing.T) {
-	of := func(typ dtype.Type, shape ...int64) *leaf {
-		return &leaf{form: &form{Elem: typ, Known: true, Shape: shape}}
-	}
-	for typ, want := range map[dtype.Type]bool{dtype.Float8E4M3FN: true, dtype.Int8: false} {
-		if got := scaleOf(of(typ, 2, 64), of(dtype.Uint8, 2, 2)) != nil; got != want {
-			t.Errorf("%v: %v, expected %v", typ, got, want)
-		}
-	}
-}

@@ -228,6 +228,10 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 			return err
 		}
 	}
+	if (x.left.DataName == "" || x.right.DataName == "") && p.undecided(x, u) {
+		row.Add(result.Because(result.ScalesUnknown, r.Place))
+		return nil
+	}
 	count(r, x, &a, &b)
 	if p.late[x.left] {
 		r.Hashed = false
@@ -280,11 +284,13 @@ func (p *part) glance(ctx context.Context, u *unit, w *compare.Worker) (found co
 			continue // the comparison has told it
 		}
 		if b, err := p.right.open(x.right); err == nil {
-			of, with := a, b
-			if left, right, _, ok := p.scaled(x, u); ok {
+			of, with := &a.Tensor, &b.Tensor
+			left, right, _, ok, done := p.scaled(ctx, x, u)
+			if ok {
 				of, with = left, right
 			}
-			_ = w.Compare(ctx, &row, &of.Tensor, &with.Tensor, a.File, b.File) // what cannot be compared is no find
+			_ = w.Compare(ctx, &row, of, with, a.File, b.File) // what cannot be compared is no find
+			done()
 			b.Close()
 		}
 		a.Close()
@@ -339,23 +345,24 @@ func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, u *uni
 		if b, err = p.right.open(x.right); err == nil {
 			defer b.Close()
 			row.Left.File, row.Right.File = a.File, b.File
-			of, with := a, b
-			left, right, numbers, ok := p.scaled(x, u)
+			of, with := &a.Tensor, &b.Tensor
+			left, right, numbers, ok, done := p.scaled(ctx, x, u)
+			defer done()
 			if ok {
 				of, with = left, right
 				row.Add(result.Because(result.TimesScales, row.Recorded.Place))
 			}
-			if err := w.Compare(ctx, row, &of.Tensor, &with.Tensor, a.File, b.File); err != nil {
+			if err := w.Compare(ctx, row, of, with, a.File, b.File); err != nil {
 				return err
 			}
 			row.Left.Shape, row.Right.Shape = a.Shape, b.Shape
 			// A file may hold a tensor widened: it is judged by what it was.
 			row.Left.DType, row.Right.DType = x.left.Elem, x.right.Elem
-			if of != a {
+			if ok {
 				row.Left.DType, row.Right.DType = numbers[0], numbers[1]
 			}
 			p.sameIntegers(row)
-			if of == a && p.stale(row, x) {
+			if !ok && p.stale(row, x) {
 				return nil
 			}
 			return contradicted(ctx, row, x, a, b)

@@ -1,8 +1,7 @@
 package recording
 
 import (
-	"bytes"
-	"encoding/binary"
+	"context"
 	"math"
 
 	"precision/compare"
@@ -10,12 +9,6 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/scaled"
 )
-
-// A quantiser gives numbers of few bits and their scales, and neither says what the other does not: the value is their product. The
-// same value may come with another scale, a power of two for one that is not.
-
-// mostScaled bounds the elements that are multiplied by their scales in memory.
-const mostScaled = 1 << 22
 
 // pairOf are the quantised numbers that a leaf of a call belongs to and their scales, one of them the leaf itself and the other as the
 // quantiser gave it; nil where it is of no such pair.
@@ -27,94 +20,89 @@ func (s *side) pairOf(c *call, l *leaf) (data, scales *leaf) {
 		}
 		c, slot = s.calls[l.from.call-1], l.from.slot
 	}
-	var numbers, factors []*leaf
+	var leaves []*leaf
+	var tensors []scaled.Tensor
+	at := -1
 	for i := range c.scaled {
 		o := &c.scaled[i]
 		switch {
-		case o.role != result.Output || !o.Known || o.DataName == "":
+		case o.role != result.Output || !o.Known:
 			continue
 		case o.slot == slot:
-			o = l
+			o, at = l, len(leaves)
 		}
-		switch o.Elem {
-		case dtype.Float32, dtype.Float8E8M0, dtype.Uint8:
-			factors = append(factors, o)
-		default:
-			if scaled.Numbers(o.Elem) {
-				numbers = append(numbers, o)
-			}
-		}
+		leaves, tensors = append(leaves, o), append(tensors, scaled.Tensor{Type: o.Elem, Shape: o.Shape})
 	}
-	for i, o := range numbers {
-		if i < len(factors) && (o == l || factors[i] == l) && scaleOf(o, factors[i]) != nil {
-			return o, factors[i]
-		}
+	if at < 0 {
+		return nil, nil
+	}
+	if n, of, ok := scaled.Pair(tensors, true, at); ok {
+		return leaves[n], leaves[of]
 	}
 	return nil, nil
 }
 
-// scaleOf gives the scale of each number, nil where the two are none of a pair or too many.
-func scaleOf(data, scales *leaf) func(i int64) int64 {
-	if n, known := data.Elements(); !known || n > mostScaled {
-		return nil
-	}
-	powers := scaled.Powers(data.Elem, scales.Elem)
-	at, err := scaled.Places(data.Shape, scales.Shape, powers)
-	if _, known := scales.Elements(); err != nil || !known || scales.Elem == dtype.Uint8 && !powers { // bytes beside whole numbers are no exponents
-		return nil
-	}
-	return at
-}
-
-// values are numbers times their scales, as float32.
-func (s *side) values(data, scales *leaf) (raw [2][]byte, values []byte, err error) {
-	var x [2][]float64
-	for i, l := range []*leaf{data, scales} {
-		t, err := s.open(l)
-		if err != nil {
-			return raw, nil, err
-		}
-		defer t.Close()
-		raw[i], x[i] = make([]byte, t.Count*int64(t.Type.Bits()/8)), make([]float64, t.Count)
-		if err := t.Open().ReadTile(raw[i], 0, t.Count); err != nil {
-			return raw, nil, err
-		}
-		dtype.Widen64(t.Type, x[i], raw[i])
-	}
-	at := scaleOf(data, scales)
-	for i, v := range x[0] {
-		values = binary.LittleEndian.AppendUint32(values, math.Float32bits(float32(v*scaled.Value(scales.Elem, x[1][at(int64(i))]))))
-	}
-	return raw, values, nil
-}
-
 // scaled are the values of both sides where they have a pair each of which both parts differ, and the types of their numbers; ok is
-// false for others.
-func (p *part) scaled(x leafPair, u *unit) (left, right *compare.SideTensor, numbers [2]dtype.Type, ok bool) {
-	var raw [2][2][]byte
-	var made [2]*compare.SideTensor
+// false for others. They are read until close is called.
+func (p *part) scaled(ctx context.Context, x leafPair, u *unit) (left, right *compare.Tensor, numbers [2]dtype.Type, ok bool, done func()) {
+	var q [2]compare.Quantised
+	var open []*compare.SideTensor
+	done = func() {
+		for _, t := range open {
+			t.Close()
+		}
+	}
 	for i, s := range []*side{p.left, p.right} {
 		l, c := []*leaf{x.left, x.right}[i], []*call{u.left, u.right}[i]
 		data, scales := s.pairOf(c, l)
-		if data == nil {
-			return nil, nil, numbers, false
+		if data == nil || data.DataName == "" || scales.DataName == "" {
+			return nil, nil, numbers, false, done
 		}
 		numbers[i] = data.Elem
-		var values []byte
-		var err error
-		if raw[i], values, err = s.values(data, scales); err != nil {
-			return nil, nil, numbers, false
+		for k, of := range []*leaf{data, scales} {
+			t, err := s.open(of)
+			if err != nil {
+				return nil, nil, numbers, false, done
+			}
+			open = append(open, t)
+			*[]**compare.Tensor{&q[i].Numbers, &q[i].Scales}[k] = &t.Tensor
 		}
-		made[i] = &compare.SideTensor{Tensor: compare.Tensor{Type: dtype.Float32, Shape: data.Shape, Count: int64(len(values) / 4), Open: func() compare.Elements { return inBytes(values) }}}
 	}
-	same := bytes.Equal(raw[0][0], raw[1][0]) || bytes.Equal(raw[0][1], raw[1][1])
-	return made[0], made[1], numbers, !same && made[0].Count == made[1].Count
+	left, right, ok = compare.Products(ctx, q[0], q[1])
+	return left, right, numbers, ok, done
 }
 
-// inBytes are elements of 32 bits in memory.
-type inBytes []byte
+// otherScales is how far the means of scales, and the norms of numbers, are apart at least where a side has its scales by another
+// rule: what rounding moves stays below a hundredth, powers of two are up to twice as large.
+const otherScales = 0.05
 
-func (b inBytes) ReadTile(dst []byte, first, n int64) error {
-	copy(dst, b[4*first:4*(first+n)])
-	return nil
+// undecided tells of a pair of which statistics alone were recorded that its values may be the same though numbers and scales are
+// others: as much larger as the scales are, the numbers are smaller, and between the least and the largest scale there is room for
+// the same norm and the same largest value, each with what rounding to steps may do to it.
+func (p *part) undecided(x leafPair, u *unit) bool {
+	var norm, mean, peak, least, most, off, all [2]float64
+	for i, s := range []*side{p.left, p.right} {
+		data, scales := s.pairOf([]*call{u.left, u.right}[i], []*leaf{x.left, x.right}[i])
+		if data == nil {
+			return false
+		}
+		q, f := data.summary, scales.summary
+		if !q.Has(result.KnownMax|result.KnownMin|result.KnownNorm) || !f.Has(result.KnownMax|result.KnownMin|result.KnownMean) {
+			return false
+		}
+		norm[i], peak[i] = q.Stats.Norm, math.Max(math.Abs(q.Stats.Max), math.Abs(q.Stats.Min))
+		if off[i], all[i] = data.Elem.Unit()*peak[i], data.Elem.Unit()*norm[i]; data.Elem.IsInteger() {
+			n, _ := data.Elements()
+			off[i], all[i] = 0.5, 0.5*math.Sqrt(float64(n)) // half a step each
+		}
+		mean[i], least[i], most[i] = f.Stats.Mean, f.Stats.Min, f.Stats.Max
+		if scales.Elem == dtype.Uint8 {
+			mean[i], least[i], most[i] = math.Exp2(mean[i]-127), math.Exp2(least[i]-127), math.Exp2(most[i]-127)
+		}
+	}
+	overlap := func(of, off [2]float64) bool {
+		return (of[0]-off[0])*least[0] <= (of[1]+off[1])*most[1] && (of[1]-off[1])*least[1] <= (of[0]+off[0])*most[0]
+	}
+	larger, coarser := math.Log(norm[0]/norm[1]), math.Log(mean[0]/mean[1])
+	return larger*coarser < 0 && min(math.Abs(larger), math.Abs(coarser)) > otherScales && overlap(norm, all) && overlap(peak, off)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/dump/torch"
@@ -150,11 +151,20 @@ func TestQuantisedPairs(t *testing.T) {
 	for _, elements := range []bool{true, false} {
 		golden := quantisedNet(t, "", elements)
 		for kind, root := range map[string]string{"rounding": "", "powers": "", "double": "NPU.npu_dynamic_quant.2.forward", "another token": "NPU.npu_dynamic_quant.2.forward", "data": "NPU.npu_dynamic_quant.2.forward"} {
-			if !elements && (kind == "powers" || kind == "another token") {
+			if !elements && kind == "another token" {
 				continue // statistics do not show it
 			}
 			j := judged(t, quantisedNet(t, kind, elements), golden)
 			names := rootNames(j)
+			untold := 0
+			for i := range j.Table.Rows {
+				if j.Table.Rows[i].Has(result.ScalesUnknown) {
+					untold++
+				}
+			}
+			if told := elements || kind != "powers"; told != (untold == 0) {
+				t.Errorf("elements %t, %s: of %d tensors it is said that statistics do not tell", elements, kind, untold)
+			}
 			if root == "" && (j.Verdict != verdict.Good || len(names) > 0) || root != "" && (j.Verdict == verdict.Good || !slices.Equal(names, []string{root})) {
 				t.Errorf("elements %t, %s: %v, roots %v, expected %q", elements, kind, j.Verdict, names, root)
 			}

@@ -682,9 +682,6 @@ func (u *unit) release() {
 func (s *Source) Groups() (list []compare.Group) {
 	for _, p := range s.parts {
 		for _, of := range []*side{p.left, p.right} {
-			if !of.filed {
-				continue
-			}
 			for _, c := range of.calls {
 				if catalogue.Is(typeOf(c), catalogue.Quantises) {
 					c.scaled = c.leaves

@@ -169,6 +169,7 @@ const (
 	StaleFile     Kind = "stale-file"      // path, from, to, recorded from, recorded to: not what the recording says of it
 	StaleValue    Kind = "stale-value"     // path, Mean, Norm or md5, that of the file, recorded one
 	ChecksumLate  Kind = "checksum-late"   // place: nothing else differs, and the recorder may have taken it when the tensor had changed
+	ScalesUnknown Kind = "scales-unknown"  // place: quantised numbers and their scales differ, and statistics do not tell whether their products do
 	TimesScales   Kind = "times-scales"    // place: quantised numbers and their scales differ, and were compared as their products
 	Unfilled      Kind = "unfilled"        // place: memory that nothing had been written to
 	OtherGradient Kind = "other-gradient"  // place: of another step of the function, or of the call that made the argument that one side's call returned itself
@@ -297,7 +298,7 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NaNFlagged: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
-	ChecksumLate: {}, TimesScales: {}, ChecksumsLate: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, IntegersRounded: {}, ValuesUnderway: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
+	ChecksumLate: {}, TimesScales: {}, ScalesUnknown: {Silent, false}, ChecksumsLate: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, IntegersRounded: {}, ValuesUnderway: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
 	CallsAligned: {}, CallsNamed: {}, CallsReordered: {}, BlocksPaired: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, ExchangesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},

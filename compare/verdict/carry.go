@@ -20,6 +20,9 @@ const (
 	// quietUnits is the distance, in unit roundoffs of the coarser dtype, up to
 	// which an error is what every tensor has, and nobody's.
 	quietUnits = 3
+	// coarsestQuiet is the roundoff, bfloat16's, beyond which that of a type is no measure of what is quiet: of float8 an error
+	// of a fifth would be.
+	coarsestQuiet = 1.0 / (1 << 8)
 )
 
 // carried are the roots whose errors the inputs of an operator bring, as places
@@ -49,7 +52,7 @@ func (j *judge) carried(op *Operator, origins [][]int) []int {
 			o, ok := operandOf(row)
 			s.sure = t.Verdict != Good || !ok || op.row.Traits&catalogue.Steep != 0 || hands(op.row)
 			s.rel, s.abs = max(o.relative(), o.relativeMax()/8), o.err.rms
-			if ok && !s.sure && s.rel <= quietUnits*max(unit(coarserOf(row)), 1.0/(1<<24)) {
+			if ok && !s.sure && s.rel <= quietUnits*min(max(unit(coarserOf(row)), 1.0/(1<<24)), coarsestQuiet) {
 				continue
 			}
 			rel, abs = max(rel, s.rel), max(abs, s.abs)

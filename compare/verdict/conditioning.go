@@ -32,6 +32,7 @@ type operand struct {
 	dev      float64 // golden deviation
 	exact    bool    // not one element differs
 	unit     float64 // unit roundoff of the coarser dtype
+	step     float64 // of whole numbers, where they are multiplied by their scales; else 0
 }
 
 // relative is the error over the root mean square.
@@ -82,6 +83,9 @@ func (j *judge) classOf(kind *catalogue.Row, row *result.Row) class {
 		return quantised
 	}
 	if word, argument := catalogue.Call(kind.Error); word != "" {
+		if word == "quantised" && !counted(row.Left.DType) {
+			return handed // scales, and numbers with a point, whose rounding is that of their type
+		}
 		return classes[word](argument)
 	}
 	if hands(kind) {
@@ -140,7 +144,8 @@ func multiplied(in []operand, out *operand) prediction {
 		a, b := &in[0], &in[1]
 		most := func(x, y float64) float64 { return a.magnOf*y + b.magnOf*x + x*y }
 		p.typical.max = max(p.typical.max, most(a.err.max, b.err.max))
-		p.bound = spread{max(p.bound.rms, most(a.err.rms, b.err.rms)), max(p.bound.max, most(a.err.max, b.err.max))}
+		both := min(a.err.max*b.err.rms, b.err.max*a.err.rms) // the root mean square of a product is not that of the factors
+		p.bound = spread{max(p.bound.rms, a.magnOf*b.err.rms+b.magnOf*a.err.rms+both), max(p.bound.max, most(a.err.max, b.err.max))}
 	}
 	return p
 }

@@ -47,6 +47,9 @@ func operandFrom(r *result.Row, m measure) (o operand, ok bool) {
 	o = operand{count: float64(m.n), rms: m.rms, unit: unit(coarserOf(r)), err: spread{m.errorRMS(), m.maxAbs}}
 	if f := m.facts; f != nil {
 		o.magnOf, o.dev, o.exact = magnitude(&f.Y), f.Y.Deviation, f.BitEqual
+		if is := r.Left.DType; r.Has(result.TimesScales) && is.IsInteger() {
+			o.step = o.magnOf / is.Max()
+		}
 		switch {
 		case f.Y.Lo > 0:
 			o.smallest = f.Y.Lo

@@ -116,10 +116,20 @@ func quantised(in []operand, out *operand) prediction {
 	if len(in) == 0 || in[0].dev <= 0 || out.dev <= 0 || out.count == 0 {
 		return prediction{}
 	}
-	x := &in[0]
-	steps := out.dev / x.dev // the scale; deviations do not see the zero point
+	x, step := &in[0], 1.0
+	if out.step > 0 {
+		step = out.step
+	}
+	steps := out.dev / x.dev / step // the scale; deviations do not see the zero point
 	e := steps * (x.err.rms + 2*x.unit*x.rms)
 	most := math.Ceil(steps*(x.err.max+2*x.unit*x.magnOf)) + 1
-	s := spread{math.Sqrt((e + 3/out.count) * (1 + e)), most}
+	if out.step > 0 { // the sides may round in other steps
+		e = max(e, otherSteps)
+	}
+	s := spread{math.Sqrt((e + 3/out.count) * (1 + e)), most}.times(step)
 	return prediction{typical: s, bound: s.times(2), tame: true}
 }
+
+// otherSteps is the error, in steps, of numbers rounded in steps of one side and in up to twice as large ones of the other:
+// √(1/12 + 4/12), and what rounds to it.
+const otherSteps = 0.5

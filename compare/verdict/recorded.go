@@ -69,7 +69,7 @@ func agreementOf(r *result.Row) agreement {
 
 // silent tells that what was recorded is no evidence of anything.
 func silent(r *result.Row) bool {
-	return r.Has(result.Unfilled) || r.Has(result.OtherGradient) || r.Has(result.PartOfSum)
+	return r.Has(result.ScalesUnknown) || r.Has(result.Unfilled) || r.Has(result.OtherGradient) || r.Has(result.PartOfSum)
 }
 
 // ofLastStep tells of an output of a backward call of a function that the sides have in other forms. It is

@@ -3,6 +3,7 @@
 package scaled
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -31,18 +32,130 @@ func Packed(t dtype.Type) (dtype.Type, int64) {
 	return t, 1
 }
 
+// Tensor is what pairs are told by.
+type Tensor struct {
+	Type  dtype.Type
+	Shape []int64
+}
+
+// factor tells whether a type is one of scales: of numbers of 4 bits those of 8 are, too (NVFP4).
+func factor(t dtype.Type, narrow bool) bool {
+	return t == dtype.Float32 || t == dtype.Float8E8M0 || t == dtype.Uint8 || narrow && t == dtype.Float8E4M3FN
+}
+
+// Pair finds the numbers and the scales that tensor i belongs to, one of them being i: of the outputs of a quantiser the first numbers
+// have the first scales, and so on. What a kernel takes stands in any order, and pairs are told where shapes and types
+// leave no choice.
+func Pair(tensors []Tensor, outputs bool, i int) (numbers, scales int, ok bool) {
+	narrow := slices.ContainsFunc(tensors, func(t Tensor) bool { return Numbers(t.Type) && t.Type.Bits() < 8 })
+	var lists [2][]int
+	for k, t := range tensors {
+		switch {
+		case factor(t.Type, narrow):
+			lists[1] = append(lists[1], k)
+		case Numbers(t.Type):
+			lists[0] = append(lists[0], k)
+		}
+	}
+	fits := func(n, s int) bool {
+		if own, of := tensors[n].Shape, tensors[s].Shape; !outputs && len(own) > 0 && len(of) == 1 && of[0] != 1 && of[0] != own[len(own)-1] && of[0] != nd.Size(own[:len(own)-1]) {
+			return false // a row for all blocks of all tokens would fit too many
+		}
+		_, err := Of(tensors[n], tensors[s], nil)
+		return err == nil
+	}
+	if outputs {
+		for k := range min(len(lists[0]), len(lists[1])) {
+			if n, s := lists[0][k], lists[1][k]; n == i || s == i {
+				return n, s, fits(n, s)
+			}
+		}
+		return 0, 0, false
+	}
+	found := 0
+	for _, n := range lists[0] {
+		for _, s := range lists[1] {
+			if !fits(n, s) {
+				continue
+			}
+			if n == i || s == i {
+				numbers, scales = n, s
+				found++
+			}
+		}
+	}
+	if found != 1 {
+		return 0, 0, false
+	}
+	for _, n := range lists[0] {
+		if n != numbers && fits(n, scales) {
+			return 0, 0, false
+		}
+	}
+	for _, s := range lists[1] {
+		if s != scales && fits(numbers, s) {
+			return 0, 0, false
+		}
+	}
+	return numbers, scales, true
+}
+
+// Product is the values that quantised numbers stand for: each times its scale.
+type Product struct {
+	Shape []int64
+	typ   dtype.Type // of the numbers
+	per   int64      // numbers that an element of the tensor holds
+	by    []float64
+	at    func(i int64) int64
+}
+
+// Of is the product of numbers and scales; factors are the elements of the scales. An error tells of tensors that are no pair.
+func Of(numbers, scales Tensor, factors []float64) (*Product, error) {
+	p := &Product{Shape: slices.Clone(numbers.Shape), typ: numbers.Type, per: 1, by: factors}
+	var err error
+	p.at, err = Places(p.Shape, scales.Shape, Powers(p.typ, scales.Type))
+	if unpacked, n := Packed(p.typ); (err != nil || p.typ == dtype.Uint8) && n > 1 && len(p.Shape) > 0 {
+		p.typ, p.per = unpacked, n
+		p.Shape[len(p.Shape)-1] *= n
+		p.at, err = Places(p.Shape, scales.Shape, Powers(p.typ, scales.Type))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if scales.Type == dtype.Uint8 {
+		if !Powers(p.typ, scales.Type) { // bytes beside whole numbers are no exponents
+			return nil, fmt.Errorf("scales of type %s do not belong to numbers of type %s", scales.Type, p.typ)
+		}
+		for i, x := range factors {
+			p.by[i] = math.Exp2(x - 127)
+		}
+	}
+	return p, nil
+}
+
+// Len is how many values there are.
+func (p *Product) Len() int64 { return nd.Size(p.Shape) }
+
+// Read fills dst with values from one on, as float32 with the low byte first; read fills a buffer with elements that hold numbers.
+func (p *Product) Read(dst []byte, first int64, read func(raw []byte, first, n int64) error) error {
+	n := int64(len(dst)) / 4
+	skip := first % (8 * p.per) // elements of less than a byte are read from a whole one on
+	elements := (skip + n + p.per - 1) / p.per
+	raw := make([]byte, (elements*p.per*int64(p.typ.Bits())+7)/8)
+	if err := read(raw, (first-skip)/p.per, elements); err != nil {
+		return err
+	}
+	v := make([]float64, len(raw)*max(1, 8/p.typ.Bits()))
+	for i, x := range v[:dtype.Widen64(p.typ, v, raw)][skip : skip+n] {
+		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(x*p.by[p.at(first+int64(i))])))
+	}
+	return nil
+}
+
 // Powers tells whether scales are powers of two: those of a type that has no others, or their exponents in bytes beside numbers of few
 // bits.
 func Powers(numbers, scales dtype.Type) bool {
 	return scales == dtype.Float8E8M0 || scales == dtype.Uint8 && numbers.IsFloat()
-}
-
-// Value is a scale as a number.
-func Value(scales dtype.Type, x float64) float64 {
-	if scales == dtype.Uint8 {
-		return math.Exp2(x - 127)
-	}
-	return x
 }
 
 // Places gives the scale of each number by the shapes of both: one for all, for each token (the leading axes), for each channel (the

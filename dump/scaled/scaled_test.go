@@ -3,6 +3,8 @@ package scaled
 import (
 	"fmt"
 	"testing"
+
+	"precision/dump/dtype"
 )
 
 // Each number's scale, by shapes that kernels give and take.
@@ -43,5 +45,32 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("%d, expected %d", at(c.at), c.want)
 			}
 		})
+	}
+}
+
+// Which of the tensors of a kernel are numbers and their scales: those of a quantiser by their order, what a kernel takes where nothing
+// else fits.
+func TestPair(t *testing.T) {
+	q := func(typ dtype.Type, shape ...int64) Tensor { return Tensor{typ, shape} }
+	for name, c := range map[string]struct {
+		tensors         []Tensor
+		outputs         bool
+		i               int
+		numbers, scales int // -1 for none
+	}{
+		"by token":         {[]Tensor{q(dtype.Int8, 4, 64), q(dtype.Float32, 4)}, true, 1, 0, 1},
+		"two of two":       {[]Tensor{q(dtype.Int8, 4, 64), q(dtype.Int8, 4, 64), q(dtype.BFloat16, 4, 64), q(dtype.Float32, 4), q(dtype.Float32, 4)}, true, 1, 1, 4},
+		"beside them":      {[]Tensor{q(dtype.Int8, 4, 64), q(dtype.BFloat16, 4, 64), q(dtype.Float32, 4)}, true, 1, -1, 0},
+		"bytes of float8":  {[]Tensor{q(dtype.Float8E4M3FN, 2, 64), q(dtype.Uint8, 2, 2)}, true, 0, 0, 1},
+		"bytes of int8":    {[]Tensor{q(dtype.Int8, 2, 64), q(dtype.Uint8, 2, 2)}, true, 0, -1, 0},
+		"float8 of float4": {[]Tensor{q(dtype.Float4E2M1, 2, 64), q(dtype.Float8E4M3FN, 2, 4)}, true, 0, 0, 1},
+		"product":          {[]Tensor{q(dtype.Int8, 4, 64), q(dtype.Int8, 64, 32), q(dtype.Float32, 32), q(dtype.Float32, 4)}, false, 3, 0, 3},
+		"its weight":       {[]Tensor{q(dtype.Int8, 4, 64), q(dtype.Int8, 64, 32), q(dtype.Float32, 32), q(dtype.Float32, 4)}, false, 1, 1, 2},
+		"either way":       {[]Tensor{q(dtype.Int8, 64, 64), q(dtype.Int8, 64, 64), q(dtype.Float32, 64), q(dtype.Float32, 64)}, false, 0, -1, 0},
+	} {
+		n, s, ok := Pair(c.tensors, c.outputs, c.i)
+		if ok != (c.numbers >= 0) || ok && (n != c.numbers || s != c.scales) {
+			t.Errorf("%s: %d, %d, %t; expected %d, %d", name, n, s, ok, c.numbers, c.scales)
+		}
 	}
 }

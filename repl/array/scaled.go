@@ -1,11 +1,8 @@
 package array
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 
 	"precision/dump"
 	"precision/dump/dtype"
@@ -25,61 +22,44 @@ func Scaled(numbers, scales *Array) (made *Array, err error) {
 		if n := scales.Len(); n > mostScales || scales.Type.Parts() > 1 || numbers.Type.Parts() > 1 {
 			fail(fmt.Errorf("%s has %d numbers of type %s, which are no scales", scales.Name, n, scales.Type))
 		}
-		typ, per := numbers.Type, int64(1)
-		shape := slices.Clone(numbers.Shape)
-		at, err := scaled.Places(shape, scales.Shape, scaled.Powers(typ, scales.Type))
-		if unpacked, n := scaled.Packed(typ); (err != nil || typ == dtype.Uint8) && n > 1 && len(shape) > 0 && !numbers.viewed {
-			typ, per = unpacked, n
-			shape[len(shape)-1] *= n
-			at, err = scaled.Places(shape, scales.Shape, scaled.Powers(typ, scales.Type))
+		var by []float64
+		c := scales.cursor()
+		for first := int64(0); first < scales.Len(); first += tile {
+			by = append(by, c.elements(first, min(tile, scales.Len()-first))...)
+		}
+		p, err := scaled.Of(scaled.Tensor{Type: numbers.Type, Shape: numbers.Shape}, scaled.Tensor{Type: scales.Type, Shape: scales.Shape}, by)
+		if err == nil && p.Len() != numbers.Len() && numbers.viewed {
+			err = fmt.Errorf("%s holds several numbers an element, in another order than they are stored in", numbers.Name)
 		}
 		if err != nil {
 			fail(err)
 		}
-		s := &product{of: numbers, at: at, typ: typ, per: per}
-		c := scales.cursor()
-		for first := int64(0); first < scales.Len(); first += tile {
-			s.by = append(s.by, c.elements(first, min(tile, scales.Len()-first))...)
-		}
-		if scaled.Powers(typ, scales.Type) {
-			for i, x := range s.by {
-				s.by[i] = scaled.Value(scales.Type, x)
-			}
-		}
-		made = &Array{Path: numbers.Path, Name: numbers.Name + " × " + scales.Name, Part: "× " + scales.Name, Type: dtype.Float32, Shape: shape,
-			Restored: "times " + scales.Name, source: s, count: numbers.count * per, tensor: dump.Tensor{Type: dtype.Float32, Shape: shape}}
-		made.view = must.Get(layout.Contiguous(shape))
+		made = &Array{Path: numbers.Path, Name: numbers.Name + " × " + scales.Name, Part: "× " + scales.Name, Type: dtype.Float32, Shape: p.Shape,
+			Restored: "times " + scales.Name, source: &product{of: numbers, values: p}, count: p.Len(), tensor: dump.Tensor{Type: dtype.Float32, Shape: p.Shape}}
+		made.view = must.Get(layout.Contiguous(p.Shape))
 	})
 	return made, err
 }
 
-// product is where the products of numbers and their scales are read, in whole float32. An element may hold several numbers, of another
-// type.
+// product is where the products of numbers and their scales are read, in whole float32.
 type product struct {
-	of  *Array
-	typ dtype.Type
-	per int64
-	by  []float64
-	at  func(i int64) int64
+	of     *Array
+	values *scaled.Product
 }
 
 func (p *product) Close() error { return p.of.Close() }
 
 func (p *product) ReadAt(b []byte, off int64) (done int, err error) {
 	err = must.Try(func() {
-		c, nums := p.of.cursor(), make([]float64, tile)
+		c := p.of.cursor()
 		for done+4 <= len(b) {
 			first := (off + int64(done)) / 4
-			skip := first % (8 * p.per)
-			n := min(tile-skip, int64(len(b)-done)/4, p.of.Len()*p.per-first)
+			n := min(tile, int64(len(b)-done)/4, p.values.Len()-first)
 			if n <= 0 {
 				must.Do(io.EOF)
 			}
-			raw := c.bytes((first-skip)/p.per, (skip+n+p.per-1)/p.per)
-			for i, x := range nums[:dtype.Widen64(p.typ, nums, raw)][skip:min(skip+n, int64(len(nums)))] {
-				binary.LittleEndian.PutUint32(b[done:], math.Float32bits(float32(x*p.by[p.at(first+int64(i))])))
-				done += 4
-			}
+			must.Do(p.values.Read(b[done:done+int(4*n)], first, c.ReadTile))
+			done += int(4 * n)
 		}
 	})
 	return done, err

@@ -31,6 +31,8 @@ func main() {
 	flag.BoolVar(&o.DirtyPadding, "dirty-padding", false, "random numbers in what blocks leave over")
 	flag.Float64Var(&o.Mask, "mask", -1e4, "what a mask adds; -inf, too")
 	flag.BoolVar(&o.WeightGolden, "weight-golden", false, "golden arrays of weights, too")
+	flag.BoolVar(&o.Powers, "powers", false, "the framework's scales are powers of two")
+	flag.BoolVar(&o.Devices, "devices", false, "the golden side is of dumps, too")
 	flag.BoolVar(&o.Other, "other", false, "draw sizes, types, masks and more by the seed")
 	flag.Parse()
 	if err := run(o, *out); err != nil {

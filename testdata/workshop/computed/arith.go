@@ -55,6 +55,10 @@ func round(dtype string, v float64) float64 {
 		return narrowed(v, 8, -133, 0x1.fep127)
 	case f32:
 		return float64(float32(v))
+	case f8:
+		return narrowed(min(max(v, -448), 448), 4, -9, 448)
+	case e8:
+		return math.Exp2(math.Round(math.Log2(v)))
 	case i8:
 		return min(max(math.Trunc(v), -128), 127)
 	case i32, i64:

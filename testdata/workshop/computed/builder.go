@@ -12,6 +12,8 @@ const (
 	f32  = "DT_FLOAT"
 	f16  = "DT_FLOAT16"
 	b16  = "DT_BF16"
+	f8   = "DT_FLOAT8_E4M3FN"
+	e8   = "DT_FLOAT8_E8M0"
 	i8   = "DT_INT8"
 	i32  = "DT_INT32"
 	i64  = "DT_INT64"
@@ -79,10 +81,11 @@ type builder struct {
 	results  []string
 	other    *rand.Rand // of networks that are not as the architecture has them
 	bfloat   bool
+	powers   bool
 }
 
 func newBuilder(o Options) *builder {
-	b := &builder{rng: o.rng(1), byName: map[string]*node{}, tensors: map[string]spec{}, size: o.Size, mask: o.Mask, seed: o.Seed}
+	b := &builder{rng: o.rng(1), byName: map[string]*node{}, tensors: map[string]spec{}, size: o.Size, mask: o.Mask, seed: o.Seed, powers: o.Powers}
 	if o.Other {
 		b.other = o.rng(7)
 		b.bfloat = b.other.IntN(3) == 0
@@ -102,7 +105,7 @@ func of[T any](b *builder, usual T, others ...T) T {
 }
 
 // floats tells whether a type holds numbers with a fraction.
-func floats(dtype string) bool { return narrow(dtype) || dtype == f32 }
+func floats(dtype string) bool { return narrow(dtype) || dtype == f32 || dtype == f8 || dtype == e8 }
 
 // narrow tells whether a device keeps in a type what a framework keeps in float32.
 func narrow(dtype string) bool { return dtype == f16 || dtype == b16 }

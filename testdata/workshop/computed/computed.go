@@ -58,6 +58,11 @@ type Options struct {
 	// WeightGolden writes golden arrays of constants and variables, too, which real
 	// recordings have not.
 	WeightGolden bool
+	// Powers: the framework quantises with scales that are powers of two, of float8 with four times those of the device, so that the
+	// same values have other numbers and other scales.
+	Powers bool
+	// Devices: the golden side was recorded on a device, too, and is of dumps.
+	Devices bool
 	// Other draws what the architecture leaves open by the seed: widths that fill no block, other
 	// sizes, batches and activations, bfloat16, a mask of -Inf, golden arrays of weights, scores that
 	// are equal or nearly, and NaN that is thrown away.
@@ -76,6 +81,7 @@ var archs = map[string]func(b *builder){
 	"recommender": recommender,
 	"training":    training,
 	"unet":        unet,
+	"w8a8":        w8a8,
 }
 
 // Network is one that was computed.

@@ -27,7 +27,10 @@ func TestClean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		off := 0.0
+		off, most := 0.0, 0.3
+		if arch == "w8a8" {
+			most = 0.7 // numbers of float8 that noise rounds the other way are an eighth apart
+		}
 		chosen := map[string]bool{} // what depends on choices may be another one's
 		for _, x := range n.nodes {
 			for _, in := range append(x.connected(), x.kind) {
@@ -36,7 +39,7 @@ func TestClean(t *testing.T) {
 			}
 			if s := x.outputs[0]; x.computed() && !chosen[x.name] && floats(s.dtype) {
 				changed, rel := differs(n.golden[x.name+":0"], n.device[x.name+":0"])
-				if off = max(off, rel); rel > 0.3 {
+				if off = max(off, rel); rel > most {
 					t.Errorf("%s: %s is off by %g in %d elements", arch, x.name, rel, changed)
 				}
 			}

@@ -18,6 +18,7 @@ var known = sync.OnceFunc(func() {
 	sequenceKernels()
 	trainingKernels()
 	discreteKernels()
+	dynamicKernels()
 })
 
 func one(f func(c *context, a attrs, in []array, out spec) array) kernel {

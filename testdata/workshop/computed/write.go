@@ -31,8 +31,8 @@ const (
 
 var (
 	formats = map[string]int{"NCHW": 0, "NHWC": 1, "ND": 2, "NC1HWC0": 3, "FRACTAL_Z": 4, "FRACTAL_NZ": 29}
-	types   = map[string]int{f32: 1, f16: 2, i8: 3, i32: 7, i64: 8, u64: 10, flag: 11, b16: 27}
-	descrs  = map[string]string{f32: "<f4", f16: "<f4", b16: "<f4", i8: "|i1", i32: "<i4", i64: "<i8", u64: "<u8", flag: "|b1"}
+	types   = map[string]int{f32: 1, f16: 2, i8: 3, i32: 7, i64: 8, u64: 10, flag: 11, b16: 27, f8: 35, e8: 36}
+	descrs  = map[string]string{f32: "<f4", f16: "<f4", b16: "<f4", f8: "<f4", e8: "<f4", i8: "|i1", i32: "<i4", i64: "<i8", u64: "<u8", flag: "|b1"}
 )
 
 // Write writes dumps, golden arrays, graph and answer below a folder.
@@ -53,21 +53,14 @@ func (n *Network) Write(dir string) (Answer, error) {
 		padding = n.options.rng(9)
 	}
 	for task, x := range n.nodes {
-		if err := n.writeGolden(golden, task, x); err != nil {
+		if !n.options.Devices {
+			if err := n.writeGolden(golden, task, x); err != nil {
+				return n.answer, err
+			}
+		} else if err := n.writeDump(golden, task, x, n.golden, n.golden, padding); err != nil {
 			return n.answer, err
 		}
-		if !x.computed() {
-			continue
-		}
-		d := dumptest.Dump{OpName: x.name, Time: uint64(started+task*1000) / 1000}
-		for _, in := range x.connected() {
-			d.Inputs = append(d.Inputs, n.tensor(n.device, in, padding))
-		}
-		for i := range x.outputs {
-			d.Outputs = append(d.Outputs, n.tensor(written, fmt.Sprintf("%s:%d", x.name, i), padding))
-		}
-		name := fmt.Sprintf("%s.%s.%d.7.%d", x.kind, plain(x.name), task, started+task*1000)
-		if err := d.Write(filepath.Join(dump, name)); err != nil {
+		if err := n.writeDump(dump, task, x, n.device, written, padding); err != nil {
 			return n.answer, err
 		}
 	}
@@ -79,6 +72,21 @@ func (n *Network) Write(dir string) (Answer, error) {
 		return n.answer, err
 	}
 	return n.answer, os.WriteFile(filepath.Join(dir, "answer.json"), text, 0o644)
+}
+
+// writeDump writes what a device recorded of an operator that it computed.
+func (n *Network) writeDump(dir string, task int, x *node, took, gave map[string]array, padding *rand.Rand) error {
+	if !x.computed() {
+		return nil
+	}
+	d := dumptest.Dump{OpName: x.name, Time: uint64(started+task*1000) / 1000}
+	for _, in := range x.connected() {
+		d.Inputs = append(d.Inputs, n.tensor(took, in, padding))
+	}
+	for i := range x.outputs {
+		d.Outputs = append(d.Outputs, n.tensor(gave, fmt.Sprintf("%s:%d", x.name, i), padding))
+	}
+	return d.Write(filepath.Join(dir, fmt.Sprintf("%s.%s.%d.7.%d", x.kind, plain(x.name), task, started+task*1000)))
 }
 
 func plain(name string) string { return strings.NewReplacer("/", "_", ".", "_").Replace(name) }
@@ -98,7 +106,7 @@ func (n *Network) writeGolden(dir string, task int, x *node) error {
 			shape[k] = int64(d)
 		}
 		dtype := s.dtype
-		if narrow(dtype) {
+		if floats(dtype) { // numpy has no others
 			dtype = f32
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%s.%d.%d.npy", plain(origin), i, started+task))
@@ -125,12 +133,29 @@ func encoded(dtype string, v []float64) []byte {
 			out = binary.LittleEndian.AppendUint64(out, uint64(math.Float32bits(float32(x))))
 		case b16:
 			out = binary.LittleEndian.AppendUint16(out, uint16(math.Float32bits(float32(x))>>16))
+		case f8:
+			out = append(out, fromFloat8(x))
+		case e8:
+			out = append(out, byte(math.Log2(x)+127))
 		case f16:
 			h := dumptest.Halves([]float32{float32(x)})
 			out = append(out, h...)
 		}
 	}
 	return out
+}
+
+// fromFloat8 are the bits of a number of four that float8 has: sign, exponent, three digits.
+func fromFloat8(x float64) (b byte) {
+	if math.Signbit(x) {
+		b = 0x80
+	}
+	x = math.Abs(x)
+	if x < 0x1p-6 {
+		return b | byte(x*0x1p9)
+	}
+	e := math.Ilogb(x)
+	return b | byte(e+7)<<3 | byte(math.Ldexp(x, 3-e))&7
 }
 
 // width is how many channels a block has.
@@ -217,7 +242,7 @@ var inputNames = map[string][]string{
 	"MatMulV2": {"x1", "x2", "bias", "offset_w"}, "Conv2D": {"x", "filter", "bias", "offset_w"}, "DepthwiseConv2D": {"x", "filter", "bias", "offset_w"},
 	"Conv2DTransposeD": {"x", "filter", "bias", "offset_w"}, "LayerNorm": {"x", "gamma", "beta"}, "RmsNorm": {"x", "gamma"},
 	"Select": {"condition", "x1", "x2"}, "MaskedFill": {"x", "mask", "value"}, "GatherV2D": {"x", "indices"}, "TransData": {"src"},
-	"AscendDequant": {"x", "deq_scale"}, "Quantize": {"x", "scales", "zero_points"}, "Dequantize": {"x", "deq_scale"}, "ReluGrad": {"gradients", "features"}, "Relu6Grad": {"gradients", "features"},
+	"AscendDequant": {"x", "deq_scale"}, "QuantBatchMatmulV3": {"x1", "x2", "scale", "pertoken_scale"}, "Quantize": {"x", "scales", "zero_points"}, "Dequantize": {"x", "deq_scale"}, "ReluGrad": {"gradients", "features"}, "Relu6Grad": {"gradients", "features"},
 	"MaxPoolGrad": {"x1", "x2", "grad"}, "SoftmaxCrossEntropyWithLogits": {"features", "labels"},
 	"BNTrainingUpdate":     {"x", "sum", "square_sum", "scale", "offset", "mean", "variance"},
 	"BNTrainingUpdateGrad": {"grads", "x", "batch_mean", "batch_variance"},
@@ -228,7 +253,7 @@ var inputNames = map[string][]string{
 }
 
 var outputNames = map[string][]string{
-	"LayerNorm": {"y", "mean", "variance"}, "RmsNorm": {"y", "rstd"}, "TransData": {"dst"}, "TopKD": {"values", "indices"}, "Sort": {"y1", "y2"},
+	"LayerNorm": {"y", "mean", "variance"}, "RmsNorm": {"y", "rstd"}, "DynamicQuant": {"y", "scale"}, "DynamicMxQuant": {"y", "mxscale"}, "TransData": {"dst"}, "TopKD": {"values", "indices"}, "Sort": {"y1", "y2"},
 	"BNTrainingReduce": {"sum", "square_sum"}, "BNTrainingUpdate": {"y", "mean", "variance", "batch_mean", "batch_variance"},
 	"BNTrainingUpdateGrad": {"diff_scale", "diff_offset"}, "SoftmaxCrossEntropyWithLogits": {"loss", "backprop"}, "ApplyMomentumD": {"var", "accum"},
 	"ApplyAdamD": {"var", "m", "v"}, "NonMaxSuppressionV6": {"selected_indices"}, "DynamicRNN": {"y", "output_h", "output_c", "i", "j", "f", "o", "tanhc"},

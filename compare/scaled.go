@@ -1,0 +1,181 @@
+package compare
+
+import (
+	"context"
+	"slices"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/scaled"
+	"precision/internal/nd"
+	catalogue "precision/op"
+)
+
+// Quantised numbers and their scales
+//
+// A quantiser gives numbers of few bits and their scales, and neither says what the other does not: the value is their product. The
+// same value may come with another scale, a power of two for one that is not. So where both differ between the sides, the products
+// are compared in place of either; where one is the same, the other tells all.
+
+// mostScales bounds the scales of a tensor, which are held in memory.
+const mostScales = 1 << 22
+
+// Quantised are numbers and their scales, in the order of their axes.
+type Quantised struct{ Numbers, Scales *Tensor }
+
+// Products are the values of two sides. They are not ok where a part is the same on both sides, cannot be read, or is none of a
+// pair.
+func Products(ctx context.Context, left, right Quantised) (a, b *Tensor, ok bool) {
+	var sides [2]*Tensor
+	var by [2][]float64
+	for i, q := range []Quantised{left, right} {
+		if q.Scales.Count > mostScales || q.Scales.Type.Parts() > 1 || q.Numbers.Type.Parts() > 1 {
+			return nil, nil, false
+		}
+		factors, err := q.Scales.numbers(q.Scales.Open(), 0, q.Scales.Count)
+		if err != nil {
+			return nil, nil, false
+		}
+		p, err := scaled.Of(scaled.Tensor{Type: q.Numbers.Type, Shape: q.Numbers.Shape}, scaled.Tensor{Type: q.Scales.Type, Shape: q.Scales.Shape}, factors)
+		if err != nil {
+			return nil, nil, false
+		}
+		by[i] = factors // as numbers by now
+		sides[i] = &Tensor{Type: dtype.Float32, Shape: p.Shape, Count: p.Len(), Open: func() Elements { return &valued{p, q.Numbers, q.Numbers.Open()} }}
+	}
+	if !slices.Equal(nd.WithoutOnes(sides[0].Shape), nd.WithoutOnes(sides[1].Shape)) || slices.Equal(by[0], by[1]) || alike(ctx, left.Numbers, right.Numbers) {
+		return nil, nil, false
+	}
+	return sides[0], sides[1], true
+}
+
+// alike tells whether two tensors hold the same numbers; what cannot be read is the same.
+func alike(ctx context.Context, a, b *Tensor) bool {
+	from, with := a.Open(), b.Open()
+	for at := int64(0); at < a.Count && a.Count == b.Count && ctx.Err() == nil; at += metric.TileLen {
+		n := min(metric.TileLen, a.Count-at)
+		x, err := a.numbers(from, at, n)
+		y, failed := b.numbers(with, at, n)
+		if err != nil || failed != nil {
+			return true
+		}
+		for i := range x {
+			if x[i] != y[i] {
+				return false
+			}
+		}
+	}
+	return a.Count == b.Count
+}
+
+// numbers are elements as numbers.
+func (t *Tensor) numbers(from Elements, first, n int64) ([]float64, error) {
+	raw := make([]byte, t.Type.Bytes(n))
+	if err := t.read(from, raw, first, n); err != nil {
+		return nil, err
+	}
+	v := make([]float64, n*int64(t.Type.Parts())+1)
+	return v[:min(n*int64(t.Type.Parts()), int64(dtype.Widen64(t.Type, v, raw)))], nil
+}
+
+// read reads elements with the low byte first.
+func (t *Tensor) read(from Elements, raw []byte, first, n int64) error {
+	err := from.ReadTile(raw, first, n)
+	if t.BigEndian {
+		t.operand().swap(raw)
+	}
+	return err
+}
+
+// valued reads the values of quantised numbers.
+type valued struct {
+	of      *scaled.Product
+	numbers *Tensor
+	from    Elements
+}
+
+func (v *valued) ReadTile(dst []byte, first, n int64) error {
+	return v.of.Read(dst[:4*n], first, func(raw []byte, first, n int64) error { return v.numbers.read(v.from, raw, first, n) })
+}
+
+// pairIn finds the numbers and the scales among the tensors of a dump that one of them belongs to; nil where there are none.
+func pairIn(list []*dump.Tensor, t *dump.Tensor) (numbers, scales *dump.Tensor) {
+	all, at := make([]scaled.Tensor, len(list)), 0
+	for i, x := range list {
+		all[i] = scaled.Tensor{Type: x.Type, Shape: shapeOf(x)}
+		if x == t {
+			at = i
+		}
+	}
+	n, s, ok := scaled.Pair(all, !t.Input, at)
+	if !ok || list[n].Err != nil || list[s].Err != nil {
+		return nil, nil
+	}
+	return list[n], list[s]
+}
+
+// products compares what quantised numbers of a dump stand for, where numbers and scales of both sides differ, and tells whether it
+// did. beside opens the golden side of a tensor that stands beside that of the row.
+func (e *engine) products(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, s *Worker,
+	beside func(*dump.Tensor) (*rightTensor, *PairError)) (done bool, err error) {
+	if e.opt.dialect().terse || e.opt.Unshard != nil || e.opt.Scripts != nil || e.opt.MaxElements > 0 || !t.Input && !catalogue.Is(row.Type, catalogue.Quantises) {
+		return false, nil
+	}
+	numbers, scales := pairIn(left.tensors(t.Input, !t.Input), t)
+	if numbers == nil {
+		return false, nil
+	}
+	golden := [2]*rightTensor{right, right}
+	other, at := scales, 1
+	if t == scales {
+		other, at = numbers, 0
+	}
+	g, failed := beside(other)
+	if failed != nil {
+		return false, nil
+	}
+	if golden[at] = g; g.file != right.file {
+		defer g.Close()
+	}
+	var parts [4]*Tensor
+	for i, x := range []struct {
+		file *dumpFile
+		t    *dump.Tensor
+	}{{left, numbers}, {left, scales}, {golden[0].file, golden[0].tensor}, {golden[1].file, golden[1].tensor}} {
+		if parts[i], err = logical(x.file, x.t); err != nil {
+			return false, nil
+		}
+	}
+	a, b, ok := Products(ctx, Quantised{parts[0], parts[1]}, Quantised{parts[2], parts[3]})
+	if !ok {
+		return false, ctx.Err()
+	}
+	if err := s.Compare(ctx, row, a, b, left.Path, golden[0].path()); err != nil {
+		return true, err
+	}
+	setTypes(row, t, right.tensor)
+	row.Left.DType, row.Right.DType = numbers.Type, golden[0].typ()
+	row.Add(result.Because(result.TimesScales, row.Tensor()))
+	return true, nil
+}
+
+// logical is a tensor of a dump in the order of the framework's axes, without padding.
+func logical(f *dumpFile, t *dump.Tensor) (*Tensor, error) {
+	if t.Err != nil {
+		return nil, t.Err
+	}
+	v, _, err := originView(storedOf(t))
+	if t.Fortran {
+		v, err = t.View()
+	}
+	if err != nil {
+		return nil, err
+	}
+	o, err := viewOperand(f, t.Offset, t.Type, t.BigEndian, v)
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{Type: o.typ, Shape: v.Dims, Count: o.count, BigEndian: o.big, Open: o.open}, nil
+}
