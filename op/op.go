@@ -17,7 +17,7 @@ import (
 var text string
 
 // Trait is something that is so of an operator or is not.
-type Trait uint32
+type Trait uint64
 
 const (
 	// Constant operators hold weights, literals and state, Feed ones bring the inputs of the network;
@@ -37,6 +37,8 @@ const (
 	Moves
 	// Straight: keeps all elements in their order.
 	Straight
+	// Turns: moves, and gives the elements of a tensor in another order and the same shape.
+	Turns
 	// Selects: outputs are elements of inputs, or differ from these in the sign.
 	Selects
 	// Exact: selects or rounds correctly, so that it gives the same bits on every device.
@@ -49,7 +51,8 @@ const (
 	// Halved: its open kernels take functions in float16 without being asked: swish its exponential where shapes are
 	// dynamic, fast_gelu all of it (TBE's impl_mode high_performance).
 	Halved
-	// Steep: small errors may come out large: steep functions, comparisons, quotients.
+	// Steep: small errors may come out large: steep functions, comparisons, quotients, and norms over a batch, in which what is the same in all of it
+	// cancels.
 	Steep
 	// Product: sums of products, on the matrix unit where there is one.
 	Product
@@ -89,7 +92,7 @@ const (
 )
 
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
-	"moves": Moves, "straight": Straight, "selects": Selects, "exact": Exact, "either": Either, "approximate": Approximate, "halved": Halved, "steep": Steep, "product": Product,
+	"moves": Moves, "straight": Straight, "turns": Turns, "selects": Selects, "exact": Exact, "either": Either, "approximate": Approximate, "halved": Halved, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
 	"mends": Mends, "shaped": Shaped, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone}
 

@@ -882,6 +882,26 @@ func (w *recordedWalk) turns(place int) bool {
 	return w.lone(place) && takes && catalogue.Is(op.Type, catalogue.Moves) && !catalogue.Is(op.Type, catalogue.Straight|catalogue.Reshapes|catalogue.Returns)
 }
 
+// turnedAlone makes a call a root that one side alone has and that only gives elements in another order, where all that is known of what takes its
+// result, and differs nowhere, are statistics, which are the same in any order.
+func (w *recordedWalk) turnedAlone() {
+	for i := range w.operators {
+		op := &w.operators[i]
+		for k := range op.Inputs {
+			r := w.row(&op.Inputs[k])
+			if r.Recorded == nil || r.Compared || r.Recorded.Hashed || !r.Left.DType.IsFloat() {
+				continue
+			}
+			for _, p := range []result.Port{r.Facts.Producer, r.Recorded.Golden} {
+				if at, ok := w.place[p.Op]; ok && w.turns(at) && catalogue.Is(w.operators[at].Op.Type, catalogue.Turns) {
+					w.out.Roots = append(w.out.Roots, w.aloneRoot(at, &Begin{Row: op.Inputs[k].Row}, false))
+					return
+				}
+			}
+		}
+	}
+}
+
 // taken are the calls whose results are known to go into others.
 func (w *recordedWalk) taken() map[string]bool {
 	read := map[string]bool{}

@@ -153,6 +153,9 @@ func (w *recordedWalk) run() {
 	if len(w.out.Roots) == 0 {
 		w.bare()
 	}
+	if len(w.out.Roots) == 0 {
+		w.turnedAlone()
+	}
 	w.alike()
 	if !w.otherOrder() {
 		w.calm()
@@ -1026,7 +1029,7 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	case len(a.from) > 0:
 		// Statistics are a lower bound of errors: behind a root they may well show late what
 		// was there before.
-		return !op.Op.Behind && w.elementwise(op) && !a.chosen && !w.ofRoot(op) && w.worstIncoming(op) < mostLinear && w.leaps(op, a)
+		return !op.Op.Behind && w.elementwise(op) && !a.chosen && !catalogue.Is(op.Op.Type, catalogue.Steep) && !w.ofRoot(op) && w.worstIncoming(op) < mostLinear && w.leaps(op, a)
 	case a.stirred && !a.chosen && !w.noise && !w.reordered() && slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		return agreementOf(w.row(&t)) == different && unsized(w.row(&t))
 	}):

@@ -302,7 +302,9 @@ func (w *recordedWalk) worstIncoming(op *Operator) (worst float64) {
 // gap tells whether an input is not what feeds it, or, where that is not known, off
 // by far more than other inputs of that sort and than anything before.
 func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse float64) bool {
-	if slices.ContainsFunc(calls, func(name string) bool { from := w.named(name); return from != nil && len(from.Outputs) > 0 }) {
+	// Elements tell also of what one side alone computes, as long as nothing before differs.
+	lone := r.Compared && !w.noise && slices.ContainsFunc(calls, func(name string) bool { k, ok := w.place[name]; return ok && w.lone(k) })
+	if !lone && slices.ContainsFunc(calls, func(name string) bool { from := w.named(name); return from != nil && len(from.Outputs) > 0 }) {
 		coarse = max(coarse, w.laid(op, r))
 		return w.apartFromMade(r, coarse) || w.broken(r, r.Recorded.Golden, coarse, func(r *result.Row) *result.Summary { return r.Recorded.Left }) ||
 			w.broken(r, r.Facts.Producer, coarse, func(r *result.Row) *result.Summary { return r.Recorded.Right })

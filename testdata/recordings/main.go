@@ -273,6 +273,9 @@ func (s *score) judge(program, pair, work string) (line string, err error) {
 	return state + " " + said, nil
 }
 
+// fewBeside is how many calls a fault makes at most: one that is scaled by the means over two axes makes eight.
+const fewBeside = 8
+
 // culprits tells of the name of a call whether it is at fault.
 func culprits(pair string, a *answer) (func(name string) bool, error) {
 	left, parents, err := calls(filepath.Join(pair, "left"))
@@ -292,7 +295,7 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 	var first string
 	var beside []call
 	if at := slices.IndexFunc(left, func(c call) bool { before, ok := was[c.name]; return !ok || before != c.content }); at >= 0 {
-		first, beside = left[at].name, left[at:min(at+4, len(left))]
+		first, beside = left[at].name, left[at:min(at+fewBeside, len(left))]
 	}
 	inside := func(name string) bool {
 		for steps := 0; name != "" && steps < 100; steps++ {
@@ -378,7 +381,7 @@ func calls(dir string) (list []call, parents map[string]string, err error) {
 		if json.Unmarshal(all, &c) != nil {
 			c.Output = all // saved by hand
 		}
-		list = append(list, call{name.(string), string(c.Output) + string(c.Input) + string(c.Named), all})
+		list = append(list, call{name.(string), checksums.ReplaceAllString(string(c.Output)+string(c.Input)+string(c.Named), ""), all})
 	}
 	constructed := map[string]any{}
 	if err := load(filepath.Join(filepath.Dir(found[0]), "construct.json"), &constructed); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -397,6 +400,9 @@ func calls(dir string) (list []call, parents map[string]string, err error) {
 	}
 	return list, parents, nil
 }
+
+// checksums are taken later than the rest, of what may have changed by then.
+var checksums = regexp.MustCompile(`"md5":\s*"[^"]*"`)
 
 var beyondJSON = regexp.MustCompile(`([:\[,]\s*)(-?Infinity|NaN)\b`)
 
