@@ -25,30 +25,34 @@ const mostScales = 1 << 22
 // Quantised are numbers and their scales, in the order of their axes.
 type Quantised struct{ Numbers, Scales *Tensor }
 
-// Products are the values of two sides. They are not ok where a part is the same on both sides, cannot be read, or is none of a
-// pair.
-func Products(ctx context.Context, left, right Quantised) (a, b *Tensor, ok bool) {
+// Products are the values of two sides, and the types of their numbers. They are not ok where a part is the same on both sides and the
+// other a number as it is, where both are the same, or what cannot be read or is none of a pair.
+func Products(ctx context.Context, left, right Quantised) (a, b *Tensor, numbers [2]dtype.Type, ok bool) {
 	var sides [2]*Tensor
 	var by [2][]float64
+	bare := false
 	for i, q := range []Quantised{left, right} {
 		if q.Scales.Count > mostScales || q.Scales.Type.Parts() > 1 || q.Numbers.Type.Parts() > 1 {
-			return nil, nil, false
+			return nil, nil, numbers, false
 		}
 		factors, err := q.Scales.numbers(q.Scales.Open(), 0, q.Scales.Count)
 		if err != nil {
-			return nil, nil, false
+			return nil, nil, numbers, false
 		}
-		p, err := scaled.Of(scaled.Tensor{Type: q.Numbers.Type, Shape: q.Numbers.Shape}, scaled.Tensor{Type: q.Scales.Type, Shape: q.Scales.Shape}, factors)
+		p, err := scaled.Of(scaled.Tensor{Type: q.Numbers.Type, Shape: q.Numbers.Shape}, scaled.Tensor{Type: q.Scales.Type, Shape: q.Scales.Shape}, factors, true)
 		if err != nil {
-			return nil, nil, false
+			return nil, nil, numbers, false
 		}
-		by[i] = factors // as numbers by now
+		by[i], numbers[i], bare = factors, p.Type, bare || p.Bare // as numbers by now
 		sides[i] = &Tensor{Type: dtype.Float32, Shape: p.Shape, Count: p.Len(), Open: func() Elements { return &valued{p, q.Numbers, q.Numbers.Open()} }}
 	}
-	if !slices.Equal(nd.WithoutOnes(sides[0].Shape), nd.WithoutOnes(sides[1].Shape)) || slices.Equal(by[0], by[1]) || alike(ctx, left.Numbers, right.Numbers) {
-		return nil, nil, false
+	if !slices.Equal(nd.WithoutOnes(sides[0].Shape), nd.WithoutOnes(sides[1].Shape)) {
+		return nil, nil, numbers, false
 	}
-	return sides[0], sides[1], true
+	if same := slices.Equal(by[0], by[1]); same && !bare || (same || !bare) && alike(ctx, left.Numbers, right.Numbers) {
+		return nil, nil, numbers, false
+	}
+	return sides[0], sides[1], numbers, true
 }
 
 // alike tells whether two tensors hold the same numbers; what cannot be read is the same.
@@ -148,7 +152,7 @@ func (e *engine) products(ctx context.Context, row *result.Row, left *dumpFile, 
 			return false, nil
 		}
 	}
-	a, b, ok := Products(ctx, Quantised{parts[0], parts[1]}, Quantised{parts[2], parts[3]})
+	a, b, types, ok := Products(ctx, Quantised{parts[0], parts[1]}, Quantised{parts[2], parts[3]})
 	if !ok {
 		return false, ctx.Err()
 	}
@@ -156,7 +160,7 @@ func (e *engine) products(ctx context.Context, row *result.Row, left *dumpFile, 
 		return true, err
 	}
 	setTypes(row, t, right.tensor)
-	row.Left.DType, row.Right.DType = numbers.Type, golden[0].typ()
+	row.Left.DType, row.Right.DType = types[0], types[1]
 	row.Add(result.Because(result.TimesScales, row.Tensor()))
 	return true, nil
 }

@@ -58,7 +58,6 @@ func (p *part) scaled(ctx context.Context, x leafPair, u *unit) (left, right *co
 		if data == nil || data.DataName == "" || scales.DataName == "" {
 			return nil, nil, numbers, false, done
 		}
-		numbers[i] = data.Elem
 		for k, of := range []*leaf{data, scales} {
 			t, err := s.open(of)
 			if err != nil {
@@ -68,7 +67,7 @@ func (p *part) scaled(ctx context.Context, x leafPair, u *unit) (left, right *co
 			*[]**compare.Tensor{&q[i].Numbers, &q[i].Scales}[k] = &t.Tensor
 		}
 	}
-	left, right, ok = compare.Products(ctx, q[0], q[1])
+	left, right, numbers, ok = compare.Products(ctx, q[0], q[1])
 	return left, right, numbers, ok, done
 }
 

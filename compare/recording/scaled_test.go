@@ -171,3 +171,64 @@ func TestQuantisedPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestQuantisedBytes: a quantiser that gets the same on both sides and gives float4, two in a byte, and exponents, is good with the same
+// values and other scales; one number with the other sign, or scales twice as large, are its fault, though float4 rounds by as much.
+func TestQuantisedBytes(t *testing.T) {
+	const rows, n = 4, 64
+	float4 := map[float64]byte{1: 2, 2: 4, 3: 5, 4: 6, 6: 7}
+	side := func(kind string) string {
+		dir := filepath.Join(t.TempDir(), "step0", "rank0")
+		if err := os.MkdirAll(filepath.Join(dir, "dump_tensor_data"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		tensor := func(place, typ string, is dtype.Type, shape []int64, raw []byte) string {
+			var b bytes.Buffer
+			if err := torch.Write(&b, is, shape, bytes.NewReader(raw)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "dump_tensor_data", place+".pt"), b.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			dims, _ := json.Marshal(shape)
+			return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.%s", "shape": %s, "Max": null, "Min": null, "Mean": null, "Norm": null, "requires_grad": false, "data_name": "%s.pt"}`, typ, dims, place)
+		}
+		var x, y []byte
+		for i := range rows * n {
+			v := []float64{2, -4, 6, -2, 4, 2, -6, 4}[(i+i/n)%8]
+			x = binary.LittleEndian.AppendUint16(x, uint16(math.Float32bits(float32(v/4))>>16))
+			if kind == "sign" && i == n+2 {
+				v = -v
+			}
+			if kind == "other scales" {
+				v /= 2
+			}
+			if code := float4[math.Abs(v)] | byte(math.Float64bits(v)>>63)<<3; i%2 == 0 {
+				y = append(y, code)
+			} else {
+				y[len(y)-1] |= code << 4
+			}
+		}
+		exponent := byte(125)
+		if kind == "scale" || kind == "other scales" {
+			exponent++
+		}
+		in := func(name string) string { return tensor(name, "bfloat16", dtype.BFloat16, []int64{rows, n}, x) }
+		text := dumpOf("L1", []string{
+			fmt.Sprintf(`"Functional.silu.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, in("Functional.silu.0.forward.input.0"), in("Functional.silu.0.forward.output.0")),
+			fmt.Sprintf(`"NPU.npu_dynamic_mx_quant.0.forward": {"input_args": [%s], "input_kwargs": {}, "output": [%s, %s]}`, in("NPU.npu_dynamic_mx_quant.0.forward.input.0"),
+				tensor("NPU.npu_dynamic_mx_quant.0.forward.output.0", "float4_e2m1fn_x2", dtype.Uint8, []int64{rows, n / 2}, y),
+				tensor("NPU.npu_dynamic_mx_quant.0.forward.output.1", "uint8", dtype.Uint8, []int64{rows, 1, 2}, bytes.Repeat([]byte{exponent}, 2*rows))),
+		})
+		if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(strings.Replace(text, `"statistics"`, `"tensor"`, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	for kind, good := range map[string]bool{"other scales": true, "sign": false, "scale": false} {
+		j := judged(t, side(kind), side(""))
+		if names := rootNames(j); (j.Verdict == verdict.Good) != good || (len(names) == 0) != good {
+			t.Errorf("%s: %v, roots %v", kind, j.Verdict, names)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"precision/compare/result"
+	"precision/dump/dtype"
 	catalogue "precision/op"
 )
 
@@ -324,7 +325,11 @@ func (j *judge) jumps() {
 			if t.checkWord() == checkFollows && !t.Jump.Through {
 				continue // both sides were recomputed: it is what their inputs make of it
 			}
-			if t.Jump.Distance <= 1 && t.Jump.Largest <= 1 && t.Law <= 1 {
+			steps := 0.0
+			if t.Verdict == Good {
+				steps = j.stepsApart(op, t)
+			}
+			if t.Jump.Distance <= 1 && t.Jump.Largest <= 1 && t.Law <= 1 && steps <= 1 {
 				t.Jump.Beyond = false
 				continue // no limit is less
 			}
@@ -346,6 +351,10 @@ func (j *judge) jumps() {
 			}
 			far := look(JumpDistance, t.Jump.Distance)
 			far = look(JumpLargest, t.Jump.Largest) || far
+			if steps > 1 && !far {
+				m := measureOf(r)
+				t.Causes = append(t.Causes, Cause{Kind: JumpLargest, Value: steps, Limit: 1, First: j.worst(&m)})
+			}
 			t.Jump.Beyond = t.Jump.Beyond && far
 			if limit, on := j.profile.limit(Law, s); on && t.Law > limit {
 				t.Causes = append(t.Causes, Cause{Kind: Law, Value: t.Law, Limit: limit, First: -1})
@@ -358,6 +367,44 @@ func (j *judge) jumps() {
 			}
 		}
 	}
+}
+
+// stepsApart is how many steps the worst of quantised numbers is off where what goes in is equal bit by bit: a number halfway
+// between two may become either, and not another one, but for what a kernel that computes more rounds before.
+func (j *judge) stepsApart(op *Operator, t *Tensor) float64 {
+	r := &j.table.Rows[t.Row]
+	is, f := r.Left.DType, &r.Result().Facts
+	if op.row.Traits&catalogue.Quantises == 0 || !r.Compared || !f.Known || f.Differ == 0 || is.Bits() > 8 || is == dtype.Float8E8M0 || j.counts(r) {
+		return 0
+	}
+	rows, known := j.feeding(op)
+	u := 0.0
+	for _, k := range rows {
+		in := &j.table.Rows[k]
+		if in.Recorded != nil && agreementOf(in) == same && !in.Compared {
+			continue
+		}
+		if known = known && in.Compared && in.Result().Facts.BitEqual; !known {
+			break
+		}
+		u = max(u, unit(coarserOf(in)))
+	}
+	if !known || len(rows) == 0 {
+		return 0
+	}
+	x, y, step := math.Abs(f.Worst.X), math.Abs(f.Worst.Y), 1.0
+	if is.IsFloat() {
+		step = is.MinSubnormal()
+	}
+	switch scaled := r.Has(result.TimesScales); {
+	case scaled && is.IsFloat():
+		step = max(step*magnitude(&f.Y)/is.Max(), is.Unit()*(x+y)) // each side rounded by itself
+	case scaled:
+		step = 2 * magnitude(&f.Y) / is.Max() // one may have steps twice as large
+	case is.IsFloat() && f.Worst.X*f.Worst.Y > 0:
+		step = max(step, 2*is.Unit()*min(x, y))
+	}
+	return math.Abs(f.Worst.X-f.Worst.Y) / (step + 4*u*max(x, y))
 }
 
 // leastOrdinary and leastLevels are how many operators tell how noisy they are as a rule: those that compute with

@@ -133,8 +133,15 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 		ok = true
 		u := max(roundedOff(r), halfStep(r))
 		rounding := max(coarsest, u, w.shortOf(op))
-		if r.Has(result.TimesScales) { // as many move by a step as the error is a share of one
-			rounding = max(min(u, math.Sqrt(2*in*u)), w.coarsest(&Operator{Inputs: op.Inputs}))
+		if before, is := w.coarsest(&Operator{Inputs: op.Inputs}), r.Left.DType; r.Has(result.TimesScales) || is.IsFloat() && is.Bits() <= 8 {
+			came := in
+			if is.IsFloat() {
+				came += before // which a kernel may round to within
+			}
+			rounding = max(min(u, math.Sqrt(2*came*u)), before) // as many move by a step as the error is a share of one
+		}
+		if w.stepsApart(op, &op.Outputs[k]) > 1 {
+			return math.Inf(1), true
 		}
 		factor = max(factor, size/((in+rounding*max(1, float64(op.Op.Steps)))*condition))
 	}

@@ -1,6 +1,9 @@
 package verdict_test
 
 import (
+	"encoding/binary"
+	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -8,7 +11,10 @@ import (
 	"precision/compare"
 	"precision/compare/look"
 	"precision/compare/verdict"
+	"precision/dump/dtype"
+	"precision/internal/nd"
 	"precision/testdata/workshop/computed"
+	"precision/testdata/workshop/dumptest"
 )
 
 // TestScaledDumps: numbers and scales that a kernel of GE gives are one value, against golden arrays and against dumps of another
@@ -62,5 +68,142 @@ func TestScaledDumpsByName(t *testing.T) {
 				t.Errorf("%s %s: %v", j.Row(&x).Tensor(), j.Operators[i].Op.Type, x.Verdict)
 			}
 		}
+	}
+}
+
+// codes finds the code of each number in a type of up to eight bits, packed as the type is.
+func codes(t *testing.T, typ dtype.Type, values []float64) (raw []byte) {
+	t.Helper()
+	bits := typ.Bits()
+	all, code := make([]float64, 1<<bits), make([]byte, typ.Bytes(1<<bits))
+	for i := range all {
+		if bits == 4 {
+			code[i/2] |= byte(i) << (4 * (i % 2))
+		} else {
+			code[i] = byte(i)
+		}
+	}
+	dtype.Widen64(typ, all, code)
+	for i, v := range values {
+		c := slices.Index(all, v)
+		if c < 0 {
+			t.Fatalf("%v is no number of %v", v, typ)
+		}
+		if bits == 8 {
+			raw = append(raw, byte(c))
+		} else if i%2 == 0 {
+			raw = append(raw, byte(c))
+		} else {
+			raw[len(raw)-1] |= byte(c) << 4
+		}
+	}
+	return raw
+}
+
+// TestScaledTypes: of every type that quantisers give, kept as dumps of GE have it, two dumps that are the same are good, as are the same
+// values with scales twice as large; a number with the other sign, a scale that alone is twice as large, and a file that is cut
+// short are not.
+func TestScaledTypes(t *testing.T) {
+	const rows, n = 4, 64
+	for _, c := range []struct {
+		name            string
+		numbers, scales dtype.Type // the type of the numbers, of scales
+		kept            dtype.Type // the type of the elements that hold the numbers
+		blocks          []int64    // the shape of the scales
+	}{
+		{"int8 by token", dtype.Int8, dtype.Float32, dtype.Int8, []int64{rows}},
+		{"float8 by 32", dtype.Float8E4M3FN, dtype.Float8E8M0, dtype.Float8E4M3FN, []int64{rows, 1, 2}},
+		{"hifloat8", dtype.HiFloat8, dtype.Float32, dtype.HiFloat8, []int64{1}},
+		{"float4 by 32", dtype.Float4E2M1, dtype.Float8E8M0, dtype.Float4E2M1, []int64{rows, 1, 2}},
+		{"float4 in bytes by 32", dtype.Float4E2M1, dtype.Float8E8M0, dtype.Uint8, []int64{rows, 1, 2}},
+		{"float4 and exponents in bytes", dtype.Float4E2M1, dtype.Uint8, dtype.Uint8, []int64{rows, 1, 2}},
+		{"NVFP4", dtype.Float4E2M1, dtype.Float8E4M3FN, dtype.Float4E2M1, []int64{rows, n / 16}},
+		{"NVFP4 in bytes", dtype.Float4E2M1, dtype.Float8E4M3FN, dtype.Uint8, []int64{rows, n / 16}},
+		{"int4", dtype.Int4, dtype.Float32, dtype.Int4, []int64{rows}},
+		{"int4 in words", dtype.Int4, dtype.Float32, dtype.Int32, []int64{rows}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			even := []float64{2, -4, 6, -2, 4, 2, -6, 4} // their halves are numbers of all types
+			if c.numbers == dtype.HiFloat8 || c.numbers == dtype.Int4 {
+				even = []float64{2, -4, 4, -2, 4, 2, -4, 4}
+			}
+			shape := []int64{rows, n}
+			if c.kept != c.numbers {
+				shape[1] = n * int64(c.numbers.Bits()) / int64(c.kept.Bits())
+			}
+			dump := func(kind string) string {
+				x, q := make([]float32, rows*n), make([]float64, rows*n)
+				scales := make([]float64, nd.Size(c.blocks))
+				for i := range scales {
+					scales[i] = 0.25
+				}
+				for i := range q {
+					q[i] = even[(i+i/n)%len(even)]
+					x[i] = float32(q[i] * 0.25)
+				}
+				switch kind {
+				case "other scales":
+					for i := range q {
+						q[i] /= 2
+					}
+					fallthrough
+				case "scale":
+					for i := range scales {
+						scales[i] *= 2
+					}
+				case "sign":
+					q[n+2] = -q[n+2]
+				}
+				var by []byte
+				switch c.scales {
+				case dtype.Float32:
+					for _, s := range scales {
+						by = binary.LittleEndian.AppendUint32(by, math.Float32bits(float32(s)))
+					}
+				case dtype.Uint8:
+					for _, s := range scales {
+						by = append(by, byte(math.Log2(s)+127))
+					}
+				default:
+					by = codes(t, c.scales, scales)
+				}
+				y := codes(t, c.numbers, q)
+				d := dumptest.Dump{OpName: "quant", Inputs: []dumptest.Tensor{{Type: dumptest.Float32, Format: dumptest.ND, Shape: []int64{rows, n}, Data: dumptest.Floats(x)}},
+					Outputs: []dumptest.Tensor{{Type: int(c.kept), Format: dumptest.ND, Shape: shape, Data: y}, {Type: int(c.scales), Format: dumptest.ND, Shape: c.blocks, Data: by}}}
+				raw := d.Bytes()
+				if kind == "damaged" {
+					raw = raw[:len(raw)-len(by)-len(y)/2]
+				}
+				dir := t.TempDir()
+				if err := os.WriteFile(filepath.Join(dir, "DynamicQuant.quant.1.7.1614717261785536"), raw, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return dir
+			}
+			for kind, good := range map[string]bool{"": true, "other scales": true, "sign": false, "scale": false, "damaged": false} {
+				s, err := compare.Job{Left: dump(kind), Right: dump("")}.Open(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, err := s.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				j, err := look.Judge(t.Context(), s, out.Table, verdict.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if (j.Verdict == verdict.Good) != good {
+					t.Errorf("%s: %v", kind, j.Verdict)
+					for i := range j.Operators {
+						t.Logf("%s %s %+v", j.Operators[i].Op.Name, j.Operators[i].Op.Type, j.Operators[i].Outputs)
+					}
+					for i := range out.Table.Rows {
+						r := &out.Table.Rows[i]
+						t.Logf("%s %v %v compared %t distance %g %v", r.Tensor(), r.Left.DType, r.Shape, r.Compared, r.Result().Facts.Distance, r.Reasons)
+					}
+				}
+			}
+		})
 	}
 }

@@ -142,7 +142,7 @@ func (w *recordedWalk) beyond(op *Operator) bool {
 	})
 	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
-		return agreementOf(r) == different && (exact && r.Left.DType == r.Right.DType && !w.shuffled(op, r) || counted(r.Left.DType)) || w.shows(op, r)
+		return agreementOf(r) == different && (exact && r.Left.DType == r.Right.DType && !w.shuffled(op, r) || counted(r.Left.DType)) || w.stepsApart(op, &t) > 1 || w.shows(op, r)
 	})
 }
 

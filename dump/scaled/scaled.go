@@ -44,8 +44,8 @@ func factor(t dtype.Type, narrow bool) bool {
 }
 
 // Pair finds the numbers and the scales that tensor i belongs to, one of them being i: of the outputs of a quantiser the first numbers
-// have the first scales, and so on. What a kernel takes stands in any order, and pairs are told where shapes and types
-// leave no choice.
+// have the first scales, and so on; those that bytes or words hold several of stand before theirs. What a kernel takes stands in
+// any order, and pairs are told where shapes and types leave no choice.
 func Pair(tensors []Tensor, outputs bool, i int) (numbers, scales int, ok bool) {
 	narrow := slices.ContainsFunc(tensors, func(t Tensor) bool { return Numbers(t.Type) && t.Type.Bits() < 8 })
 	var lists [2][]int
@@ -61,16 +61,16 @@ func Pair(tensors []Tensor, outputs bool, i int) (numbers, scales int, ok bool) 
 		if own, of := tensors[n].Shape, tensors[s].Shape; !outputs && len(own) > 0 && len(of) == 1 && of[0] != 1 && of[0] != own[len(own)-1] && of[0] != nd.Size(own[:len(own)-1]) {
 			return false // a row for all blocks of all tokens would fit too many
 		}
-		_, err := Of(tensors[n], tensors[s], nil)
+		_, err := Of(tensors[n], tensors[s], nil, true)
 		return err == nil
 	}
 	if outputs {
 		for k := range min(len(lists[0]), len(lists[1])) {
-			if n, s := lists[0][k], lists[1][k]; n == i || s == i {
-				return n, s, fits(n, s)
+			if n, s := lists[0][k], lists[1][k]; (n == i || s == i) && fits(n, s) {
+				return n, s, true
 			}
 		}
-		return 0, 0, false
+		return packed(tensors, i)
 	}
 	found := 0
 	for _, n := range lists[0] {
@@ -100,31 +100,56 @@ func Pair(tensors []Tensor, outputs bool, i int) (numbers, scales int, ok bool) 
 	return numbers, scales, true
 }
 
+// packed is Pair of outputs whose numbers are held by bytes or words, at least eight of which have a scale in common.
+func packed(tensors []Tensor, i int) (numbers, scales int, ok bool) {
+	taken := make([]bool, len(tensors))
+	for n, t := range tensors {
+		if _, per := Packed(t.Type); per == 1 || taken[n] {
+			continue
+		}
+		for s := n + 1; s < len(tensors); s++ {
+			if _, err := Of(t, tensors[s], nil, true); err != nil || taken[s] || !factor(tensors[s].Type, true) || nd.Size(tensors[s].Shape) > nd.Size(t.Shape)/2 {
+				continue
+			}
+			if taken[s] = true; n == i || s == i {
+				return n, s, true
+			}
+			break
+		}
+	}
+	return 0, 0, false
+}
+
 // Product is the values that quantised numbers stand for: each times its scale.
 type Product struct {
 	Shape []int64
-	typ   dtype.Type // of the numbers
-	per   int64      // numbers that an element of the tensor holds
-	by    []float64
-	at    func(i int64) int64
+	// Type is that of the numbers. Bare tells that elements say little as they are: they hold several numbers, or exponents of scales,
+	// the least change of which is a factor of two.
+	Type dtype.Type
+	Bare bool
+	per  int64 // numbers that an element of the tensor holds
+	by   []float64
+	at   func(i int64) int64
 }
 
-// Of is the product of numbers and scales; factors are the elements of the scales. An error tells of tensors that are no pair.
-func Of(numbers, scales Tensor, factors []float64) (*Product, error) {
-	p := &Product{Shape: slices.Clone(numbers.Shape), typ: numbers.Type, per: 1, by: factors}
+// Of is the product of numbers and scales; factors are the elements of the scales. Words of 32 bits hold eight numbers if a quantiser
+// gave them, else where shapes do not fit otherwise. An error tells of tensors that are no pair.
+func Of(numbers, scales Tensor, factors []float64, given bool) (*Product, error) {
+	p := &Product{Shape: slices.Clone(numbers.Shape), Type: numbers.Type, per: 1, by: factors}
 	var err error
-	p.at, err = Places(p.Shape, scales.Shape, Powers(p.typ, scales.Type))
-	if unpacked, n := Packed(p.typ); (err != nil || p.typ == dtype.Uint8) && n > 1 && len(p.Shape) > 0 {
-		p.typ, p.per = unpacked, n
+	p.at, err = Places(p.Shape, scales.Shape, Powers(p.Type, scales.Type))
+	if unpacked, n := Packed(p.Type); (err != nil || p.Type == dtype.Uint8 || given) && n > 1 && len(p.Shape) > 0 {
+		p.Type, p.per = unpacked, n
 		p.Shape[len(p.Shape)-1] *= n
-		p.at, err = Places(p.Shape, scales.Shape, Powers(p.typ, scales.Type))
+		p.at, err = Places(p.Shape, scales.Shape, Powers(p.Type, scales.Type))
 	}
 	if err != nil {
 		return nil, err
 	}
+	p.Bare = p.per > 1 || Powers(p.Type, scales.Type)
 	if scales.Type == dtype.Uint8 {
-		if !Powers(p.typ, scales.Type) { // bytes beside whole numbers are no exponents
-			return nil, fmt.Errorf("scales of type %s do not belong to numbers of type %s", scales.Type, p.typ)
+		if !Powers(p.Type, scales.Type) { // bytes beside whole numbers are no exponents
+			return nil, fmt.Errorf("scales of type %s do not belong to numbers of type %s", scales.Type, p.Type)
 		}
 		for i, x := range factors {
 			p.by[i] = math.Exp2(x - 127)
@@ -141,12 +166,12 @@ func (p *Product) Read(dst []byte, first int64, read func(raw []byte, first, n i
 	n := int64(len(dst)) / 4
 	skip := first % (8 * p.per) // elements of less than a byte are read from a whole one on
 	elements := (skip + n + p.per - 1) / p.per
-	raw := make([]byte, (elements*p.per*int64(p.typ.Bits())+7)/8)
+	raw := make([]byte, (elements*p.per*int64(p.Type.Bits())+7)/8)
 	if err := read(raw, (first-skip)/p.per, elements); err != nil {
 		return err
 	}
-	v := make([]float64, len(raw)*max(1, 8/p.typ.Bits()))
-	for i, x := range v[:dtype.Widen64(p.typ, v, raw)][skip : skip+n] {
+	v := make([]float64, len(raw)*max(1, 8/p.Type.Bits()))
+	for i, x := range v[:dtype.Widen64(p.Type, v, raw)][skip : skip+n] {
 		binary.LittleEndian.PutUint32(dst[4*i:], math.Float32bits(float32(x*p.by[p.at(first+int64(i))])))
 	}
 	return nil

@@ -27,7 +27,7 @@ func Scaled(numbers, scales *Array) (made *Array, err error) {
 		for first := int64(0); first < scales.Len(); first += tile {
 			by = append(by, c.elements(first, min(tile, scales.Len()-first))...)
 		}
-		p, err := scaled.Of(scaled.Tensor{Type: numbers.Type, Shape: numbers.Shape}, scaled.Tensor{Type: scales.Type, Shape: scales.Shape}, by)
+		p, err := scaled.Of(scaled.Tensor{Type: numbers.Type, Shape: numbers.Shape}, scaled.Tensor{Type: scales.Type, Shape: scales.Shape}, by, false)
 		if err == nil && p.Len() != numbers.Len() && numbers.viewed {
 			err = fmt.Errorf("%s holds several numbers an element, in another order than they are stored in", numbers.Name)
 		}
