@@ -138,7 +138,7 @@ func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool)
 	a, su := k.arith(), k.sumUnit()
 	d := make([]float64, n)
 	v := newRows(rows, n, func(row int64, x, e, y, b []float64) {
-		failed := grads.Range(row*n, d, nil) != nil
+		grads.Range(row*n, d, nil)
 		terms := make([]num, n)
 		for i := range terms {
 			if terms[i] = exactNum(d[i]); !log {
@@ -156,9 +156,7 @@ func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool)
 				// g·y - y·Σ has two products that may cancel.
 				z.b += 2 * a.u * abs(x[i]) * (abs(d[i]) + abs(sum.y))
 			}
-			if y[i], b[i] = z.y, z.b; failed {
-				b[i] = math.Inf(1)
-			}
+			y[i], b[i] = z.y, z.b
 		}
 	})
 	return k.rowsBack(v, len(y.shape), kept, axes)

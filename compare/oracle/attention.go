@@ -212,7 +212,7 @@ func (t *attention) score(a attended, c int64, q, key []float64, g float64, late
 	return z
 }
 
-func (t *attention) Range(lo int64, y, b []float64) error {
+func (t *attention) Range(lo int64, y, b []float64) {
 	for at := 0; at < len(y); {
 		r := (lo + int64(at)) / t.ev
 		t.row(t.at(r))
@@ -222,17 +222,15 @@ func (t *attention) Range(lo int64, y, b []float64) error {
 		}
 		at += copy(y[at:], t.y[from:])
 	}
-	return nil
 }
 
-func (t *attention) At(idx []int64, y, b []float64) error {
+func (t *attention) At(idx []int64, y, b []float64) {
 	for i, k := range idx {
 		t.row(t.at(k / t.ev))
 		if y[i] = t.y[k%t.ev]; b != nil {
 			b[i] = t.b[k%t.ev]
 		}
 	}
-	return nil
 }
 
 // statistic is a number of each row, repeated in the last axis; at says which row an element belongs to.
@@ -541,7 +539,7 @@ func (k *invocation) tiles(o *operand, key bool) Values {
 	row, at, bytes, one := make([]float64, wide), int64(-1), make([]byte, wide), [1]float64{}
 	return &formula{shape: shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 		if r := i / shape[rank]; r != at {
-			must.Do(o.Range(r*wide, row, nil))
+			o.Range(r*wide, row, nil)
 			for j, x := range row {
 				bytes[j] = byte(int8(x))
 			}
@@ -1051,7 +1049,7 @@ func (k *invocation) pagesOf(v Values, table *operand, heads, size int64, length
 	shape[0] = int64(len(used))
 	d := &dense{shape: shape, y: make([]float64, per*int64(len(used))), exact: true}
 	for i, p := range used {
-		must.Do(h.v.Range(p*per, d.y[int64(i)*per:][:per], nil))
+		h.v.Range(p*per, d.y[int64(i)*per:][:per], nil)
 	}
 	row := h.row
 	h.v, h.batches, h.row = d, int64(len(lengths)), func(b, n, i int64) int64 { return row(pages[b][i/size], n, i%size) }
@@ -1330,7 +1328,7 @@ func (k *invocation) hide(t *attention, s sequences, before, after string) {
 			refuseIf(n < 2 || count(mask.shape) == 0, ShapesDiffer, mask.shape)
 			var corner [2]float64
 			w := mask.shape[n-1]
-			must.Do(mask.At([]int64{0, min(1, w-1)}, corner[:], nil))
+			mask.At([]int64{0, min(1, w-1)}, corner[:], nil)
 			refuseIf(corner[0] != 0 || w > 1 && corner[1] == 0, Unsupported, "a mask of sparse_mode "+itoa(int(mode))+" that is no upper triangle")
 		}
 		switch mode {

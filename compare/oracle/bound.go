@@ -582,7 +582,7 @@ func sameElements(a, b *operand) bool {
 	n := a.view.Len()
 	for lo := int64(0); lo < n; lo += tile {
 		k := min(tile, n-lo)
-		if a.Range(lo, x[:k], nil) != nil || b.Range(lo, y[:k], nil) != nil {
+		if !reads(a, lo, x[:k]) || !reads(b, lo, y[:k]) {
 			return false
 		}
 		for i := range k {
@@ -736,7 +736,7 @@ func (b *bound) judgeMended(f *Finding, was *argument, full bool) {
 func (b *bound) follows(was, now *operand, index int) bool {
 	n := min(count(was.shape), sampled)
 	old, new := make([]float64, n), make([]float64, n)
-	if n == 0 || was.Range(0, old, nil) != nil || now.Range(0, new, nil) != nil {
+	if n == 0 || !reads(was, 0, old) || !reads(now, 0, new) {
 		return false
 	}
 	seen, there := map[float64]int{}, map[float64]bool{}
@@ -767,7 +767,7 @@ func (b *bound) follows(was, now *operand, index int) bool {
 		return false
 	}
 	want := make([]float64, n)
-	if readings[0].out(index).Range(0, want, nil) != nil {
+	if !reads(readings[0].out(index), 0, want) {
 		return false
 	}
 	p := precisionFor(now.numeric())

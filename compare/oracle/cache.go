@@ -23,10 +23,8 @@ func (p *patched) Shape() []int64 { return p.in.Shape() }
 func (p *patched) Exact() bool    { return p.exact }
 
 // Places that lie in lo … lo+len(y) are found by bisection; the rest stays as it was before the call.
-func (p *patched) Range(lo int64, y, b []float64) error {
-	if err := p.in.Range(lo, y, b); err != nil {
-		return err
-	}
+func (p *patched) Range(lo int64, y, b []float64) {
+	p.in.Range(lo, y, b)
 	for i := sort.Search(len(p.to), func(i int) bool { return p.to[i] >= lo }); i < len(p.to) && p.to[i] < lo+int64(len(y)); i++ {
 		at := p.to[i] - lo
 		if p.from[i] < 0 {
@@ -39,14 +37,11 @@ func (p *patched) Range(lo int64, y, b []float64) error {
 		if b != nil {
 			bound = b[at : at+1]
 		}
-		if err := p.src.Range(p.from[i], y[at:at+1], bound); err != nil {
-			return err
-		}
+		p.src.Range(p.from[i], y[at:at+1], bound)
 	}
-	return nil
 }
 
-func (p *patched) At(idx []int64, y, b []float64) error { return oneByOne(p, idx, y, b) }
+func (p *patched) At(idx []int64, y, b []float64) { oneByOne(p, idx, y, b) }
 
 // patch puts the rows of src, of so many elements, in places of a tensor: place gives that of an element of a row. rows are where
 // they go: those below 0 go nowhere, and which of several for the same place is left there is not said.

@@ -520,8 +520,8 @@ func (a *argument) number() (float64, bool) {
 	case a.tensor():
 		if a.op != nil && count(a.op.shape) == 1 {
 			var y [1]float64
-			err := a.op.Range(0, y[:], nil)
-			return y[0], err == nil
+			ok := reads(a.op, 0, y[:])
+			return y[0], ok
 		}
 	case a.v.Kind == msprobe.Scalar || a.v.Kind == msprobe.Bare:
 		if a.v.Value.Kind != msprobe.Text {

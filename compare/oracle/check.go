@@ -80,7 +80,7 @@ func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
 		default:
 			c := checker{file: r.Path, call: call, index: i, rec: call.outs[i], full: s.Full, keep: s.Keep, golden: s.Golden, earlier: s.Earlier}
 			if s.Golden != nil && s.Golden.brief {
-				if best, err := c.likeliest(readings); err == nil {
+				if best, err := must.Of(func() Reading { return c.likeliest(readings) }); err == nil {
 					c.follow(f, best)
 				}
 				continue
@@ -261,7 +261,7 @@ func roundedNumber(v Values) bool {
 func (c *checker) various() bool {
 	const looked = 64
 	idx, found := thinned(samples(c.rec.shape, nil), looked), make([]float64, looked)
-	if c.rec.At(idx, found, nil) != nil {
+	if !readsAt(c.rec, idx, found) {
 		return false
 	}
 	slices.Sort(found)
@@ -347,7 +347,7 @@ func (c *checker) mildest(readings []Reading, idx []int64) (least *judge) {
 			continue
 		}
 		k := newJudge(c.rec.numeric(), isExact(v))
-		if c.at(v, idx, k) == nil && (least == nil || k.beyond < least.beyond) {
+		if must.Try(func() { c.at(v, idx, k) }) == nil && (least == nil || k.beyond < least.beyond) {
 			least = k
 		}
 	}
@@ -395,10 +395,8 @@ const mostTried = 512
 // tried looks at a sample under every reading: in which order they explain it, and how many
 // elements each leaves. Where the first leaves none it comes alone, unless all are asked for.
 // 512 places at most. What leaves nothing beyond and judges something comes first, then what judges nothing.
-func (c *checker) tried(readings []Reading, all bool) (order []int, beyond []int64, err error) {
-	if err := c.scan(); err != nil {
-		return nil, nil, err
-	}
+func (c *checker) tried(readings []Reading, all bool) (order []int, beyond []int64) {
+	c.scan()
 	idx := samples(c.rec.shape, c.ext.places())
 	for len(idx) > mostTried {
 		idx = thinned(idx, mostTried)
@@ -406,9 +404,7 @@ func (c *checker) tried(readings []Reading, all bool) (order []int, beyond []int
 	var judged []bool
 	for i, r := range readings {
 		j := newJudge(c.rec.numeric(), isExact(r.out(c.index)))
-		if err := c.at(r.out(c.index), idx, j); err != nil {
-			return nil, nil, err
-		}
+		c.at(r.out(c.index), idx, j)
 		order, beyond, judged = append(order, i), append(beyond, j.beyond), append(judged, j.judged > 0)
 		if i == 0 && !all && beyond[0] == 0 && judged[0] {
 			break
@@ -422,54 +418,41 @@ func (c *checker) tried(readings []Reading, all bool) (order []int, beyond []int
 		}
 		return cmp.Compare(toNumber(judged[b]), toNumber(judged[a]))
 	})
-	return order, beyond, nil
+	return order, beyond
 }
 
 // likeliest is a reading that explains a sample of an output.
-func (c *checker) likeliest(readings []Reading) (Reading, error) {
+func (c *checker) likeliest(readings []Reading) Reading {
 	for _, r := range readings {
-		if v := r.out(c.index); v == nil || !sameCount(v.Shape(), c.rec.shape) {
-			return Reading{}, refuse(OutputCount, len(c.call.outs), len(r.Out))
-		}
+		v := r.out(c.index)
+		refuseIf(v == nil || !sameCount(v.Shape(), c.rec.shape), OutputCount, len(c.call.outs), len(r.Out))
 	}
-	order, beyond, err := c.tried(readings, false)
-	if err == nil && beyond[order[0]] > 0 {
-		err = refuse(NotJudged, beyond[order[0]])
-	}
-	if err != nil {
-		return Reading{}, err
-	}
-	return readings[order[0]], nil
+	order, beyond := c.tried(readings, false)
+	refuseIf(beyond[order[0]] > 0, NotJudged, beyond[order[0]])
+	return readings[order[0]]
 }
 
 // best judges the output by the reading that explains it best: first on a few
 // elements by each, then on all; and if it does not explain these, by the
 // others too.
-func (c *checker) best(readings []Reading) (Reading, *judge, error) {
+func (c *checker) best(readings []Reading) (best Reading, first *judge, err error) {
+	defer must.Catch(&err)
 	for _, r := range readings {
-		if v := r.out(c.index); !sameCount(v.Shape(), c.rec.shape) {
-			return Reading{}, nil, refuse(ShapeComputed, shapeText(v.Shape()), shapeText(c.rec.shape))
-		}
+		v := r.out(c.index)
+		refuseIf(!sameCount(v.Shape(), c.rec.shape), ShapeComputed, v.Shape(), c.rec.shape)
 	}
 	order := []int{0}
 	beyond := []int64{0}
 	if len(readings) > 1 {
-		var err error
-		if order, beyond, err = c.tried(readings, false); err != nil {
-			return Reading{}, nil, err
-		}
+		order, beyond = c.tried(readings, false)
 	}
-	var first *judge
 	which := order[0]
 	for i := 0; i < len(order); i++ {
 		k := order[i]
 		if i > 0 && beyond[k] > 0 {
 			break // what does not explain a few elements does not explain all
 		}
-		j, err := c.judge(readings[k].out(c.index))
-		if err != nil {
-			return Reading{}, nil, err
-		}
+		j := c.judge(readings[k].out(c.index))
 		if first == nil || j.beyond < first.beyond || j.beyond == 0 && first.judged == 0 && j.judged > 0 {
 			first, which = j, k
 		}
@@ -477,9 +460,7 @@ func (c *checker) best(readings []Reading) (Reading, *judge, error) {
 			break
 		}
 		if len(order) < len(readings) {
-			if order, beyond, err = c.tried(readings, true); err != nil {
-				return Reading{}, nil, err
-			}
+			order, beyond = c.tried(readings, true)
 		}
 	}
 	return readings[which], first, nil
@@ -499,7 +480,7 @@ func thinned(idx []int64, n int) []int64 {
 // allows.
 // Narrow types are screened in float32 where that is quick; what costs no more than mostMultiplied is judged whole in
 // float64, anything else by a sample.
-func (c *checker) judge(v Values) (*judge, error) {
+func (c *checker) judge(v Values) *judge {
 	j := newJudge(c.rec.numeric(), isExact(v))
 	if t := c.call.terms; t > 0 && c.call.narrow == 0 && !c.call.env.HalfFunctions {
 		j.unlikely = gamma(6*math.Sqrt(t), u32) / gamma(t, u32)
@@ -507,24 +488,24 @@ func (c *checker) judge(v Values) (*judge, error) {
 	n := c.rec.view.Len()
 	work := cost(v) * float64(n)
 	narrow := c.rec.numeric() == dtype.Float16 || c.rec.numeric() == dtype.BFloat16
-	var err error
 	switch {
 	case !c.full && narrow && !j.exact && work <= mostScreened && isFast(v):
-		err = c.screen(v, j)
+		c.screen(v, j)
 	case work <= mostMultiplied || c.full && work <= mostFull:
-		if err = c.all(v, j); tooLarge(err) {
-			u := j.unlikely
-			j = newJudge(c.rec.numeric(), isExact(v))
-			j.unlikely = u
-			err = c.sampled(v, j)
+		err := must.Try(func() { c.all(v, j) })
+		if err == nil || reasonOf(err).Kind != TooLarge {
+			must.Do(err)
+			break
 		}
+		u := j.unlikely
+		j = newJudge(c.rec.numeric(), isExact(v))
+		j.unlikely = u
+		c.sampled(v, j)
 	default:
-		err = c.sampled(v, j)
+		c.sampled(v, j)
 	}
-	return j, err
+	return j
 }
-
-func tooLarge(err error) bool { return err != nil && reasonOf(err).Kind == TooLarge }
 
 func sameCount(a, b []int64) bool { return count(a) == count(b) }
 
@@ -539,7 +520,7 @@ func step(v Values) int64 {
 }
 
 // all judges every element.
-func (c *checker) all(v Values, j *judge) error {
+func (c *checker) all(v Values, j *judge) {
 	n, size := c.rec.view.Len(), step(v)
 	size = min(size, n)
 	kept := buffers64.Get().(*[3][]float64)
@@ -550,76 +531,56 @@ func (c *checker) all(v Values, j *judge) error {
 	y, b, found := kept[0], kept[1], kept[2]
 	for lo := int64(0); lo < n; lo += size {
 		k := min(size, n-lo)
-		if err := c.rec.Range(lo, found[:k], nil); err != nil {
-			return err
-		}
-		if err := v.Range(lo, y[:k], b[:k]); err != nil {
-			return err
-		}
+		c.rec.Range(lo, found[:k], nil)
+		v.Range(lo, y[:k], b[:k])
 		for i := range k {
 			j.element(lo+i, found[i], y[i], b[i])
 		}
 	}
-	return nil
 }
 
 // at judges some elements.
-func (c *checker) at(v Values, idx []int64, j *judge) error {
+func (c *checker) at(v Values, idx []int64, j *judge) {
 	y, b, found := make([]float64, len(idx)), make([]float64, len(idx)), make([]float64, len(idx))
-	if err := c.rec.At(idx, found, nil); err != nil {
-		return err
-	}
-	if err := v.At(idx, y, b); err != nil {
-		return err
-	}
+	c.rec.At(idx, found, nil)
+	v.At(idx, y, b)
 	for i, k := range idx {
 		j.element(k, found[i], y[i], b[i])
 	}
-	return nil
 }
 
 // scan looks for the extreme numbers among all that were recorded.
-func (c *checker) scan() error {
+func (c *checker) scan() {
 	if c.ext.rng != nil {
-		return nil
+		return
 	}
 	n := c.rec.view.Len()
 	c.buf = grow(c.buf, int(min(n, slab)))
 	for lo := int64(0); lo < n; lo += slab {
 		part := c.buf[:min(slab, n-lo)]
-		if err := c.rec.Range(lo, part, nil); err != nil {
-			return err
-		}
+		c.rec.Range(lo, part, nil)
 		c.ext.add(lo, part)
 	}
-	return nil
 }
 
 // sampled judges a sample, and the sums of rows with random signs where the
 // output is a product of matrices.
-func (c *checker) sampled(v Values, j *judge) error {
-	if err := c.scan(); err != nil {
-		return err
-	}
+func (c *checker) sampled(v Values, j *judge) {
+	c.scan()
 	if x := asMatmul(v); x != nil && x.rows > 0 && x.cols > 0 && x.cols <= maxDense && x.k <= maxDense {
-		if err := x.open(); err != nil {
-			return err
-		}
+		x.open()
 		if !x.held {
-			if err := c.judgeRows(x, c.sampledRows(x), j); err != nil {
-				return err
-			}
-			return c.sumRows(v, j)
+			c.judgeRows(x, c.sampledRows(x), j)
+			c.sumRows(v, j)
+			return
 		}
 	}
 	idx := samples(c.rec.shape, c.ext.places())
 	if most := int(max(mostRechecked/alone(v), 64)); len(idx) > most {
 		idx = thinned(idx, most)
 	}
-	if err := c.at(v, idx, j); err != nil {
-		return err
-	}
-	return c.sumRows(v, j)
+	c.at(v, idx, j)
+	c.sumRows(v, j)
 }
 
 // buffers are what screen computes in, buffers64 what all does, kept from one output to the next.

@@ -92,9 +92,7 @@ func TestRowSums(t *testing.T) {
 			}},
 		} {
 			check, v, j := matrixCase(t, m, k, n, transposed, c.change)
-			if err := check.sumRows(v, j); err != nil {
-				t.Fatal(err)
-			}
+			check.sumRows(v, j)
 			if j.sums != m || j.sumsBeyond < c.least || c.least == 0 && j.sumsBeyond > 0 {
 				t.Errorf("%s, transposed %v: %d of %d sums beyond their bound", c.name, transposed, j.sumsBeyond, j.sums)
 			}
@@ -122,9 +120,7 @@ func TestSampled(t *testing.T) {
 		{"last row", true, func(y []float32) { clear(y[63*96:]) }},
 	} {
 		check, v, j := matrixCase(t, 64, 100, 96, false, c.change)
-		if err := check.sampled(v, j); err != nil {
-			t.Fatal(err)
-		}
+		check.sampled(v, j)
 		if (j.beyond > 0) != c.wrong || j.looked == 64*96 {
 			t.Errorf("%s: %d beyond their bound of %d", c.name, j.beyond, j.looked)
 		}

@@ -57,21 +57,18 @@ type goldenSide struct {
 }
 
 // kept is v as an operand like a recorded one, in memory; nil if it is too large.
-func kept(v Values, like *operand, typ dtype.Type) (*operand, error) {
+func kept(v Values, like *operand, typ dtype.Type) (o *operand, err error) {
+	defer must.Catch(&err)
 	n := count(v.Shape())
-	if n != count(like.shape) || n > maxHeld || !typ.FitsFloat32() && n > maxHeld/2 {
-		return nil, refuse(TooLarge, n, maxHeld)
-	}
-	o := inMemory(like.name, typ, like.shape)
+	refuseIf(n != count(like.shape) || n > maxHeld || !typ.FitsFloat32() && n > maxHeld/2, TooLarge, n, maxHeld)
+	o = inMemory(like.name, typ, like.shape)
 	o.axes = like.axes
 	size := min(step(v), n)
 	y := make([]float64, size)
 	b := make([]float64, size)
 	for lo := int64(0); lo < n; lo += size {
 		part := y[:min(size, n-lo)]
-		if err := v.Range(lo, part, b[:len(part)]); err != nil {
-			return nil, err
-		}
+		v.Range(lo, part, b[:len(part)])
 		if o.f64 != nil {
 			copy(o.f64[lo:], part)
 			continue
@@ -104,8 +101,9 @@ func (g *goldenSide) tensor(op string, input bool, index int, like *operand) *op
 
 // inputs puts golden inputs in place of those of a recorded call. Where there is no array
 // what a kernel computes is recomputed, and what none computes is the device's.
-func (g *goldenSide) inputs(c *Call, made int) (*Call, error) {
-	out := &Call{Op: c.Op, Type: c.Type, names: c.names, attrs: c.attrs, slots: slices.Clone(c.slots), outs: slices.Clone(c.outs)}
+func (g *goldenSide) inputs(c *Call, made int) (out *Call, err error) {
+	defer must.Catch(&err)
+	out = &Call{Op: c.Op, Type: c.Type, names: c.names, attrs: c.attrs, slots: slices.Clone(c.slots), outs: slices.Clone(c.outs)}
 	k := 0
 	for slot, like := range c.slots {
 		if like == nil {
@@ -113,10 +111,7 @@ func (g *goldenSide) inputs(c *Call, made int) (*Call, error) {
 		}
 		o := g.tensor(c.Op.Name, true, k, like)
 		if o == nil {
-			var err error
-			if o, err = g.made(c, k, like, made); err != nil {
-				return nil, err
-			}
+			o = g.made(c, k, like, made)
 		}
 		if o == like && (like.typ.IsFloat() || o.view.Len() > maxRank) { // lists of axes are attributes
 			g.device++
@@ -142,47 +137,25 @@ func (g *goldenSide) inputs(c *Call, made int) (*Call, error) {
 
 // made is an input of which there is no golden array: the device's where no kernel computes
 // it, else what its operator makes of golden inputs.
-func (g *goldenSide) made(c *Call, input int, like *operand, steps int) (*operand, error) {
+func (g *goldenSide) made(c *Call, input int, like *operand, steps int) *operand {
 	rule := g.Rules.Op(c.Op.Name)
-	if rule == nil {
-		return nil, refuse(NotInGraph)
-	}
+	refuseIf(rule == nil, NotInGraph)
 	producer, index, err := g.Rules.Producer(rule, input)
-	if err != nil {
-		return nil, refuse(NoInput, itoa(input))
-	}
+	refuseIf(err != nil, NoInput, itoa(input))
 	if skipped[producer.Type] {
-		return like, nil
+		return like
 	}
 	rec := g.Dumps.Op(producer.Name)
-	if rec == nil || steps <= 0 || producer.Op == nil || producer.Filtered {
-		return nil, refuse(NoInput, itoa(input))
-	}
-	r, err := rec.Newest().Open()
-	if err != nil {
-		return nil, err
-	}
+	refuseIf(rec == nil || steps <= 0 || producer.Op == nil || producer.Filtered, NoInput, itoa(input))
+	r := must.Get(rec.Newest().Open())
 	defer r.Close()
 	call, bad, err := newCall(producer.Op, r, Environment{})
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	defer call.release()
-	if index >= len(call.outs) || bad[index] != nil {
-		return nil, refuse(NoOutput)
-	}
-	golden, err := g.inputs(call, steps-1)
-	if err != nil {
-		return nil, err
-	}
-	v, err := golden.reading(call, index)
-	if err != nil {
-		return nil, err
-	}
-	if !sameShape(v.Shape(), like.shape) {
-		return nil, refuse(ShapesDiffer, shapeText(v.Shape(), like.shape))
-	}
-	return kept(reshape(v, like.shape), like, wide(like.typ))
+	refuseIf(index >= len(call.outs) || bad[index] != nil, NoOutput)
+	v := must.Get(must.Get(g.inputs(call, steps-1)).reading(call, index))
+	refuseIf(!sameShape(v.Shape(), like.shape), ShapesDiffer, v.Shape(), like.shape)
+	return must.Get(kept(reshape(v, like.shape), like, wide(like.typ)))
 }
 
 // wide is the type in which the framework has what the device keeps in a narrow one. What has eight bits or fewer was quantised,
@@ -195,27 +168,18 @@ func wide(t dtype.Type) dtype.Type {
 }
 
 // reading is an output of a golden call by the reading that explains the device's best.
-func (c *Call) reading(device *Call, index int) (Values, error) {
-	readings, err := c.readings()
-	if err != nil {
-		return nil, err
-	}
+func (c *Call) reading(device *Call, index int) (v Values, err error) {
+	defer must.Catch(&err)
+	readings := must.Get(c.readings())
 	at := 0
 	if len(readings) > 1 {
-		own, err := device.readings()
-		if err != nil {
-			return nil, err
-		}
 		judging := checker{call: device, index: index, rec: device.outs[index]}
-		best, _, err := judging.best(own)
-		if err != nil {
-			return nil, err
-		}
+		best, _, err := judging.best(must.Get(device.readings()))
+		must.Do(err)
 		at = slices.IndexFunc(readings, func(r Reading) bool { return r.title() == best.title() })
 	}
-	if at < 0 || readings[at].out(index) == nil || cost(readings[at].out(index))*float64(count(readings[at].out(index).Shape())) > mostScreened {
-		return nil, refuse(OutputCount, len(device.outs), len(readings[0].Out))
-	}
+	refuseIf(at < 0 || readings[at].out(index) == nil || cost(readings[at].out(index))*float64(count(readings[at].out(index).Shape())) > mostScreened,
+		OutputCount, len(device.outs), len(readings[0].Out))
 	return readings[at].out(index), nil
 }
 
@@ -274,9 +238,10 @@ type following struct {
 }
 
 // values are those of v at the places that are looked at.
-func (w *following) values(v Values) ([]float64, []float64, error) {
-	y, b := make([]float64, len(w.idx)), make([]float64, len(w.idx))
-	return y, b, v.At(w.idx, y, b)
+func (w *following) values(v Values) (y, b []float64) {
+	y, b = make([]float64, len(w.idx)), make([]float64, len(w.idx))
+	v.At(w.idx, y, b)
+	return y, b
 }
 
 // follow recomputes the golden side of an output that its own inputs explain. A defect here
@@ -301,26 +266,15 @@ func (c *checker) follow(f *Finding, best Reading) {
 	if w.want = g.tensor(name, false, c.index, c.rec); w.want == nil {
 		return
 	}
-	var err error
-	if w.call, err = g.inputs(c.call, mostMade); err != nil {
-		return
-	}
-	readings, err := w.call.readings()
-	if err != nil {
-		return
-	}
+	w.call = must.Get(g.inputs(c.call, mostMade))
+	readings := must.Get(w.call.readings())
 	at := slices.IndexFunc(readings, func(r Reading) bool { return r.title() == best.title() })
 	if at < 0 || readings[at].out(c.index) == nil || !sameCount(readings[at].out(c.index).Shape(), c.rec.shape) {
 		return
 	}
 	v := readings[at].out(c.index)
-	if w.look(v) != nil {
-		return
-	}
-	y, b, err := w.values(v)
-	if err != nil {
-		return
-	}
+	w.look(v)
+	y, b := w.values(v)
 	left := apartOf(y, w.was)
 	f.Apart = left.rms()
 	j := newJudge(w.want.numeric(), isExact(v))
@@ -380,7 +334,7 @@ func (c *checker) unread(f *Finding) {
 
 // look chooses the places that are looked at: a sample, and where device and golden are
 // furthest apart.
-func (w *following) look(v Values) error {
+func (w *following) look(v Values) {
 	n := w.rec.view.Len()
 	w.idx = w.places(v)
 	if int64(len(w.idx)) < n {
@@ -389,12 +343,8 @@ func (w *following) look(v Values) error {
 		x, y := make([]float64, size), make([]float64, size)
 		for lo := int64(0); lo < n; lo += size {
 			k := min(size, n-lo)
-			if err := w.rec.Range(lo, x[:k], nil); err != nil {
-				return err
-			}
-			if err := w.want.Range(lo, y[:k], nil); err != nil {
-				return err
-			}
+			w.rec.Range(lo, x[:k], nil)
+			w.want.Range(lo, y[:k], nil)
 			for i := range k {
 				x[i] -= y[i]
 			}
@@ -403,14 +353,9 @@ func (w *following) look(v Values) error {
 		w.idx = sortedUnique(append(w.idx, far.places()...))
 	}
 	w.found, w.was = make([]float64, len(w.idx)), make([]float64, len(w.idx))
-	if err := w.rec.At(w.idx, w.found, nil); err != nil {
-		return err
-	}
-	if err := w.want.At(w.idx, w.was, nil); err != nil {
-		return err
-	}
+	w.rec.At(w.idx, w.found, nil)
+	w.want.At(w.idx, w.was, nil)
 	w.whole = apartOf(w.found, w.was)
-	return nil
 }
 
 // forms looks for another reading of the operator that golden follows from.
@@ -433,8 +378,8 @@ func (w *following) explains(v Values, left apart) bool {
 	if v == nil || !sameCount(v.Shape(), w.rec.shape) {
 		return false
 	}
-	y, _, err := w.values(v)
-	return err == nil && apartOf(y, w.was).within(explainedShare, left)
+	var y []float64
+	return must.Try(func() { y, _ = w.values(v) }) == nil && apartOf(y, w.was).within(explainedShare, left)
 }
 
 // parts looks whether golden follows without a part of the operator.
@@ -483,7 +428,7 @@ func (w *following) function(v Values) bool {
 		return false
 	}
 	x := make([]float64, len(w.idx))
-	if in[0].At(w.idx, x, nil) != nil {
+	if !readsAt(in[0], w.idx, x) {
 		return false
 	}
 	order := inOrder(len(x))
@@ -566,24 +511,14 @@ func (w *following) ask(r reader, should *operand) int {
 		if out == nil || w.g.tensorless(r.op.Name, i) {
 			continue
 		}
-		with, err := call.reading(device, i)
-		if err != nil {
-			continue
-		}
-		without, err := other.reading(device, i)
-		if err != nil {
-			continue
-		}
 		judging := following{checker: &checker{call: device, index: i, rec: out}, g: w.g, want: call.outs[i]}
-		if judging.look(with) != nil {
-			continue
-		}
-		x, _, err := judging.values(with)
-		if err != nil {
-			continue
-		}
-		y, _, err := judging.values(without)
-		if err != nil {
+		var x, y []float64
+		if must.Try(func() {
+			with, without := must.Get(call.reading(device, i)), must.Get(other.reading(device, i))
+			judging.look(with)
+			x, _ = judging.values(with)
+			y, _ = judging.values(without)
+		}) != nil {
 			continue
 		}
 		between, fromIt, fromOther := apartOf(x, y), apartOf(x, judging.was), apartOf(y, judging.was)
@@ -668,7 +603,7 @@ func (w *following) isOf(rec *dump.Op, op *fusion.Op) (is, missing bool) {
 	}
 	for _, idx := range [][]int64{w.idx[:min(len(w.idx), 64)], w.idx} {
 		y := make([]float64, len(idx))
-		if o.At(idx, y, nil) != nil || !rounded(w.was[:len(idx)], y) {
+		if !readsAt(o, idx, y) || !rounded(w.was[:len(idx)], y) {
 			return false, false
 		}
 		if len(idx) < len(w.idx) {
@@ -680,7 +615,7 @@ func (w *following) isOf(rec *dump.Op, op *fusion.Op) (is, missing bool) {
 		}
 		defer file.Close()
 		z := make([]float64, len(idx))
-		return true, own.At(idx, z, nil) == nil && !rounded(z, y)
+		return true, readsAt(own, idx, z) && !rounded(z, y)
 	}
 	return false, false
 }
@@ -783,8 +718,8 @@ func (w *following) off(t *attribute) (best apart, ok bool) {
 		if v == nil || !sameCount(v.Shape(), w.rec.shape) {
 			continue
 		}
-		y, _, err := w.values(v)
-		if err != nil {
+		var y []float64
+		if must.Try(func() { y, _ = w.values(v) }) != nil {
 			continue
 		}
 		if a := apartOf(y, w.was); !ok || a.odd < best.odd || a.odd == best.odd && a.sum < best.sum {
@@ -950,10 +885,7 @@ func (few *following) bySlope(key string, was float64) (float64, bool) {
 		if err != nil || readings[0].out(few.index) == nil || !sameCount(readings[0].out(few.index).Shape(), few.rec.shape) {
 			return nil
 		}
-		y, _, err := few.values(readings[0].out(few.index))
-		if err != nil {
-			return nil
-		}
+		y, _ := must.Of(func() []float64 { y, _ := few.values(readings[0].out(few.index)); return y })
 		return y
 	}
 	x := was
@@ -1256,7 +1188,7 @@ func (c *checker) split(f *Finding, best Reading) {
 	idx := c.places(v)
 	n := len(idx)
 	y, b, found, want := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	if v.At(idx, y, b) != nil || c.rec.At(idx, found, nil) != nil || golden.At(idx, want, nil) != nil {
+	if must.Try(func() { v.At(idx, y, b) }) != nil || !readsAt(c.rec, idx, found) || !readsAt(golden, idx, want) {
 		return
 	}
 	var whole, local, inherited, size, used float64
@@ -1324,7 +1256,7 @@ func (c *checker) inputError() float64 {
 			}
 		}
 		found, want := make([]float64, len(idx)), make([]float64, len(idx))
-		if o.At(idx, found, nil) == nil && golden.At(idx, want, nil) == nil {
+		if readsAt(o, idx, found) && readsAt(golden, idx, want) {
 			off, size := 0.0, 0.0
 			for k := range idx {
 				if t := found[k] + want[k]; !math.IsNaN(t) && !math.IsInf(t, 0) {

@@ -665,26 +665,23 @@ func (p *pointwise) fast() bool {
 	return !slices.ContainsFunc(p.in, func(v Values) bool { return !isFast(v) })
 }
 
-func (p *pointwise) Range32(lo int64, y []float32) error {
+func (p *pointwise) Range32(lo int64, y []float32) {
 	for i, v := range p.in {
 		p.x32[i] = grow(p.x32[i], len(y))
-		if err := v.(float32er).Range32(lo, p.x32[i]); err != nil {
-			return err
-		}
+		v.(float32er).Range32(lo, p.x32[i])
 	}
 	p.f32(p.x32, y)
-	return nil
 }
 
-func (p *pointwise) Range(lo int64, y, b []float64) error {
-	return p.run(y, b, func(v Values, y, b []float64) error { return v.Range(lo, y, b) })
+func (p *pointwise) Range(lo int64, y, b []float64) {
+	p.run(y, b, func(v Values, y, b []float64) { v.Range(lo, y, b) })
 }
 
-func (p *pointwise) At(idx []int64, y, b []float64) error {
-	return p.run(y, b, func(v Values, y, b []float64) error { return v.At(idx, y, b) })
+func (p *pointwise) At(idx []int64, y, b []float64) {
+	p.run(y, b, func(v Values, y, b []float64) { v.At(idx, y, b) })
 }
 
-func (p *pointwise) run(y, b []float64, get func(v Values, y, b []float64) error) error {
+func (p *pointwise) run(y, b []float64, get func(v Values, y, b []float64)) {
 	for i, v := range p.in {
 		p.x[i] = grow(p.x[i], len(y))
 		if b != nil {
@@ -692,12 +689,9 @@ func (p *pointwise) run(y, b []float64, get func(v Values, y, b []float64) error
 		} else {
 			p.e[i] = nil
 		}
-		if err := get(v, p.x[i], p.e[i]); err != nil {
-			return err
-		}
+		get(v, p.x[i], p.e[i])
 	}
 	p.f(p.x, p.e, y, b)
-	return nil
 }
 
 // exactly makes a kernel of a function whose result has no error when its
@@ -728,17 +722,20 @@ func (r *rounded) Cost() float64 { return cost(r.Values) }
 func (r *rounded) Align() int64  { return align(r.Values) }
 func (r *rounded) fast() bool    { return isFast(r.Values) }
 
-func (r *rounded) Range32(lo int64, y []float32) error { return r.Values.(float32er).Range32(lo, y) }
+func (r *rounded) Range32(lo int64, y []float32) { r.Values.(float32er).Range32(lo, y) }
 
-func (r *rounded) Range(lo int64, y, b []float64) error {
-	return r.widen(r.Values.Range(lo, y, b), y, b)
+func (r *rounded) Range(lo int64, y, b []float64) {
+	r.Values.Range(lo, y, b)
+	r.widen(y, b)
 }
 
-func (r *rounded) At(idx []int64, y, b []float64) error { return r.widen(r.Values.At(idx, y, b), y, b) }
+func (r *rounded) At(idx []int64, y, b []float64) {
+	r.Values.At(idx, y, b)
+	r.widen(y, b)
+}
 
-func (r *rounded) widen(err error, y, b []float64) error {
+func (r *rounded) widen(y, b []float64) {
 	for i := range b {
 		b[i] += r.p.v*(abs(y[i])+b[i]) + r.p.t
 	}
-	return err
 }

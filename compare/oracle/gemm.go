@@ -45,37 +45,33 @@ func fits32(v Values) bool {
 
 // whole32 returns all elements of v, which fits32 is true of; false if they are
 // too many to hold.
-func whole32(v Values) ([]float32, bool, error) {
+func whole32(v Values) ([]float32, bool) {
 	if o, ok := v.(*operand); ok {
-		held, err := o.hold()
-		return o.f32, held, err
+		held := o.hold()
+		return o.f32, held
 	}
 	s, ok := v.(*strided)
-	if !ok {
-		return nil, false, refuse(Unsupported, "an operand that is not recorded")
-	}
+	refuseIf(!ok, Unsupported, "an operand that is not recorded")
 	n := count(v.Shape())
 	if n > maxHeld {
-		return nil, false, nil
+		return nil, false
 	}
 	if s.plain {
-		all, held, err := whole32(s.in)
-		if !held || err != nil {
-			return nil, held, err
+		all, held := whole32(s.in)
+		if !held {
+			return nil, false
 		}
-		return all[s.off : s.off+n : len(all)], true, nil
+		return all[s.off : s.off+n : len(all)], true
 	}
 	out, buf := make([]float32, n), make([]float64, min(n, batch))
 	for lo := int64(0); lo < n; lo += batch {
 		part := buf[:min(batch, n-lo)]
-		if err := v.Range(lo, part, nil); err != nil {
-			return nil, false, err
-		}
+		v.Range(lo, part, nil)
 		for i, x := range part {
 			out[lo+int64(i)] = float32(x)
 		}
 	}
-	return out, true, nil
+	return out, true
 }
 
 // product is a tensor of sums of K products and perhaps a bias: convolutions and matrix products. Its elements are blocks of so many
@@ -112,19 +108,16 @@ func (v *product) Exact() bool    { return v.exact }
 
 // open takes both operands into memory, unless they are too large.
 // Together they hold 32 M numbers at most; larger ones are read element by element.
-func (v *product) open() error {
+func (v *product) open() {
 	if v.opened {
-		return nil
+		return
 	}
 	v.held = count(v.left.Shape())+count(v.right.Shape()) <= maxHeld
 	for side, from := range []Values{v.left, v.right} {
 		if !v.held {
 			break
 		}
-		all, whole, err := whole32(from)
-		if err != nil {
-			return err
-		}
+		all, whole := whole32(from)
 		if v.held = whole; side == 0 {
 			v.l32 = all
 		} else {
@@ -132,10 +125,9 @@ func (v *product) open() error {
 		}
 	}
 	v.opened, v.bad = true, v.held && (hasNonFinite(v.l32) || hasNonFinite(v.r32))
-	return nil
 }
 
-func (v *product) fast() bool { return v.open() == nil && v.held && !v.bad && !v.exact }
+func (v *product) fast() bool { return must.Try(v.open) == nil && v.held && !v.bad && !v.exact }
 
 // row is the number of a row of a block among all rows on the left.
 // Of a convolution the rows on the left are filters, of which a group has its own; a block is an image and a group.
@@ -156,7 +148,7 @@ func (v *product) columns(block, from int64) (m matrix, lo, hi int64) {
 
 // each calls f for the rectangles that make up a range: rows from a first one on of a block, of which columns [c0, c0+cols), at
 // place at of the range; row is the first one among all rows on the left.
-func (v *product) each(lo, n int64, f func(block, row, rows, c0, cols, at int64) error) error {
+func (v *product) each(lo, n int64, f func(block, row, rows, c0, cols, at int64)) {
 	for at := int64(0); at < n; {
 		i := lo + at
 		block, r, c := i/(v.rows*v.cols), i/v.cols%v.rows, i%v.cols
@@ -164,17 +156,14 @@ func (v *product) each(lo, n int64, f func(block, row, rows, c0, cols, at int64)
 		if c == 0 && n-at >= v.cols {
 			rows, cols = min((n-at)/v.cols, v.rows-r), v.cols
 		}
-		if err := f(block, v.row(block, r), rows, c, cols, at); err != nil {
-			return err
-		}
+		f(block, v.row(block, r), rows, c, cols, at)
 		at += rows * cols
 	}
-	return nil
 }
 
 // A quick look in float32: what it finds beyond the bound is computed again in float64.
-func (v *product) Range32(lo int64, y []float32) error {
-	return v.each(lo, int64(len(y)), func(block, row, rows, c0, cols, at int64) error {
+func (v *product) Range32(lo int64, y []float32) {
+	v.each(lo, int64(len(y)), func(block, row, rows, c0, cols, at int64) {
 		left := matrix{v.l32[row*v.k:], int(v.k)}
 		for c := c0; c < c0+cols; {
 			m, from, to := v.columns(block, c)
@@ -195,19 +184,14 @@ func (v *product) Range32(lo int64, y []float32) error {
 				line[c] += x
 			}
 		}
-		return nil
 	})
 }
 
 // Sums in float64 and, for the bounds, Σ|a||b| by a second product of magnitudes.
-func (v *product) Range(lo int64, y, b []float64) error {
-	if err := v.open(); err != nil {
-		return err
-	}
-	if !v.held {
-		return refuse(TooLarge, count(v.left.Shape())+count(v.right.Shape()), maxHeld)
-	}
-	return v.each(lo, int64(len(y)), func(block, row, rows, c0, cols, at int64) error {
+func (v *product) Range(lo int64, y, b []float64) {
+	v.open()
+	refuseIf(!v.held, TooLarge, count(v.left.Shape())+count(v.right.Shape()), maxHeld)
+	v.each(lo, int64(len(y)), func(block, row, rows, c0, cols, at int64) {
 		left := matrix{v.l32[row*v.k:], int(v.k)}
 		for c := c0; c < c0+cols; {
 			m, from, to := v.columns(block, c)
@@ -226,7 +210,6 @@ func (v *product) Range(lo int64, y, b []float64) error {
 			}
 			v.finish(row+r, c0, line, size)
 		}
-		return nil
 	})
 }
 
@@ -253,17 +236,12 @@ func (v *product) finish(row, col int64, y, b []float64) {
 
 // At computes single elements, each by its whole sum.
 // Only these elements get the scatter of practice on top, since it needs the factors one by one.
-func (v *product) At(idx []int64, y, b []float64) error {
-	if err := v.open(); err != nil {
-		return err
-	}
+func (v *product) At(idx []int64, y, b []float64) {
+	v.open()
 	for i, id := range idx {
 		block, c := id/(v.rows*v.cols), id%v.cols
 		row := v.row(block, id/v.cols%v.rows)
-		sum, size, err := v.take(block, row, c)
-		if err != nil {
-			return err
-		}
+		sum, size := v.take(block, row, c)
 		y[i] = sum
 		if b != nil {
 			b[i] = size
@@ -276,11 +254,10 @@ func (v *product) At(idx []int64, y, b []float64) error {
 			b[i] += v.scatter()
 		}
 	}
-	return nil
 }
 
 // take takes the factors of an element, and sums their products and the sizes of these.
-func (v *product) take(block, row, c int64) (sum, size float64, err error) {
+func (v *product) take(block, row, c int64) (sum, size float64) {
 	if v.conv != nil {
 		return v.moved(block, row, c)
 	}
@@ -298,13 +275,11 @@ func (v *product) take(block, row, c int64) (sum, size float64, err error) {
 			sum += a * b
 			size += abs(a * b)
 		}
-		return sum, size, nil
+		return sum, size
 	}
-	if err = v.left.Range(row*v.k, left, nil); err == nil {
-		err = newStrided(v.right, []int64{v.k}, []int64{v.cols}, at).Range(0, right, nil)
-	}
-	sum, size = v.summed()
-	return sum, size, err
+	v.left.Range(row*v.k, left, nil)
+	newStrided(v.right, []int64{v.k}, []int64{v.cols}, at).Range(0, right, nil)
+	return v.summed()
 }
 
 // summed are the sums of the factors that were taken.

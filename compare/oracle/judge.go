@@ -379,7 +379,7 @@ type doubt struct {
 // Within v·|y| + t of float32's result an element is right, as B allows for float32, too. Places beyond that are
 // doubts, of which at most four times mostRechecked/cost are kept; once the worst of many are wrong for sure only
 // some more are collected, so that a wrong output costs no more than a right one.
-func (c *checker) screen(v Values, j *judge) error {
+func (c *checker) screen(v Values, j *judge) {
 	n, size := c.rec.view.Len(), min(step(v), c.rec.view.Len())
 	kept := buffers.Get().(*[2][]float32)
 	defer buffers.Put(kept)
@@ -392,12 +392,8 @@ func (c *checker) screen(v Values, j *judge) error {
 	sure, every, highest := false, int64(1), float32(0)
 	for lo := int64(0); lo < n; lo += size {
 		k := min(size, n-lo)
-		if err := c.rec.Range32(lo, found[:k]); err != nil {
-			return err
-		}
-		if err := fast.Range32(lo, y[:k]); err != nil {
-			return err
-		}
+		c.rec.Range32(lo, found[:k])
+		fast.Range32(lo, y[:k])
 		sum, squares := 0.0, 0.0
 		for i, f := range found[:k] {
 			e := y[i]
@@ -423,11 +419,7 @@ func (c *checker) screen(v Values, j *judge) error {
 		j.n += k
 		if enough := int(max(mostCounted/cost(v), mostTried)); !sure && len(doubts) > enough {
 			// Where the worst of many are beyond their bound, some more of them do.
-			var err error
-			if sure, err = c.beyond(v, doubts); err != nil {
-				return err
-			}
-			if sure {
+			if sure = c.beyond(v, doubts); sure {
 				most, every = enough, n/int64(4*enough)+1
 			}
 		}
@@ -444,15 +436,14 @@ func (c *checker) screen(v Values, j *judge) error {
 	slices.Sort(idx)
 	idx = slices.Compact(idx)
 	sum, squares, count := j.sum, j.sumSquares, j.n
-	err := c.at(v, idx, j)
+	c.at(v, idx, j)
 	j.sum, j.sumSquares, j.n = sum, squares, count
 	j.looked = n
 	j.judged = max(j.judged, 1)
-	return err
 }
 
 // beyond reports whether the worst doubts are beyond their bound for sure.
-func (c *checker) beyond(v Values, d []doubt) (bool, error) {
+func (c *checker) beyond(v Values, d []doubt) bool {
 	worst := slices.Clone(d[:mostShown])
 	at := func() int { // the mildest of them
 		k := 0
@@ -475,8 +466,8 @@ func (c *checker) beyond(v Values, d []doubt) (bool, error) {
 		idx[i] = x.i
 	}
 	probe := newJudge(c.rec.typ, false)
-	err := c.at(v, sortedUnique(idx), probe)
-	return probe.beyond > 0, err
+	c.at(v, sortedUnique(idx), probe)
+	return probe.beyond > 0
 }
 
 // worstDoubts keeps at most n: half of them the worst, the others evenly spaced.

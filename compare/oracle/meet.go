@@ -201,7 +201,7 @@ func (m *meeting) with(i int, output bool, tensor int, many bool, use func(*oper
 	defer m.done(e)
 	o := e.tensor(output, tensor)
 	if many && o.f32 == nil && o.f64 == nil {
-		must.Get(o.hold())
+		o.hold()
 		defer func() { o.f32, o.f64 = nil, nil }()
 	}
 	use(o)
@@ -209,7 +209,7 @@ func (m *meeting) with(i int, output bool, tensor int, many bool, use func(*oper
 
 // read reads elements of an input or output of an end.
 func (m *meeting) read(i int, output bool, tensor int, lo int64, into []float64) {
-	m.with(i, output, tensor, false, func(o *operand) { must.Do(o.Range(lo, into, nil)) })
+	m.with(i, output, tensor, false, func(o *operand) { o.Range(lo, into, nil) })
 }
 
 func (e *end) tensor(output bool, i int) *operand {
@@ -640,7 +640,7 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 				if s.from != everyone {
 					x = y
 				}
-				must.Do(o.Range(s.inLo, x, nil))
+				o.Range(s.inLo, x, nil)
 				if s.from != everyone {
 					continue
 				}
@@ -667,7 +667,7 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 			for _, i := range to[k] {
 				s := &batch[i]
 				x := x[:s.n]
-				must.Do(found.Range(s.outLo, x, nil))
+				found.Range(s.outLo, x, nil)
 				for i, v := range x {
 					o.element(s.outLo+int64(i), v, y[s.at+i], b[s.at+i])
 				}

@@ -213,7 +213,7 @@ func changed(a *argument, f func(x float64) float64) *argument {
 		return nil
 	}
 	y := make([]float64, n)
-	if a.op.Range(0, y, nil) != nil {
+	if !reads(a.op, 0, y) {
 		return nil
 	}
 	o := inMemory(a.op.name, dtype.Float32, a.op.shape)
@@ -592,11 +592,11 @@ func (c *composer) sum(list []source, v *msprobe.Value) bool {
 		k := min(tile, n-lo)
 		clear(sum)
 		clear(total)
-		if y.Range(lo, found[:k], nil) != nil {
+		if !reads(y, lo, found[:k]) {
 			return false
 		}
 		for _, o := range in {
-			if o.Range(lo, x[:k], nil) != nil {
+			if !reads(o, lo, x[:k]) {
 				return false
 			}
 			for i, v := range x[:k] {

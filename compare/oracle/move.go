@@ -593,7 +593,7 @@ func (c *concat) find(i int64) (part int, at, width int64) {
 }
 
 // It goes from part to part, each of which is read in one go.
-func (c *concat) Range(lo int64, y, b []float64) error {
+func (c *concat) Range(lo int64, y, b []float64) {
 	for at := int64(0); at < int64(len(y)); {
 		r, i := (lo+at)/c.row, (lo+at)%c.row
 		part, off, width := c.find(i)
@@ -602,26 +602,20 @@ func (c *concat) Range(lo int64, y, b []float64) error {
 		if b != nil {
 			bounds = b[at : at+n]
 		}
-		if err := c.parts[part].Range(r*width+off, y[at:at+n], bounds); err != nil {
-			return err
-		}
+		c.parts[part].Range(r*width+off, y[at:at+n], bounds)
 		at += n
 	}
-	return nil
 }
 
-func (c *concat) At(idx []int64, y, b []float64) error {
+func (c *concat) At(idx []int64, y, b []float64) {
 	for i, k := range idx {
 		part, off, width := c.find(k % c.row)
 		var bounds []float64
 		if b != nil {
 			bounds = b[i : i+1]
 		}
-		if err := c.parts[part].At([]int64{k/c.row*width + off}, y[i:i+1], bounds); err != nil {
-			return err
-		}
+		c.parts[part].At([]int64{k/c.row*width + off}, y[i:i+1], bounds)
 	}
-	return nil
 }
 
 func sliceKernels() {

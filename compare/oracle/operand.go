@@ -290,32 +290,31 @@ func (o *operand) fast() bool     { return o.typ.FitsFloat32() }
 // tile is how many elements are read at once.
 const tile = 1 << 15
 
-func (o *operand) Range32(lo int64, y []float32) error {
+func (o *operand) Range32(lo int64, y []float32) {
 	if o.f32 != nil {
 		copy(y, o.f32[lo:])
-		return nil
+		return
 	}
-	return o.read(lo, int64(len(y)), func(at int64, raw []byte, n int64) { dtype.Widen32(o.typ, y[at:at+n], raw) })
+	o.read(lo, int64(len(y)), func(at int64, raw []byte, n int64) { dtype.Widen32(o.typ, y[at:at+n], raw) })
 }
 
-func (o *operand) Range(lo int64, y, b []float64) error {
+func (o *operand) Range(lo int64, y, b []float64) {
 	clear(b)
 	switch {
 	case o.f32 != nil:
 		for i, x := range o.f32[lo : lo+int64(len(y))] {
 			y[i] = float64(x)
 		}
-		return nil
 	case o.f64 != nil:
 		copy(y, o.f64[lo:])
-		return nil
+	default:
+		o.read(lo, int64(len(y)), func(at int64, raw []byte, n int64) { dtype.Widen64(o.typ, y[at:at+n], raw) })
 	}
-	return o.read(lo, int64(len(y)), func(at int64, raw []byte, n int64) { dtype.Widen64(o.typ, y[at:at+n], raw) })
 }
 
 // read reads elements [lo, lo+n) in tiles.
 // Memory is borrowed from a pool with the first read and given back with the call.
-func (o *operand) read(lo, n int64, use func(at int64, raw []byte, n int64)) error {
+func (o *operand) read(lo, n int64, use func(at int64, raw []byte, n int64)) {
 	size := int64(o.typ.Bits() / 8)
 	if o.room == nil {
 		o.room = rooms.Get().(*room)
@@ -325,12 +324,10 @@ func (o *operand) read(lo, n int64, use func(at int64, raw []byte, n int64)) err
 	o.room.raw = raw
 	for at := int64(0); at < n; at += tile {
 		k := min(tile, n-at)
-		if err := o.rd.ReadTile(raw, lo+at, k); err != nil {
-			return refuse(BadTensor, o.name, err)
-		}
+		err := o.rd.ReadTile(raw, lo+at, k)
+		refuseIf(err != nil, BadTensor, o.name, err)
 		use(at, raw[:k*size], k)
 	}
-	return nil
 }
 
 // room is what an operand is read into: a tile, and the buffers of a reader that nothing is read by.
@@ -391,40 +388,29 @@ func (o *operand) release() {
 }
 
 // hold keeps all elements, if they are not too many.
-func (o *operand) hold() (bool, error) {
+func (o *operand) hold() bool {
 	n := o.view.Len()
 	switch {
 	case o.f32 != nil || o.f64 != nil:
-		return true, nil
 	case n > maxHeld || !o.fast() && n > maxHeld/2:
-		return false, nil
+		return false
 	case o.fast():
 		all := take32(int(n))
-		if err := o.Range32(0, all); err != nil {
-			return false, err
-		}
+		o.Range32(0, all)
 		o.f32 = all
 	default:
 		all := make([]float64, n)
-		if err := o.Range(0, all, nil); err != nil {
-			return false, err
-		}
+		o.Range(0, all, nil)
 		o.f64 = all
 	}
-	return true, nil
+	return true
 }
 
 // A thousandth of the elements and fewer are read one by one; for more the tensor is held, if it is not too large.
-func (o *operand) At(idx []int64, y, b []float64) error {
+func (o *operand) At(idx []int64, y, b []float64) {
 	clear(b)
 	held, few := o.f32 != nil || o.f64 != nil, int64(len(idx))*fewPlaces < o.view.Len()
-	if !held && !few {
-		var err error
-		if held, err = o.hold(); err != nil {
-			return err
-		}
-	}
-	if held {
+	if held = held || !few && o.hold(); held {
 		for i, k := range idx {
 			if o.f32 != nil {
 				y[i] = float64(o.f32[k])
@@ -432,33 +418,30 @@ func (o *operand) At(idx []int64, y, b []float64) error {
 				y[i] = o.f64[k]
 			}
 		}
-		return nil
+		return
 	}
 	size := int64(o.typ.Bits() / 8)
 	raw := make([]byte, size)
 	for i, k := range idx {
 		off, err := o.view.Offset(k)
-		if err != nil {
-			return refuse(BadTensor, o.name, err)
+		n := 0
+		if err == nil {
+			n, err = o.src.ReadAt(raw, o.base+off*size)
 		}
-		if n, err := o.src.ReadAt(raw, o.base+off*size); n < len(raw) {
-			return refuse(BadTensor, o.name, err)
-		}
+		refuseIf(n < len(raw), BadTensor, o.name, err)
 		dtype.Widen64(o.typ, y[i:i+1], raw)
 	}
-	return nil
 }
 
 // words reads the elements of a tensor of 64-bit integers, all their bits.
-func (o *operand) words() ([]uint64, error) {
+func (o *operand) words() []uint64 {
 	n := o.view.Len()
-	if o.typ.Bits() != 64 || n > maxHeld {
-		return nil, refuse(BadType, o.name, o.typ.String())
-	}
+	refuseIf(o.typ.Bits() != 64 || n > maxHeld, BadType, o.name, o.typ.String())
 	out := make([]uint64, n)
-	return out, o.read(0, n, func(at int64, raw []byte, n int64) {
+	o.read(0, n, func(at int64, raw []byte, n int64) {
 		for i := range n {
 			out[at+i] = binary.LittleEndian.Uint64(raw[8*i:])
 		}
 	})
+	return out
 }

@@ -708,7 +708,7 @@ func (g *gather) source(k int64) int64 {
 	return (l*g.n + g.indices[l/(g.lead/g.batches)*g.perBatch+j]) * g.inner
 }
 
-func (g *gather) Range(lo int64, y, b []float64) error {
+func (g *gather) Range(lo int64, y, b []float64) {
 	for at := int64(0); at < int64(len(y)); {
 		k, i := (lo+at)/g.inner, (lo+at)%g.inner
 		n := min(g.inner-i, int64(len(y))-at)
@@ -716,15 +716,12 @@ func (g *gather) Range(lo int64, y, b []float64) error {
 		if b != nil {
 			bounds = b[at : at+n]
 		}
-		if err := g.x.Range(g.source(k)+i, y[at:at+n], bounds); err != nil {
-			return err
-		}
+		g.x.Range(g.source(k)+i, y[at:at+n], bounds)
 		at += n
 	}
-	return nil
 }
 
-func (g *gather) At(idx []int64, y, b []float64) error { return oneByOne(g, idx, y, b) }
+func (g *gather) At(idx []int64, y, b []float64) { oneByOne(g, idx, y, b) }
 
 // buildGather: y = x[…, indices, …] along an axis, which is a recorded number
 // (GatherV2), an attribute (GatherV2D) or 0.
@@ -775,18 +772,16 @@ func (v *formula) one(i int64, y, b []float64, k int) {
 	}
 }
 
-func (v *formula) Range(lo int64, y, b []float64) error {
+func (v *formula) Range(lo int64, y, b []float64) {
 	for i := range y {
 		v.one(lo+int64(i), y, b, i)
 	}
-	return nil
 }
 
-func (v *formula) At(idx []int64, y, b []float64) error {
+func (v *formula) At(idx []int64, y, b []float64) {
 	for i, k := range idx {
 		v.one(k, y, b, i)
 	}
-	return nil
 }
 
 // buildPad puts a border of one value around x. paddings are two numbers an

@@ -11,6 +11,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -90,12 +91,12 @@ func (m *gathering) elements() []*ranked {
 		s := &m.outs[of[0].out].parts[of[0].part]
 		for lo := int64(0); lo < s.n && m.ctx.Err() == nil; lo += slab {
 			n := min(int64(slab), s.n-lo)
-			err := m.expect(s, m.outs[of[0].out].arg.op, lo, y[:n], b[:n], x[:n])
+			err := must.Try(func() { m.expect(s, m.outs[of[0].out].arg.op, lo, y[:n], b[:n], x[:n]) })
 			for _, u := range of {
 				o := &m.outs[u.out]
 				at := o.parts[u.part].lo + lo
 				if err == nil {
-					err = o.arg.op.Range(at, x[:n], nil)
+					err = must.Try(func() { o.arg.op.Range(at, x[:n], nil) })
 				}
 				if err != nil {
 					o.why = err
@@ -155,15 +156,14 @@ func (m *gathering) opened(member int, a *argument) error {
 
 // expect computes what elements should be, with a bound that holds for any order of sums.
 // For elements lo … of a stretch: y the result in the order of ranks, in float64, and b first Σ|x|, then the bound.
-func (m *gathering) expect(s *stretch, out *operand, lo int64, y, b, x []float64) error {
+func (m *gathering) expect(s *stretch, out *operand, lo int64, y, b, x []float64) {
 	clear(b)
 	if s.op == "" {
-		return s.from[0].arg.op.Range(s.from[0].lo+lo, y, nil)
+		s.from[0].arg.op.Range(s.from[0].lo+lo, y, nil)
+		return
 	}
 	for k, from := range s.from {
-		if err := from.arg.op.Range(from.lo+lo, x, nil); err != nil {
-			return err
-		}
+		from.arg.op.Range(from.lo+lo, x, nil)
 		for i, v := range x {
 			b[i] += abs(v)
 			sofar := y[i]
@@ -173,7 +173,6 @@ func (m *gathering) expect(s *stretch, out *operand, lo int64, y, b, x []float64
 		}
 	}
 	roomOf(s.op, len(s.from), precisionFor(out.numeric()), y, b)
-	return nil
 }
 
 // roomOf makes of the sums of sizes in b the bounds of the results in y: g(R-1)·Σ|x|, and
@@ -293,7 +292,7 @@ func differing(a, b *operand) (count int64) {
 	x, y := make([]float64, slab), make([]float64, slab)
 	for lo := int64(0); lo < a.view.Len(); lo += slab {
 		n := min(int64(slab), a.view.Len()-lo)
-		if a.Range(lo, x[:n], nil) != nil || b.Range(lo, y[:n], nil) != nil {
+		if !reads(a, lo, x[:n]) || !reads(b, lo, y[:n]) {
 			return count
 		}
 		for p := range n {
@@ -498,7 +497,7 @@ func (m *gathering) partly(o *gathered, j *ranked) bool {
 		var was [1]float64
 		idx, found := worstOf(j.judge, 128)
 		for k, i := range idx {
-			if before.op.Range(i, was[:], nil) != nil || found[k] != was[0] {
+			if !reads(before.op, i, was[:]) || found[k] != was[0] {
 				return false
 			}
 		}
@@ -622,7 +621,7 @@ func elementsAre(j *ranked) is {
 				return false
 			}
 			var y, b, x [1]float64
-			if m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) != nil {
+			if must.Try(func() { m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) }) != nil {
 				return false
 			}
 			look := newJudge(o.arg.op.numeric(), s.op == "" || s.op == "max" || s.op == "min")
@@ -898,7 +897,7 @@ func (m *gathering) factor(o *gathered) (f float64, ok bool) {
 		}
 		s := &o.parts[at]
 		var y, b, x, found [1]float64
-		if m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) != nil || o.arg.op.Range(i, found[:], nil) != nil {
+		if must.Try(func() { m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) }) != nil || !reads(o.arg.op, i, found[:]) {
 			return 0, false
 		}
 		room := b[0] + 4*precisionFor(o.arg.op.numeric()).v*abs(y[0])

@@ -3,6 +3,7 @@ package oracle
 import (
 	"slices"
 
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -13,10 +14,11 @@ type Values interface {
 	// Shape returns the dims. It must not be changed.
 	Shape() []int64
 	// Range computes the elements from lo on, as many as y has. If b is not nil
-	// it has as many and gets their bounds.
-	Range(lo int64, y, b []float64) error
+	// it has as many and gets their bounds. What cannot be read or computed ends
+	// the work ([must.Failure]), as a refusal does.
+	Range(lo int64, y, b []float64)
 	// At computes the elements at any places.
-	At(idx []int64, y, b []float64) error
+	At(idx []int64, y, b []float64)
 }
 
 // float32er is implemented by Values that have a quick way to compute in
@@ -25,7 +27,7 @@ type float32er interface {
 	// fast reports whether there is one for these inputs.
 	fast() bool
 	// Range32 is Range in float32 and without bounds.
-	Range32(lo int64, y []float32) error
+	Range32(lo int64, y []float32)
 }
 
 // coster is implemented by Values that take more than a few operations an
@@ -94,6 +96,15 @@ func grow[T any](s []T, n int) []T {
 	return make([]T, n)
 }
 
+// reads tells whether elements from lo on, as many as y has, can be had without their bounds, and readsAt those at some places.
+func reads(v Values, lo int64, y []float64) bool {
+	return must.Try(func() { v.Range(lo, y, nil) }) == nil
+}
+
+func readsAt(v Values, idx []int64, y []float64) bool {
+	return must.Try(func() { v.At(idx, y, nil) }) == nil
+}
+
 // dense is a tensor in memory; b is nil for one without errors.
 type dense struct {
 	shape []int64
@@ -112,7 +123,7 @@ func (d *dense) bounds(from, n int64) []float64 {
 	return d.b[from:][:n]
 }
 
-func (d *dense) Range(lo int64, y, b []float64) error {
+func (d *dense) Range(lo int64, y, b []float64) {
 	copy(y, d.y[lo:])
 	switch {
 	case b == nil:
@@ -121,10 +132,9 @@ func (d *dense) Range(lo int64, y, b []float64) error {
 	default:
 		copy(b, d.b[lo:])
 	}
-	return nil
 }
 
-func (d *dense) At(idx []int64, y, b []float64) error {
+func (d *dense) At(idx []int64, y, b []float64) {
 	for i, k := range idx {
 		y[i] = d.y[k]
 		if b != nil {
@@ -134,7 +144,6 @@ func (d *dense) At(idx []int64, y, b []float64) error {
 			}
 		}
 	}
-	return nil
 }
 
 // scalar returns a tensor of one element.
@@ -154,7 +163,7 @@ func held(v Values) (*dense, error) {
 	if !isExact(v) {
 		d.b = make([]float64, n)
 	}
-	return d, v.Range(0, d.y, d.b)
+	return d, must.Try(func() { v.Range(0, d.y, d.b) })
 }
 
 // numbers computes all of v, which has no errors.
@@ -210,51 +219,40 @@ func (r *rows) Cost() float64  { return 8 + cost(r.in) }
 func (r *rows) Align() int64   { return max(r.n, 1) }
 
 // row computes a row. Its values stay until the next.
-func (r *rows) row(k int64) error {
+func (r *rows) row(k int64) {
 	if r.held == k {
-		return nil
+		return
 	}
-	if r.n > maxDense {
-		return refuse(TooLarge, r.n, maxDense)
-	}
+	refuseIf(r.n > maxDense, TooLarge, r.n, maxDense)
 	r.held = -1
 	for _, s := range []*[]float64{&r.x, &r.e, &r.y, &r.b} {
 		*s = grow(*s, int(r.n))
 	}
-	if err := r.in.Range(k*r.n, r.x, r.e); err != nil {
-		return err
-	}
+	r.in.Range(k*r.n, r.x, r.e)
 	r.f(k, r.x, r.e, r.y, r.b)
 	r.held = k
-	return nil
 }
 
-func (r *rows) Range(lo int64, y, b []float64) error {
+func (r *rows) Range(lo int64, y, b []float64) {
 	for at := 0; at < len(y); {
 		k := (lo + int64(at)) / r.n
-		if err := r.row(k); err != nil {
-			return err
-		}
+		r.row(k)
 		from := lo + int64(at) - k*r.n
 		if b != nil {
 			copy(b[at:], r.b[from:])
 		}
 		at += copy(y[at:], r.y[from:])
 	}
-	return nil
 }
 
-func (r *rows) At(idx []int64, y, b []float64) error {
+func (r *rows) At(idx []int64, y, b []float64) {
 	for i, k := range idx {
-		if err := r.row(k / r.n); err != nil {
-			return err
-		}
+		r.row(k / r.n)
 		y[i] = r.y[k%r.n]
 		if b != nil {
 			b[i] = r.b[k%r.n]
 		}
 	}
-	return nil
 }
 
 // reduced is a tensor each of whose elements is computed from n neighbours of
@@ -276,13 +274,9 @@ func (r *reduced) Cost() float64  { return float64(r.n) * (1 + cost(r.in)) }
 const batch = 1 << 16
 
 // Range makes one number of each n elements of the input, some rows at a time.
-func (r *reduced) Range(lo int64, y, b []float64) error {
-	if r.n > maxDense {
-		return refuse(TooLarge, r.n, maxDense)
-	}
-	if in := r.in.Shape(); count(in) != r.n*count(r.shape) {
-		return refuse(ShapesDiffer, shapeText(in, r.shape))
-	}
+func (r *reduced) Range(lo int64, y, b []float64) {
+	refuseIf(r.n > maxDense, TooLarge, r.n, maxDense)
+	refuseIf(count(r.in.Shape()) != r.n*count(r.shape), ShapesDiffer, r.in.Shape(), r.shape)
 	per := int64(1)
 	if r.n > 0 {
 		per = max(batch/r.n, 1)
@@ -290,9 +284,7 @@ func (r *reduced) Range(lo int64, y, b []float64) error {
 	for at := int64(0); at < int64(len(y)); at += per {
 		k := min(per, int64(len(y))-at)
 		r.x, r.e = grow(r.x, int(k*r.n)), grow(r.e, int(k*r.n))
-		if err := r.in.Range((lo+at)*r.n, r.x, r.e); err != nil {
-			return err
-		}
+		r.in.Range((lo+at)*r.n, r.x, r.e)
 		for i := range k {
 			v, bound := r.f(r.x[i*r.n:(i+1)*r.n], r.e[i*r.n:(i+1)*r.n])
 			y[at+i] = v
@@ -301,24 +293,20 @@ func (r *reduced) Range(lo int64, y, b []float64) error {
 			}
 		}
 	}
-	return nil
 }
 
 // An element is n numbers of the operand.
-func (r *reduced) At(idx []int64, y, b []float64) error { return oneByOne(r, idx, y, b) }
+func (r *reduced) At(idx []int64, y, b []float64) { oneByOne(r, idx, y, b) }
 
 // oneByOne is At by way of Range.
-func oneByOne(v Values, idx []int64, y, b []float64) error {
+func oneByOne(v Values, idx []int64, y, b []float64) {
 	for i, k := range idx {
 		var bound []float64
 		if b != nil {
 			bound = b[i : i+1]
 		}
-		if err := v.Range(k, y[i:i+1], bound); err != nil {
-			return err
-		}
+		v.Range(k, y[i:i+1], bound)
 	}
-	return nil
 }
 
 // lastAxes returns v with some axes moved behind the others, in order, and how
@@ -522,38 +510,35 @@ func (s *strided) place(i int64) int64 {
 	return o
 }
 
-func (s *strided) Range32(lo int64, y []float32) error {
+func (s *strided) Range32(lo int64, y []float32) {
 	in := s.in.(float32er)
 	if s.plain {
-		return in.Range32(s.off+lo, y)
+		in.Range32(s.off+lo, y)
+		return
 	}
 	run, side := s.repeated(), s.sideBySide()
 	for len(y) > 0 {
 		n := min(run-lo%run, int64(len(y)))
 		if side > 1 {
-			if err := in.Range32(s.place(lo), y[:n]); err != nil {
-				return err
-			}
+			in.Range32(s.place(lo), y[:n])
 		} else {
-			if err := in.Range32(s.place(lo), y[:1]); err != nil {
-				return err
-			}
+			in.Range32(s.place(lo), y[:1])
 			for i := range y[:n] {
 				y[i] = y[0]
 			}
 		}
 		y, lo = y[n:], lo+n
 	}
-	return nil
 }
 
 // shortRun is the length from which reading a run costs less than asking for
 // its elements.
 const shortRun = 16
 
-func (s *strided) Range(lo int64, y, b []float64) error {
+func (s *strided) Range(lo int64, y, b []float64) {
 	if s.plain {
-		return s.in.Range(s.off+lo, y, b)
+		s.in.Range(s.off+lo, y, b)
+		return
 	}
 	if run := s.sideBySide(); run >= shortRun {
 		for len(y) > 0 {
@@ -562,16 +547,14 @@ func (s *strided) Range(lo int64, y, b []float64) error {
 			if b != nil {
 				bounds, b = b[:n], b[n:]
 			}
-			if err := s.in.Range(s.place(lo), y[:n], bounds); err != nil {
-				return err
-			}
+			s.in.Range(s.place(lo), y[:n], bounds)
 			y, lo = y[n:], lo+n
 		}
-		return nil
+		return
 	}
 	s.idx = grow(s.idx, len(y))
 	s.places(lo, s.idx)
-	return s.in.At(s.idx, y, b)
+	s.in.At(s.idx, y, b)
 }
 
 // places lists where consecutive elements come from.
@@ -596,10 +579,10 @@ func (s *strided) places(lo int64, idx []int64) {
 	}
 }
 
-func (s *strided) At(idx []int64, y, b []float64) error {
+func (s *strided) At(idx []int64, y, b []float64) {
 	s.idx = grow(s.idx, len(idx))
 	for i, k := range idx {
 		s.idx[i] = s.place(k)
 	}
-	return s.in.At(s.idx, y, b)
+	s.in.At(s.idx, y, b)
 }

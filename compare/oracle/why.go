@@ -37,7 +37,7 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 	n := c.rec.view.Len()
 	kase := pattern.Case{Shape: c.rec.shape, Axes: c.rec.axes, Block: c.rec.block, DType: c.rec.typ}
 	if n > mostExplained || cost(v)*float64(n) > mostCounted {
-		if c.scan() != nil {
+		if must.Try(c.scan) != nil {
 			return
 		}
 		kase.At = samples(c.rec.shape, c.ext.places())
@@ -50,13 +50,16 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 		}
 		n = int64(len(kase.At))
 	}
-	want := func(v Values, half []float64) (y, b []float64, err error) {
-		y, b = make([]float64, n), make([]float64, n)
+	read := func(v Values, y, b []float64) {
 		if kase.At == nil {
-			err = v.Range(0, y, b)
+			v.Range(0, y, b)
 		} else {
-			err = v.At(kase.At, y, b)
+			v.At(kase.At, y, b)
 		}
+	}
+	want := func(v Values, half []float64) (y, b []float64) {
+		y, b = make([]float64, n), make([]float64, n)
+		read(v, y, b)
 		for i := range b {
 			if half != nil {
 				half[i] = halfOver(c.rec.typ) * b[i] / 4
@@ -66,27 +69,21 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 				half[i] += b[i]
 			}
 		}
-		return y, b, err
+		return y, b
 	}
-	var err error
-	kase.Half = make([]float64, n)
-	if kase.Want, kase.Bound, err = want(v, kase.Half); err != nil {
-		return
-	}
-	kase.Got = make([]float64, n)
-	if kase.At == nil {
-		err = c.rec.Range(0, kase.Got, nil)
-	} else {
-		err = c.rec.At(kase.At, kase.Got, nil)
-	}
-	if err != nil {
+	kase.Half, kase.Got = make([]float64, n), make([]float64, n)
+	if must.Try(func() {
+		kase.Want, kase.Bound = want(v, kase.Half)
+		read(c.rec, kase.Got, nil)
+	}) != nil {
 		return
 	}
 	try := func(list []alternative) {
 		for _, a := range list {
-			if y, b, err := want(a.v, nil); err == nil {
+			_ = must.Try(func() { // one that cannot be computed explains nothing
+				y, b := want(a.v, nil)
 				kase.Alternatives = append(kase.Alternatives, pattern.Alternative{Kind: a.kind, Args: a.args, Want: y, Bound: b})
-			}
+			})
 		}
 	}
 	try(alternatives(v))
@@ -96,7 +93,10 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 	kase.Other = c.others()
 	found, err := pattern.Find(kase)
 	if err == nil && (len(found) == 0 || isGeneral(&found[0])) {
-		try(c.otherwise(v, &kase, func(v Values) ([]float64, []float64, error) { return want(v, nil) }))
+		try(c.otherwise(v, &kase, func(v Values) (y, b []float64, err error) {
+			err = must.Try(func() { y, b = want(v, nil) })
+			return y, b, err
+		}))
 		found, err = pattern.Find(kase)
 	}
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *checker) show(f *Finding, best Reading) {
 	want, got, bounds := make([]float64, n), make([]float64, n), make([]float64, min(n, slab))
 	for from := int64(0); from < n; from += slab {
 		to := min(from+slab, n)
-		if v.Range(from, want[from:to], bounds[:to-from]) != nil || c.rec.Range(from, got[from:to], nil) != nil {
+		if must.Try(func() { v.Range(from, want[from:to], bounds[:to-from]) }) != nil || !reads(c.rec, from, got[from:to]) {
 			return
 		}
 	}
@@ -147,7 +147,7 @@ func (c *checker) tensors(n int) (out []pattern.Tensor) {
 	for _, o := range c.call.operands() {
 		if k := o.view.Len(); k == int64(n) || k == 1 {
 			t := pattern.Tensor{Name: o.name, Values: make([]float64, k)}
-			if o.Range(0, t.Values, nil) == nil {
+			if reads(o, 0, t.Values) {
 				out = append(out, t)
 			}
 		}
@@ -164,7 +164,7 @@ func (c *checker) others() iter.Seq[pattern.Tensor] {
 				continue
 			}
 			t := pattern.Tensor{Name: strings.TrimPrefix(o.name, "input "), Values: make([]float64, o.view.Len()), Input: true}
-			if o.Range(0, t.Values, nil) == nil && !yield(t) {
+			if reads(o, 0, t.Values) && !yield(t) {
 				return
 			}
 		}
@@ -194,7 +194,7 @@ func (c *recordedCall) earlier(yield func(pattern.Tensor) bool) {
 					continue
 				}
 				t := pattern.Tensor{Name: b.name + ":output:" + itoa(i), Values: make([]float64, n)}
-				if o, err := f.tensor(a.v, t.Name); err == nil && o.Range(0, t.Values, nil) == nil && !yield(t) {
+				if o, err := f.tensor(a.v, t.Name); err == nil && reads(o, 0, t.Values) && !yield(t) {
 					f.close()
 					return
 				}
@@ -245,7 +245,7 @@ func (j Job) earlier(t task) iter.Seq[pattern.Tensor] {
 					continue
 				}
 				tensor := pattern.Tensor{Name: before[i].op.Name + ":output:" + itoa(k), Values: make([]float64, o.view.Len())}
-				if o.Range(0, tensor.Values, nil) == nil && !yield(tensor) {
+				if reads(o, 0, tensor.Values) && !yield(tensor) {
 					r.Close()
 					return
 				}
@@ -838,7 +838,7 @@ func someOf(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) []float64 {
 		}
 	}
 	some := make([]float64, len(idx))
-	if o.At(idx, some, nil) != nil {
+	if !readsAt(o, idx, some) {
 		return nil
 	}
 	return some
