@@ -50,7 +50,8 @@ type bound struct {
 // prepare finds the function, opens the tensors and binds the arguments.
 // Of a backward call the function and its arguments are those of the forward call of the same number; what the
 // backward call itself has are gradients, of outputs as arguments and of inputs as results.
-func (b *bound) prepare() error {
+func (b *bound) prepare() (err error) {
+	defer must.Catch(&err)
 	b.call = &Call{names: map[string]int{}}
 	from := b.recordedCall
 	if b.Parsed.Direction == msprobe.Backward {
@@ -64,15 +65,11 @@ func (b *bound) prepare() error {
 	if from != b.recordedCall {
 		r = recordedOf(from.Call)
 	}
-	if err := b.resolve(from, r); err != nil {
-		return err
-	}
+	b.resolve(from, r)
 	b.k.Call = b.call
 	b.openInputs(r)
 	if b.f.ranks {
-		if err := b.openGroup(); err != nil {
-			return err
-		}
+		b.openGroup()
 	}
 	if from != b.recordedCall {
 		for i, a := range r.flat {
@@ -83,17 +80,13 @@ func (b *bound) prepare() error {
 			b.open(a, "gradient "+itoa(i))
 			var g Values
 			if a.tensor() {
-				if a.err != nil {
-					return a.err
-				}
+				must.Do(a.err)
 				g = a.op
 				b.k.gradients = append(b.k.gradients, a.op)
 			}
 			b.grads = append(b.grads, g)
 		}
-		if len(b.grads) == 0 {
-			return refuse(NoInput, "gradient 0")
-		}
+		refuseIf(len(b.grads) == 0, NoInput, "gradient 0")
 	}
 	b.bad = make([]error, len(b.r.flat))
 	for i, a := range b.r.flat {
@@ -196,7 +189,7 @@ func (b *bound) openInputs(r *recorded) {
 
 // openGroup opens the arguments of a call on all ranks of its group. Its size is an argument, or the group are the ranks with the same
 // result, as those that add something up have. Where none has, all are tried, and the rank alone.
-func (b *bound) openGroup() error {
+func (b *bound) openGroup() {
 	var all, same []*recordedCall
 	own, certain := resultText(b.recordedCall)
 	for _, r := range b.of.step {
@@ -208,27 +201,20 @@ func (b *bound) openGroup() error {
 		}
 	}
 	if size, ok := b.k.args["world_size"].number(); ok {
-		if float64(len(all)) != size {
-			return refuse(OneRank, len(all))
-		}
+		refuseIf(float64(len(all)) != size, OneRank, len(all))
 		same = all
 	}
 	if len(same) == 1 {
 		same, b.k.lone = all, true
 	}
-	if len(same) < 2 {
-		return refuse(OneRank, len(same))
-	}
+	refuseIf(len(same) < 2, OneRank, len(same))
 	slices.SortStableFunc(same, func(x, y *recordedCall) int { return x.of.from.Rank - y.of.from.Rank })
 	for i, c := range same {
 		if c == b.recordedCall {
 			b.k.place, b.k.group = i, append(b.k.group, b.k.args)
 			continue
 		}
-		args, _, err := bind(b.f, recordedOf(c.Call), false)
-		if err != nil {
-			return err
-		}
+		args, _ := bind(b.f, recordedOf(c.Call), false)
 		beside := &files{path: c.of.path}
 		b.files.beside = append(b.files.beside, beside)
 		for _, name := range sortedKeys(args) {
@@ -240,7 +226,6 @@ func (b *bound) openGroup() error {
 		}
 		b.k.group = append(b.k.group, args)
 	}
-	return nil
 }
 
 // resultText is what the statistics of the first result say; false where they say little.
@@ -264,22 +249,16 @@ func sortedKeys(m map[string]*argument) (out []string) {
 // resolve finds the function that a call is one of, and binds the arguments.
 // A reflected method (__radd__) has its two parameters swapped. Of what a primitive keeps to itself the readings are
 // several (solve).
-func (b *bound) resolve(from *recordedCall, r *recorded) error {
+func (b *bound) resolve(from *recordedCall, r *recorded) {
 	n := from.Parsed
 	if n.Form == msprobe.Module {
-		return b.resolveModule(from, r)
+		b.resolveModule(from, r)
+		return
 	}
 	f, base, inPlace, swapped := called(n.Prefix, n.API, b.of.header.Framework)
-	switch {
-	case f == nil && catalogue.Is(base, catalogue.Random):
-		return refuse(Random, from.kind())
-	case f == nil:
-		return refuse(NoAPI, from.kind())
-	}
-	args, also, err := bind(f, r, swapped)
-	if err != nil {
-		return err
-	}
+	refuseIf(f == nil && catalogue.Is(base, catalogue.Random), Random, from.kind())
+	refuseIf(f == nil, NoAPI, from.kind())
+	args, also := bind(f, r, swapped)
 	b.f, b.inputs = f, f.params
 	if swapped {
 		b.inputs = []string{f.params[1], f.params[0]}
@@ -290,7 +269,6 @@ func (b *bound) resolve(from *recordedCall, r *recorded) error {
 			b.hidden, b.k.solve = append(b.hidden, name), true
 		}
 	}
-	return nil
 }
 
 // readings are those of one output.

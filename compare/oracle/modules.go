@@ -14,7 +14,7 @@ import (
 // resolveModule makes a call of a function of that of a module: its inputs are the
 // module's, its weights the module's parameters, and other arguments those of the
 // one call of the function within it, as far as that was recorded.
-func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
+func (b *bound) resolveModule(from *recordedCall, r *recorded) {
 	m := catalogue.Of(from.Parsed.Class).Module
 	if m == nil {
 		b.unguessed = refuse(NoAPI, from.kind())
@@ -22,20 +22,17 @@ func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 			b.unguessed = refuse(Composite, len(parts))
 		}
 		if b.guesses = b.guessModule(r); len(b.guesses) == 0 {
-			return b.unguessed
+			must.Do(b.unguessed)
 		}
 		g := b.guesses[0]
 		b.f, b.inputs, b.k = g.f, g.inputs, &invocation{name: g.name, args: g.args, params: g.f.params}
-		return nil
+		return
 	}
 	f := functions()[m.Form]
 	args, inPlace := map[string]*argument{}, false
 	if child := b.within(from, f); child != nil {
 		inner := recordedOf(child.Call)
-		var err error
-		if args, inPlace, err = bind(f, inner, false); err != nil {
-			return err
-		}
+		args, inPlace = bind(f, inner, false)
 		for name, a := range args {
 			if a.tensor() && !slices.Contains(m.Params, name) && name != "target" {
 				delete(args, name) // the module's own are taken
@@ -46,30 +43,23 @@ func (b *bound) resolveModule(from *recordedCall, r *recorded) error {
 		b.hidden = m.Params
 	}
 	for i, a := range r.args {
-		if i >= len(f.params) {
-			return refuse(NewArgument, itoa(i))
-		}
+		refuseIf(i >= len(f.params), NewArgument, itoa(i))
 		args[f.params[i]] = a
 	}
 	for name, a := range r.parameters {
 		if to := msprobe.ParameterNames[name]; to != "" && !slices.Contains(f.params, name) {
 			name = to
 		}
-		if !slices.Contains(f.params, name) {
-			return refuse(NewArgument, name)
-		}
+		refuseIf(!slices.Contains(f.params, name), NewArgument, name)
 		args[name] = a
 	}
 	for name, a := range r.kwargs {
-		if !slices.Contains(f.params, name) {
-			return refuse(NewArgument, name)
-		}
+		refuseIf(!slices.Contains(f.params, name), NewArgument, name)
 		args[name] = a
 	}
 	b.f, b.inputs = f, f.params[:min(len(f.params), max(len(r.args), 1))]
 	b.k = &invocation{name: m.Form, args: args, params: f.params, inPlace: inPlace}
 	b.k.solve = len(b.hidden) > 0
-	return nil
 }
 
 // within is the one call of a function within a module; nil if there is none, or

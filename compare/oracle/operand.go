@@ -50,17 +50,17 @@ type operand struct {
 // Stored tiles are read through a view with strides in the framework's order, without the padding; only grouped
 // FRACTAL_Z has no strides and is unpacked.
 func openOperand(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) (*operand, error) {
+	return must.Of(func() *operand { return planned(r, t, desc) })
+}
+
+func planned(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) *operand {
 	name := "output "
 	if t.Input {
 		name = "input "
 	}
 	o := &operand{name: name + itoa(t.Index), typ: t.Type, src: r, base: t.Offset, address: t.Address}
-	switch {
-	case t.Err != nil:
-		return nil, refuse(BadTensor, o.name, t.Err)
-	case !computes(t.Type) || t.Type.Bits()%8 != 0 || t.BigEndian:
-		return nil, refuse(BadType, o.name, t.Type.String())
-	}
+	refuseIf(t.Err != nil, BadTensor, o.name, t.Err)
+	refuseIf(!computes(t.Type) || t.Type.Bits()%8 != 0 || t.BigEndian, BadType, o.name, t.Type.String())
 	origin, axes := t.OriginShape, layout.ND
 	if desc != nil {
 		if origin == nil {
@@ -70,24 +70,16 @@ func openOperand(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) (*opera
 			axes = f
 		}
 	}
-	if err := o.plan(t, desc, origin, axes); err != nil {
-		return nil, err
-	}
+	o.plan(t, desc, origin, axes)
 	rd, err := layout.NewReader(r, t.Offset, t.Type.Bits()/8, o.view)
-	if err != nil {
-		return nil, refuse(BadLayout, o.name, err)
-	}
+	refuseIf(err != nil, BadLayout, o.name, err)
 	o.rd = rd
-	if len(o.shape) > maxRank {
-		return nil, refuse(BadLayout, o.name, "rank "+itoa(len(o.shape)))
-	}
-	if err := hollow(o.shape); err != nil {
-		return nil, err
-	}
+	refuseIf(len(o.shape) > maxRank, BadLayout, o.name, "rank "+itoa(len(o.shape)))
+	hollow(o.shape)
 	if f := layout.AsStored(axes, len(o.shape)); len(f.Letters()) == len(o.shape) {
 		o.axes = f.Letters()
 	}
-	return o, nil
+	return o
 }
 
 // turned is a matrix with its axes exchanged; of scales in pairs (…, pairs, …, 2) these are the first two. What is no matrix
@@ -122,20 +114,16 @@ func inMemory(name string, typ dtype.Type, shape []int64) *operand {
 
 // hollow refuses a tensor without elements that claims an axis longer than one with elements may be: much is made of the
 // length of an axis, and no file bounds it.
-func hollow(shape []int64) error {
-	if most := slices.Max(append(slices.Clone(shape), 0)); count(shape) == 0 && most > maxDense {
-		return refuse(TooLarge, most, maxDense)
-	}
-	return nil
+func hollow(shape []int64) {
+	most := slices.Max(append(slices.Clone(shape), 0))
+	refuseIf(count(shape) == 0 && most > maxDense, TooLarge, most, maxDense)
 }
 
 // plan finds the view of the stored elements, and the shape.
 // Blocked layouts need the original shape, from the dump or from the graph's origin_shape; of a plain one that
 // differs from the framework's the axes are reordered; else the shapes must have as many elements.
-func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, axes layout.Format) error {
-	if slices.ContainsFunc(origin, func(d int64) bool { return d < 0 }) {
-		return refuse(BadLayout, o.name, "shape "+graph.FormatShape(origin)+" is not known")
-	}
+func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, axes layout.Format) {
+	refuseIf(slices.ContainsFunc(origin, func(d int64) bool { return d < 0 }), BadLayout, o.name, "shape "+graph.FormatShape(origin)+" is not known")
 	from := layout.AsStored(t.Format, len(t.Shape))
 	to, blocked := target(from, axes)
 	switch {
@@ -149,32 +137,27 @@ func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, a
 			}
 		}
 		if from == layout.FractalZ && group >= 2 {
-			return o.unpack(t, to, origin, int64(group))
+			o.unpack(t, to, origin, int64(group))
+			return
 		}
 		v, err := layout.Restore(from, to, t.Shape, origin, int(group))
-		if err != nil {
-			return refuse(BadLayout, o.name, err)
-		}
+		refuseIf(err != nil, BadLayout, o.name, err)
 		o.view, o.shape, o.block = v, v.Dims, blocks(from, to, t.Shape, len(v.Dims))
-		return nil
+		return
 	case from.Letters() != "" && from != axes && len(origin) == len(t.Shape):
 		if v, err := layout.Restore(from, axes, t.Shape, origin, 0); err == nil {
 			o.view, o.shape = v, v.Dims
-			return nil
+			return
 		}
 	}
 	v, err := t.View()
-	if err != nil {
-		return refuse(BadLayout, o.name, err)
-	}
+	refuseIf(err != nil, BadLayout, o.name, err)
 	o.view, o.shape = v, t.Shape
 	if origin != nil {
-		if n, err := layout.Count(origin); err != nil || n != v.Len() {
-			return refuse(BadLayout, o.name, "shape "+graph.FormatShape(origin)+" in "+graph.FormatShape(t.Shape))
-		}
+		n, err := layout.Count(origin)
+		refuseIf(err != nil || n != v.Len(), BadLayout, o.name, "shape "+graph.FormatShape(origin)+" in "+graph.FormatShape(t.Shape))
 		o.shape = origin
 	}
-	return nil
 }
 
 // blocks are the sizes of the blocks of a stored layout along the axes it is read in.
@@ -222,33 +205,22 @@ func target(from, axes layout.Format) (to layout.Format, blocked bool) {
 }
 
 // unpack reads the filter of a grouped convolution, whose layout has no strides.
-func (o *operand) unpack(t *dump.Tensor, to layout.Format, origin []int64, group int64) error {
-	if len(t.Shape) != 4 {
-		return refuse(BadLayout, o.name, "FRACTAL_Z "+graph.FormatShape(t.Shape))
-	}
+func (o *operand) unpack(t *dump.Tensor, to layout.Format, origin []int64, group int64) {
+	refuseIf(len(t.Shape) != 4, BadLayout, o.name, "FRACTAL_Z "+graph.FormatShape(t.Shape))
 	p, err := layout.NewPacking(to, origin, int(group), t.Shape[2], t.Shape[3])
-	if err != nil {
-		return refuse(BadLayout, o.name, err)
-	}
-	if !slices.Equal(p.Shape(), t.Shape) {
-		return refuse(BadLayout, o.name, "FRACTAL_Z "+shapeText(p.Shape(), t.Shape))
-	}
-	if p.Stored() > maxHeld {
-		return refuse(TooLarge, p.Stored(), maxHeld)
-	}
+	refuseIf(err != nil, BadLayout, o.name, err)
+	refuseIf(!slices.Equal(p.Shape(), t.Shape), BadLayout, o.name, "FRACTAL_Z "+shapeText(p.Shape(), t.Shape))
+	refuseIf(p.Stored() > maxHeld, TooLarge, p.Stored(), maxHeld)
 	size := t.Type.Bits() / 8
 	stored, plain := make([]byte, t.Type.Bytes(p.Stored())), make([]byte, t.Type.Bytes(p.Len()))
-	if _, err := io.ReadFull(io.NewSectionReader(o.src, o.base, int64(len(stored))), stored); err != nil {
-		return refuse(BadTensor, o.name, err)
-	}
-	if err := p.Unpack(plain, stored, size); err != nil {
-		return refuse(BadLayout, o.name, err)
-	}
+	_, err = io.ReadFull(io.NewSectionReader(o.src, o.base, int64(len(stored))), stored)
+	refuseIf(err != nil, BadTensor, o.name, err)
+	err = p.Unpack(plain, stored, size)
+	refuseIf(err != nil, BadLayout, o.name, err)
 	o.f32, o.packed = make([]float32, p.Len()), true
 	dtype.Widen32(o.typ, o.f32, plain)
 	o.shape = origin
-	o.view, err = layout.Contiguous(origin)
-	return err
+	o.view = must.Get(layout.Contiguous(origin))
 }
 
 // transposed is the same tensor with its axes reordered, read through a view of

@@ -14,6 +14,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/graph"
+	"precision/internal/must"
 )
 
 // Collectives of recordings of calls
@@ -469,7 +470,7 @@ func (m *gathering) prepare() {
 				piece, _ = strconv.Atoi(path[1])
 			}
 			o := gathered{member: k, index: c.first + i, arg: a}
-			o.parts, o.why = m.parts(k, name, piece, a)
+			o.parts, o.why = must.Of(func() []stretch { return m.parts(k, name, piece, a) })
 			m.outs = append(m.outs, o)
 		}
 	}
@@ -479,33 +480,22 @@ func (m *gathering) prepare() {
 // all_reduce: inputs of all, reduced. broadcast and scatter: of the root. all_gather: piece r of rank r.
 // reduce_scatter: piece k of all, reduced. all_to_all: piece k of rank r. all_gather_into_tensor and
 // reduce_scatter_tensor do so within one tensor, along its first axis.
-func (m *gathering) parts(k int, name string, piece int, out *argument) ([]stretch, error) {
+func (m *gathering) parts(k int, name string, piece int, out *argument) []stretch {
 	n := elementsOfArgument(out)
-	if n < 0 {
-		return nil, refuse(BadTensor, out.place, "shape")
-	}
-	whole := func(from ...brought) ([]stretch, error) { return []stretch{{0, n, from, ""}}, nil }
-	each := func(of func(member int) (*argument, int64)) ([]brought, error) {
-		var list []brought
+	refuseIf(n < 0, BadTensor, out.place, "shape")
+	whole := func(from brought) []stretch { return []stretch{{0, n, []brought{from}, ""}} }
+	reduced := func(of func(member int) (*argument, int64)) []stretch {
+		var from []brought
 		for r := range m.args {
 			a, lo := of(r)
-			if have := elementsOfArgument(a); have < lo+n {
-				if have < 0 {
-					return nil, refuse(NoArgument, "rank "+itoa(m.ranks[r]))
-				}
-				return nil, refuse(ShapesDiffer, shapeText(a.v.Shape, out.v.Shape))
-			}
-			list = append(list, brought{r, a, lo})
+			have := elementsOfArgument(a)
+			refuseIf(have < 0, NoArgument, "rank "+itoa(m.ranks[r]))
+			refuseIf(have < lo+n, ShapesDiffer, a.v.Shape, out.v.Shape)
+			from = append(from, brought{r, a, lo})
 		}
-		return list, nil
-	}
-	reduced := func(of func(member int) (*argument, int64)) ([]stretch, error) {
-		from, err := each(of)
 		op := reduction(m.args[k])
-		if err == nil && !knownReductions[op] {
-			err = refuse(BadArgument, "op", op, "sum, max, min, product, avg")
-		}
-		return []stretch{{0, n, from, op}}, err
+		refuseIf(!knownReductions[op], BadArgument, "op", op, "sum, max, min, product, avg")
+		return []stretch{{0, n, from, op}}
 	}
 	pieceOf := func(member int, parameter string, at int) *argument {
 		list := listOf(m.args[member][parameter])
@@ -515,20 +505,14 @@ func (m *gathering) parts(k int, name string, piece int, out *argument) ([]stret
 		return list[at]
 	}
 	// What was only given stays as it was.
-	own := func(parameter string) ([]stretch, error) {
+	own := func(parameter string) []stretch {
 		a := pieceOf(k, parameter, piece)
-		if elementsOfArgument(a) != n {
-			return nil, refuse(NoArgument, parameter)
-		}
+		refuseIf(elementsOfArgument(a) != n, NoArgument, parameter)
 		return whole(brought{k, a, 0})
 	}
-	one := func(member int, a *argument) ([]stretch, error) {
-		if member < 0 || a == nil {
-			return nil, refuse(NoArgument, "rank "+itoa(m.ranks[max(member, 0)]))
-		}
-		if have := elementsOfArgument(a); have != n {
-			return nil, refuse(ShapesDiffer, shapeText(a.v.Shape, out.v.Shape))
-		}
+	one := func(member int, a *argument) []stretch {
+		refuseIf(member < 0 || a == nil, NoArgument, "rank "+itoa(m.ranks[max(member, 0)]))
+		refuseIf(elementsOfArgument(a) != n, ShapesDiffer, a.v.Shape, out.v.Shape)
 		return whole(brought{member, a, 0})
 	}
 	size := len(m.calls)
@@ -541,7 +525,7 @@ func (m *gathering) parts(k int, name string, piece int, out *argument) ([]stret
 		if name == "tensor" && m.root(m.args[k], "dst") == k {
 			return reduced(func(r int) (*argument, int64) { return pieceOf(r, "tensor", 0), 0 })
 		}
-		return nil, refuse(NotMine) // what it is for others is not said
+		panic(refusal(NotMine)) // what it is for others is not said
 	case "broadcast":
 		if root := m.root(m.args[k], "src"); name == "tensor" && root >= 0 {
 			return one(root, pieceOf(root, "tensor", 0))
@@ -562,16 +546,12 @@ func (m *gathering) parts(k int, name string, piece int, out *argument) ([]stret
 		for r := range size {
 			a := pieceOf(r, "in", 0)
 			have := elementsOfArgument(a)
-			if have < 0 {
-				return nil, refuse(NoArgument, "rank "+itoa(m.ranks[r]))
-			}
+			refuseIf(have < 0, NoArgument, "rank "+itoa(m.ranks[r]))
 			list = append(list, stretch{lo, have, []brought{{r, a, 0}}, ""})
 			lo += have
 		}
-		if lo != n {
-			return nil, refuse(ShapesDiffer, itoa(int(lo))+", "+itoa(int(n)))
-		}
-		return list, nil
+		refuseIf(lo != n, ShapesDiffer, itoa(int(lo))+", "+itoa(int(n)))
+		return list
 	case "reduce_scatter":
 		if name == "in" {
 			return own("in")
@@ -614,14 +594,14 @@ func (m *gathering) parts(k int, name string, piece int, out *argument) ([]stret
 	case "recv", "irecv":
 		return one(0, pieceOf(0, "tensor", 0))
 	}
-	return nil, refuse(NoAPI, m.calls[k].kind())
+	panic(refusal(NoAPI, m.calls[k].kind()))
 }
 
 // exchanged is what the output of all_to_all_single is made of: a piece of the input of every
 // member, as large as the members say, along the first axis.
 // Rows before rank k's share are those of ranks below it; without split sizes all shares are equal.
-func (m *gathering) exchanged(k int, n int64, out *argument) ([]stretch, error) {
-	sizes := func(r int, name string, a *argument) ([]int64, error) {
+func (m *gathering) exchanged(k int, n int64, out *argument) (list []stretch) {
+	sizes := func(r int, name string, a *argument) []int64 {
 		rows := int64(1)
 		if len(a.v.Shape) > 0 {
 			rows = a.v.Shape[0]
@@ -632,23 +612,17 @@ func (m *gathering) exchanged(k int, n int64, out *argument) ([]stretch, error) 
 			for i := range each {
 				each[i] = rows / int64(len(each))
 			}
-			if rows%int64(len(each)) != 0 {
-				return nil, refuse(ShapesDiffer, shapeText(a.v.Shape))
-			}
-			return each, nil
+			refuseIf(rows%int64(len(each)) != 0, ShapesDiffer, a.v.Shape)
+			return each
 		}
 		var each []int64
 		for _, x := range list.list {
 			v, ok := x.number()
-			if !ok || v < 0 {
-				return nil, refuse(NoArgument, name)
-			}
+			refuseIf(!ok || v < 0, NoArgument, name)
 			each = append(each, int64(v))
 		}
-		if len(each) != len(m.calls) {
-			return nil, refuse(BadArgument, name, itoa(len(each)), itoa(len(m.calls)))
-		}
-		return each, nil
+		refuseIf(len(each) != len(m.calls), BadArgument, name, itoa(len(each)), itoa(len(m.calls)))
+		return each
 	}
 	row := int64(1)
 	for i, d := range out.v.Shape {
@@ -656,35 +630,25 @@ func (m *gathering) exchanged(k int, n int64, out *argument) ([]stretch, error) 
 			row *= d
 		}
 	}
-	var list []stretch
 	at := int64(0)
 	for r := range m.calls {
 		in := m.args[r]["in"]
 		have := elementsOfArgument(in)
-		if have < 0 {
-			return nil, refuse(NoArgument, "rank "+itoa(m.ranks[r]))
-		}
-		theirs, err := sizes(r, "input_split_sizes", in)
-		if err != nil {
-			return nil, err
-		}
+		refuseIf(have < 0, NoArgument, "rank "+itoa(m.ranks[r]))
+		theirs := sizes(r, "input_split_sizes", in)
 		before := int64(0)
 		for _, d := range theirs[:k] {
 			before += d
 		}
 		length := theirs[k] * row
-		if (before+theirs[k])*row > have {
-			return nil, refuse(ShapesDiffer, shapeText(in.v.Shape))
-		}
+		refuseIf((before+theirs[k])*row > have, ShapesDiffer, in.v.Shape)
 		if length > 0 {
 			list = append(list, stretch{at, length, []brought{{r, in, before * row}}, ""})
 		}
 		at += length
 	}
-	if at != n {
-		return nil, refuse(ShapesDiffer, itoa(int(at))+", "+itoa(int(n)))
-	}
-	return list, nil
+	refuseIf(at != n, ShapesDiffer, itoa(int(at))+", "+itoa(int(n)))
+	return list
 }
 
 // filed reports whether a tensor has elements, a file of them.

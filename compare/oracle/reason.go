@@ -301,8 +301,8 @@ type Split struct {
 }
 
 // A refusal ends the making of readings wherever it is met, as an error of syntax ends the work of a parser: forms
-// are written as formulas, and [must.Of] is where a refusal becomes an error again. Only what makes
-// readings refuses so; Values, which compute later, return errors. Meetings of ranks end so, too.
+// are written as formulas, and [must.Of] is where a refusal becomes an error again. Values, which compute later, and
+// meetings of ranks end so, too.
 
 // refusal is what ends it, where a refusal is the only way on.
 func refusal(kind result.Kind, args ...any) any { return must.Failure(refuse(kind, args...)) }

@@ -19,6 +19,7 @@ import (
 	"precision/dump/mindspore"
 	"precision/dump/msprobe"
 	"precision/dump/torch"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	catalogue "precision/op"
 )
@@ -566,15 +567,11 @@ const (
 )
 
 // take makes a tensor of complex numbers one of a part of each.
-func (p complexPart) take(o *operand) error {
+func (p complexPart) take(o *operand) {
 	n := count(o.shape)
-	if n > maxDense {
-		return refuse(TooLarge, n, maxDense)
-	}
+	refuseIf(n > maxDense, TooLarge, n, maxDense)
 	raw, both := make([]byte, o.typ.Bytes(n)), make([]float64, 2*n)
-	if err := o.rd.ReadTile(raw, 0, n); err != nil {
-		return err
-	}
+	must.Do(o.rd.ReadTile(raw, 0, n))
 	dtype.Widen64(o.typ, both, raw)
 	made := inMemory(o.name, map[dtype.Type]dtype.Type{dtype.Complex32: dtype.Float16, dtype.Complex64: dtype.Float32, dtype.Complex128: dtype.Float64}[o.typ], o.shape)
 	for i := range n {
@@ -586,7 +583,6 @@ func (p complexPart) take(o *operand) error {
 	}
 	made.part = o.part
 	*o = *made
-	return nil
 }
 
 func (f *files) close() {
@@ -602,34 +598,34 @@ func (f *files) close() {
 // Each file is opened once; only shapes and types that fit are taken from it again. A tensor without statistics or
 // file is one that the recorder could not read, as FRACTAL_NZ.
 func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
+	return must.Of(func() *operand { return f.opened(v, name) })
+}
+
+func (f *files) opened(v *msprobe.Value, name string) *operand {
 	n, ok := v.Elements()
 	o := &operand{name: name, typ: v.Elem, shape: v.Shape}
-	switch {
-	case !v.Known || !computes(v.Elem) && (f.of == noPart || !v.Elem.IsComplex()):
-		return nil, refuse(BadType, name, v.DType)
-	case !ok || len(v.Shape) > maxRank:
-		return nil, refuse(BadLayout, name, "rank "+itoa(len(v.Shape)))
-	case hollow(v.Shape) != nil:
-		return nil, hollow(v.Shape)
-	case v.DataName == "" && n == 0:
-		return o, f.empty(o)
-	case v.DataName == "":
-		return nil, refuse(NoElements, name)
+	refuseIf(!v.Known || !computes(v.Elem) && (f.of == noPart || !v.Elem.IsComplex()), BadType, name, v.DType)
+	refuseIf(!ok || len(v.Shape) > maxRank, BadLayout, name, "rank "+itoa(len(v.Shape)))
+	hollow(v.Shape)
+	refuseIf(v.DataName == "" && n != 0, NoElements, name)
+	if v.DataName == "" {
+		f.empty(o)
+		return o
 	}
 	if was, ok := f.known[v.DataName]; ok && slices.Equal(was.shape, o.shape) && (v.Elem == was.numeric() || v.Elem.IsComplex()) {
 		was.name = name
-		return &was, nil
+		return &was
 	}
 	path, err := f.path(v.DataName)
 	switch {
 	case err != nil:
 	case strings.HasSuffix(path, ".npy"):
-		err = plainfile.At(path, f.array(o, path, n))
+		err = plainfile.At(path, must.Try(func() { f.array(o, path, n) }))
 	default:
-		err = plainfile.At(path, f.saved(o, path))
+		err = plainfile.At(path, must.Try(func() { f.saved(o, path) }))
 	}
 	if err == nil && o.typ.IsComplex() {
-		err = f.of.take(o)
+		err = must.Try(func() { f.of.take(o) })
 	}
 	switch {
 	case err == nil:
@@ -641,14 +637,13 @@ func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	if f.read == nil {
 		f.read = map[string]error{}
 	}
-	if f.read[v.DataName] = err; err != nil {
-		return nil, err
-	}
+	f.read[v.DataName] = err
+	must.Do(err)
 	if f.known == nil {
 		f.known = map[string]operand{}
 	}
 	f.known[v.DataName] = *o
-	return o, nil
+	return o
 }
 
 // glance looks at the files of a call that nothing was computed from: of text, or of what its
@@ -695,71 +690,51 @@ func opens(path string, err error) error {
 }
 
 // empty makes the tensor without elements that it takes no file for.
-func (f *files) empty(o *operand) (err error) {
-	if o.view, err = layout.Contiguous(o.shape); err != nil {
-		return refuse(BadLayout, o.name, err)
-	}
-	o.src = strings.NewReader("")
-	o.rd, err = layout.NewReader(o.src, 0, o.typ.Bits()/8, o.view)
-	return err
+func (f *files) empty(o *operand) {
+	v, err := layout.Contiguous(o.shape)
+	refuseIf(err != nil, BadLayout, o.name, err)
+	o.src, o.view = strings.NewReader(""), v
+	o.rd = must.Get(layout.NewReader(o.src, 0, o.typ.Bits()/8, o.view))
 }
 
 // saved opens a file of torch.save.
-func (f *files) saved(o *operand, path string) error {
-	file, err := torch.Open(path)
-	if err != nil {
-		return err
-	}
+func (f *files) saved(o *operand, path string) {
+	file := must.Get(torch.Open(path))
 	f.open = append(f.open, file)
-	t, err := file.Bare()
-	if err != nil {
-		return err
-	}
+	t := must.Get(file.Bare())
 	if t.Type != o.typ || !slices.Equal(t.Shape, o.shape) {
-		return fmt.Errorf("found %s %v, recorded %s %v", t.Type, t.Shape, o.typ, o.shape)
+		panic(must.Failure(fmt.Errorf("found %s %v, recorded %s %v", t.Type, t.Shape, o.typ, o.shape)))
 	}
 	if t.BigEndian {
-		return errors.New("found big-endian elements, expected little-endian ones")
+		panic(must.Failure(errors.New("found big-endian elements, expected little-endian ones")))
 	}
-	o.src, o.base = file, t.Start
-	if o.view, err = t.View(); err != nil {
-		return err
-	}
+	o.src, o.base, o.view = file, t.Start, must.Get(t.View())
 	o.part = t.Part()
 	f.sliced = f.sliced || o.part
 	f.device = f.device || t.Device() != "" && t.Device() != "cpu"
-	o.rd, err = layout.NewReader(o.src, o.base, o.typ.Bits()/8, o.view)
-	return err
+	o.rd = must.Get(layout.NewReader(o.src, o.base, o.typ.Bits()/8, o.view))
 }
 
 // array opens an array of numpy. MindSpore keeps bfloat16 as float32 there.
-func (f *files) array(o *operand, path string, n int64) error {
-	file, err := dump.OpenFile(path)
-	if err != nil {
-		return err
-	}
+func (f *files) array(o *operand, path string, n int64) {
+	file := must.Get(dump.OpenFile(path))
 	f.open = append(f.open, file)
 	if len(file.Outputs) != 1 {
-		return fmt.Errorf("found %d tensors, expected an array", len(file.Outputs))
+		panic(must.Failure(fmt.Errorf("found %d tensors, expected an array", len(file.Outputs))))
 	}
 	t := &file.Outputs[0]
-	if t.Err != nil {
-		return t.Err
-	}
-	if o.view, err = t.View(); err != nil {
-		return err
-	}
+	must.Do(t.Err)
+	o.view = must.Get(t.View())
 	if t.Type == dtype.Float16 && o.typ == dtype.Float32 {
 		t.Type = o.typ // as it was found to be, see mindspore.Calls
 	}
 	widened := t.Type == dtype.Float32 && o.typ == dtype.BFloat16
 	if o.view.Len() != n || t.Type != o.typ && !widened || t.BigEndian {
-		return fmt.Errorf("found %d elements of %s, recorded %s %v", o.view.Len(), t.Type, o.typ, o.shape)
+		panic(must.Failure(fmt.Errorf("found %d elements of %s, recorded %s %v", o.view.Len(), t.Type, o.typ, o.shape)))
 	}
 	if widened {
 		o.rounded, o.typ = o.typ, t.Type
 	}
 	o.src, o.base = file, t.Offset
-	o.rd, err = layout.NewReader(o.src, o.base, o.typ.Bits()/8, o.view)
-	return err
+	o.rd = must.Get(layout.NewReader(o.src, o.base, o.typ.Bits()/8, o.view))
 }

@@ -372,9 +372,8 @@ var ignored = map[string]bool{"requires_grad": true, "device": true, "layout": t
 // Positional arguments go to parameters in order, the last of which may take the rest; keyword arguments by any of
 // their names. inplace and out say that an argument was written over. What is no parameter is refused unless it is
 // None or says nothing of the numbers (ignored).
-func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, error) {
-	args := map[string]*argument{}
-	inPlace := false
+func bind(f *function, r *recorded, swapped bool) (args map[string]*argument, inPlace bool) {
+	args = map[string]*argument{}
 	positional := r.args
 	if swapped && len(positional) == 2 {
 		positional = []*argument{positional[1], positional[0]}
@@ -393,10 +392,7 @@ func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, e
 			}
 			args[f.params[last]].list = append(args[f.params[last]].list, a)
 		case i > last:
-			if a.none() {
-				continue
-			}
-			return nil, false, refuse(NewArgument, itoa(i))
+			refuseIf(!a.none(), NewArgument, itoa(i))
 		default:
 			args[f.params[i]] = a
 		}
@@ -413,8 +409,8 @@ func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, e
 			args[name] = a
 		case name == "out":
 			inPlace = inPlace || !a.none()
-		case !ignored[name] && !a.none():
-			return nil, false, refuse(NewArgument, key)
+		default:
+			refuseIf(!ignored[name] && !a.none(), NewArgument, key)
 		}
 	}
 	if x, ok := args["inplace"].number(); ok && x != 0 {
@@ -428,7 +424,7 @@ func bind(f *function, r *recorded, swapped bool) (map[string]*argument, bool, e
 			}
 		}
 	}
-	return args, inPlace, nil
+	return args, inPlace
 }
 
 // A kernel that computes what a function does is a row of the catalogue and no code here: the row

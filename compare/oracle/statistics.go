@@ -254,7 +254,7 @@ func (c *recordedCall) claim(r *recorded) (claim, bool) {
 	if fn == nil {
 		return claim{}, false
 	}
-	args, _, err := bind(fn, r, swapped)
+	args, err := must.Of(func() map[string]*argument { args, _ := bind(fn, r, swapped); return args })
 	if err != nil {
 		return claim{}, false
 	}
