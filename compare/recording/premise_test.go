@@ -172,7 +172,7 @@ func TestPaddedIds(t *testing.T) {
 		name, hi, lo, mean string
 		table              float64
 		premise            bool
-	}{{"both ends", "3.5", "-3.25", "0.5", 2, true}, {"one end", "3.5", "-3", "0.5", 2, false}, {"another table", "3.5", "-3.25", "0.5", 2.5, false},
+	}{{"both ends", "3.5", "-3.25", "0.5", 2, true}, {"both ends, one by little", "3.5", "-3.001", "0.5", 2, true}, {"one end", "3.5", "-3", "0.5", 2, false}, {"another table", "3.5", "-3.25", "0.5", 2.5, false},
 		{"one end and the mean", "3.5", "-3", "0.2", 2, true}, {"one end and some of the mean", "3.5", "-3", "0.3", 2, false}} {
 		j := judged(t, run("90", c.hi, c.lo, c.mean, c.table), run("93", "3", "-3", "0.5", 2))
 		certain := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseInputs
@@ -261,5 +261,23 @@ func TestElementsOfOneSideAlone(t *testing.T) {
 		if j := judged(t, c.left, golden); !slices.Equal(rootNames(j), c.want) {
 			t.Errorf("%s: %s, roots %v, expected %v", c.name, j.Verdict, rootNames(j), c.want)
 		}
+	}
+}
+
+// TestDataBesideLabels: labels that differ, of which a program asks the largest first, are no reason for it that the numbers which both runs are fed
+// are others.
+func TestDataBesideLabels(t *testing.T) {
+	run := func(most int, hi, lo string, off float64) string {
+		labels := statistics("int64", strconv.Itoa(most), "5", "null", "null")
+		top := strings.Replace(statistics("int64", strconv.Itoa(most), strconv.Itoa(most), "null", "null"), "[8, 8]", "[]", 1)
+		data := statistics("float32", hi, lo, "0.02", "28.7")
+		return written(t, entry("Tensor.max", 0, []string{labels}, top), entry("Functional.conv1d", 0, []string{data, sized(1.3, 0)}, sized(6, off)), entry("Functional.gelu", 0, []string{sized(6, off)}, sized(5, off)))
+	}
+	j := judged(t, run(26, "2.98", "-2.72", 0.1), run(27, "3.75", "-3", 0))
+	if len(j.Premises) != 1 || j.Premises[0].Kind != verdict.PremiseInputs || j.Verdict != verdict.Inconclusive {
+		t.Errorf("%s, premises %+v, roots %v", j.Verdict, j.Premises, rootNames(j))
+	}
+	if j := judged(t, run(26, "3.75", "-3", 0), run(27, "3.75", "-3", 0)); !slices.Equal(rootNames(j), []string{"Tensor.max.0.forward"}) {
+		t.Errorf("labels alone: %s, premises %+v, roots %v", j.Verdict, j.Premises, rootNames(j))
 	}
 }

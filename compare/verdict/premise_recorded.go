@@ -39,6 +39,7 @@ func isWeight(op *Operator, place string) bool {
 func (w *recordedWalk) premises() {
 	type run struct {
 		differs bool    // an output does
+		floats  bool    // one that is no integer does
 		started bool    // numbers were computed of tensors, maybe by ways that were not recorded
 		other   *source // data that it was fed and that are others
 	}
@@ -67,7 +68,7 @@ func (w *recordedWalk) premises() {
 		part := runs[step][rank]
 		if part == nil {
 			// What a run carries over from a step that went wrong is not given to it.
-			part = &run{differs: astray[rank]}
+			part = &run{differs: astray[rank], floats: astray[rank]}
 			runs[step][rank] = part
 		}
 		give := func(s *source) {
@@ -103,7 +104,8 @@ func (w *recordedWalk) premises() {
 					near = append(near, s)
 				}
 			case w.opts.Later && !counted(r.Left.DType): // it may be carried over from a step before
-			case !s.weight && !part.differs && s.other() && (!part.started || counted(r.Left.DType)):
+			case s.weight || !s.other():
+			case counted(r.Left.DType) && !part.differs, !counted(r.Left.DType) && !part.started && !part.floats: // numbers are not made of labels
 				give(s)
 			}
 		}
@@ -120,9 +122,11 @@ func (w *recordedWalk) premises() {
 		// Where outputs are not recorded, an input may be what any call before it made.
 		part.started = part.started || computesFloats(w, op) || len(op.Outputs) == 0 && len(op.Inputs) > 0
 		for k := range op.Outputs {
-			if size, known := sizeOf(w.row(&op.Outputs[k])); known && size > otherStatistics {
+			r := w.row(&op.Outputs[k])
+			if size, known := sizeOf(r); known && size > otherStatistics {
 				astray[rank] = true
 			}
+			part.floats = part.floats || agreementOf(r) == different && !counted(r.Left.DType)
 		}
 	}
 	for prefix, list := range w.given {
@@ -355,7 +359,7 @@ func (w *recordedWalk) looksUp(op *Operator, ids *result.Row) bool {
 	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
 		e, ok := extremesOf(r)
-		far := otherStatistics * max(math.Abs(e.rightMax), math.Abs(e.rightMin))
+		far := 2 * roundedOff(r) * max(math.Abs(e.rightMax), math.Abs(e.rightMin)) // rows are copied
 		return ok && !r.Compared && (math.Abs(e.leftMax-e.rightMax) > far && math.Abs(e.leftMin-e.rightMin) > far || rowsApart(r) > mostRowsAlone)
 	})
 }
