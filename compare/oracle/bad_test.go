@@ -275,6 +275,7 @@ func TestNonsenseOfKernels(t *testing.T) {
 		{"Tensor.__getitem__(" + table + ", int64[2]{1 7}) = float32[2,2]{3 4 0 0}", Suspect, "check-outside index 7 3"},
 		{`NPU.npu_dynamic_quant(float32[1,2]{1 2}, quant_mode="perplanet") = int8[1,2]{64 127}, float32[1]{0.015748031}`, Unknown, "check-unsupported quant_mode perplanet"},
 		{`NPU.npu_dynamic_quant(float32[1,2]{1 2}, quant_mode=1) = int8[1,2]{64 127}, float32[1]{0.015748031}`, Unknown, "check-bad-argument quant_mode 1 a text"},
+		{`NPU.npu_moe_init_routing_v2(float32[1,2]{1 2}, int32[1,1]{0}, active_num=1, expert_num=1, quant_mode=7) = float32[1,2]{1 2}`, Unknown, "check-unsupported quant_mode 7"},
 		{`NPU.npu_dynamic_quant_asymmetric(float32[0,3]{}, quant_mode="perchannel") = int8[0,3]{}, float32[3]{1 1 1}, float32[3]{0 0 0}`, Unknown, "check-no-bound 0"},
 		{"NPU.npu_quant_matmul_dequant(float16[0,3]{}, int8[1,3]{0 100 7}, float32[1]{1}) = float16[1,1]{0}", Unknown, "check-shapes [0,3] [1,3]"},
 		{"NPU.npu_moe_token_unpermute(float32[2,1]{1 2}, int32[2]{1 -1}, None) = float32[2,1]{2 1}", Suspect, "check-outside sorted_indices -1 2"},

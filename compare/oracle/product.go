@@ -834,6 +834,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 		}
 		return part(weights, e)
 	}
+	blocks := false // 32 along the sum have a power of two in common
 	one := func(x Values, e int, token Values) Values {
 		w, scale, bias := matrix(e), part(scales, e), part(biases, e)
 		refuseIf(len(x.Shape()) != 2 || len(w.Shape()) != 2, ShapesDiffer, x.Shape(), w.Shape())
@@ -848,6 +849,9 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 			}
 			return finish(k.wholeProduct(x, w), scale, token, bias, early, nil)
 		case narrowFloat(typ):
+			if blocks { // x is multiplied by its scales
+				w, scale = unblockedBy(w, scale, scales[0].typ == dtype.Uint8, 0), nil
+			}
 			refuseIf(scale != nil && len(scale.Shape()) > 1, Unsupported, "scales of blocks")
 			return finish(k.product(x, w), scale, token, bias, early, nil)
 		case anti != nil:
@@ -883,6 +887,10 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 		panic(refusal(Unsupported, "group_list_type"))
 	}
 	x, from := xs[0], int64(0)
+	var values Values = x
+	if blocks = narrowFloat(x.numeric()) && len(tokens) == 1 && len(tokens[0].shape) == 3 && len(scales) > 0; blocks {
+		values, tokens = unblocked(x, tokens[0], 1), nil
+	}
 	var parts []Values
 	for e, end := range ends {
 		refuseIf(end > x.shape[0], OutsideCache, k.shown("group_list"), end, x.shape[0])
@@ -893,7 +901,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 				refuseIf(count(tokens[0].shape) != x.shape[0], ShapesDiffer, x.shape, tokens[0].shape)
 				token = slab1(reshape(tokens[0], []int64{count(tokens[0].shape)}), 0, from, end-from)
 			}
-			parts = append(parts, one(slab1(x, 0, from, end-from), e, token))
+			parts = append(parts, one(slab1(values, 0, from, end-from), e, token))
 		}
 		from = end
 	}

@@ -190,8 +190,15 @@ func quantKernels() {
 	define("swiglu_quant", function{forward: swigluQuant})
 	define("grouped_swiglu_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("offset", "bias", "smooth_scale", "weight_assist_matrix")
-		k.only(0, "quant_mode", "dequant_mode")
-		y, scale := k.byRowQuantised(k.gatedBy(k.expertProducts(nil, k.scaledProduct), true), k.outputType(0), 1)
+		// Modes: 0 by token and channel, 1 by group, 2 by 32 with powers of two (documentation of op-plugin).
+		refuseIf(k.int("dequant_mode", 0) == 1 || k.int("quant_mode", 0) == 1 || k.int("dequant_mode", 0) != k.int("quant_mode", 0), Unsupported, "dequant_mode, quant_mode")
+		v := k.gatedBy(k.expertProducts(nil, k.scaledProduct), true)
+		if k.int("quant_mode", 0) == 2 {
+			y, scale := k.alongBlocks(v, 1, nil, 0, 1)
+			return []Reading{{Out: []Values{y, scale}}}
+		}
+		refuseIf(k.int("quant_mode", 0) != 0, Unsupported, "quant_mode")
+		y, scale := k.byRowQuantised(v, k.outputType(0), 1)
 		return []Reading{{Out: []Values{y, scale}}}
 	}})
 	mxForms()
@@ -555,9 +562,15 @@ func (k *invocation) narrowProduct(x, w, scale *operand, token Values) Values {
 // unblocked are numbers with blocks of 32 along an axis, times the powers of two of these, which stand in pairs: (…, pairs, …, 2); groups
 // that end at some places have pairs of their own.
 func unblocked(x, scale *operand, axis int, ends ...int64) Values {
-	n, inner := x.shape[axis], count(x.shape[axis+1:])
+	return unblockedBy(x, scale, scale.typ == dtype.Uint8, axis, ends...)
+}
+
+// unblockedBy is unblocked with scales that are exponents where bytes is set.
+func unblockedBy(x, scale Values, bytes bool, axis int, ends ...int64) Values {
+	shape := x.Shape()
+	n, inner := shape[axis], count(shape[axis+1:])
 	pairs, start, base := pairsOf(n, ends)
-	refuseIf(count(scale.shape) != count(x.shape[:axis])*pairs*inner*2, ShapesDiffer, x.shape, scale.shape)
+	refuseIf(count(scale.Shape()) != count(shape[:axis])*pairs*inner*2, ShapesDiffer, shape, scale.Shape())
 	d, s := must.Get(held(x)), must.Get(held(scale))
 	y := make([]float64, len(d.y))
 	for i, v := range d.y {
@@ -565,12 +578,12 @@ func unblocked(x, scale *operand, axis int, ends ...int64) Values {
 		at := i / inner % n
 		row := at - start[at]
 		e := s.y[((i/inner/n*pairs+base[at]+row/64)*inner+i%inner)*2+row/32%2]
-		if scale.typ == dtype.Uint8 {
+		if bytes {
 			e = math.Exp2(e - 127)
 		}
 		y[i] = v * e
 	}
-	return &dense{shape: x.shape, y: y, exact: true}
+	return &dense{shape: shape, y: y, exact: true}
 }
 
 // pairsOf are the pairs of blocks of 32 along n places, and where the group of each place starts and which pair is the first of it.

@@ -460,8 +460,17 @@ func (k *invocation) count(name string) int64 {
 // x is (T, H), expert_idx (T, k). The places of row i = t·k + j in expert order come first (row_idx_type 0), or for
 // each place the row (1). What lies behind the active rows is not written by the kernel, and may be anything.
 // quant_mode −1 copies, with scales passed on a row; 1 quantises each row by its largest magnitude after smoothing by
-// the expert's scale.
+// the expert's scale; 2 and 3 by 32 with powers of two, to float8 e5m2 and e4m3.
 func initRouting(k *invocation) []Reading {
+	if mode := k.int("quant_mode", -1); !k.has("scale_alg") && (mode == 2 || mode == 3) { // the documentation of op-plugin rounds exponents down, its test up
+		var both []Reading
+		for alg := range int64(2) {
+			r := initRouting(k.with(map[string]*argument{"scale_alg": intArgument(alg)}))[0]
+			r.Name = "scale_alg=" + itoa(int(alg))
+			both = append(both, r)
+		}
+		return both
+	}
 	x, idx := k.pair("x", "expert_idx")
 	refuseIf(len(x.shape) != 2 || len(idx.shape) != 2 || idx.shape[0] != x.shape[0] || idx.shape[1] == 0, ShapesDiffer, x.shape, idx.shape)
 	k.only(0, "drop_pad_mode")
@@ -532,6 +541,9 @@ func initRouting(k *invocation) []Reading {
 			v = elementsOf(mulKernel(k.unit()), nil, false, []Values{rows, rowsOf(scales, at, 1)})
 		}
 		out[0], out[3] = k.byRowQuantised(v, k.outputType(0), 3)
+	case (mode == 2 || mode == 3) && scales == nil && !slices.Contains(live, -1): // by 32, to e5m2 or e4m3
+		refuseIf(k.outputType(0) != map[int64]dtype.Type{2: dtype.Float8E5M2, 3: dtype.Float8E4M3FN}[mode], BadType, "output 0", k.outputType(0).String())
+		out[0], out[3] = k.alongBlocks(rows, 1, nil, 0, 3)
 	default:
 		panic(refusal(Unsupported, "quant_mode "+itoa(int(mode))))
 	}
