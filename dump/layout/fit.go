@@ -1,5 +1,7 @@
 package layout
 
+import "precision/internal/must"
+
 // maxFitRank bounds the search for axes of one; tensors have at most 8 or so.
 const maxFitRank = 16
 
@@ -10,27 +12,24 @@ func (a axis) fits(d int64) bool {
 
 // fit cuts the padding of v to the wanted shape, where needed dropping or
 // adding axes of one.
-func (p plan) fit(v View) (View, error) {
+func (p plan) fit(v View) View {
 	if len(p.want) == len(v.axes) {
 		axes := make([]axis, len(v.axes))
 		for i, a := range v.axes {
-			if d := p.want[i]; !a.fits(d) {
-				if d > a.full {
-					return View{}, p.fail(ErrExceeds, "%d of %d at axis %d", d, a.full, i)
-				}
-				return View{}, p.fail(ErrMismatch, "%d of %d at axis %d", d, a.full, i)
-			}
+			d := p.want[i]
+			p.needs(d <= a.full, ErrExceeds, "%d of %d at axis %d", d, a.full, i)
+			p.needs(a.fits(d), ErrMismatch, "%d of %d at axis %d", d, a.full, i)
 			axes[i] = a
 			axes[i].dim = p.want[i]
 		}
-		return newView(axes, v.stored), nil
+		return newView(axes, v.stored)
 	}
 	if len(p.want) <= maxFitRank {
 		if axes, ok := matchAxes(v.axes, p.want); ok {
-			return newView(axes, v.stored), nil
+			return newView(axes, v.stored)
 		}
 	}
-	return View{}, p.fail(ErrMismatch, "%v with padding", v.Full())
+	panic(must.Failure(p.fail(ErrMismatch, "%v with padding", v.Full())))
 }
 
 // matchAxes pairs axes with dims from the front; an axis that may be one can be

@@ -1,5 +1,7 @@
 package layout
 
+import "slices"
+
 // nest is a View reduced to as few axes as describe the same walk: axes of one
 // element are gone and axes that continue each other are one. It has at least
 // one axis.
@@ -32,9 +34,7 @@ func newNest(axes []axis) *nest {
 	if len(out) == 0 {
 		out = []axis{{dim: 1, step: 1}}
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	n := &nest{axes: out}
 	n.finish()
 	return n

@@ -1,6 +1,10 @@
 package layout
 
-import "slices"
+import (
+	"slices"
+
+	"precision/internal/must"
+)
 
 // PaddedNZ returns the logical shape a FRACTAL_NZ tensor of the stored shape
 // (…, C1, R1, R0, C0) has with its padding: (…, R1·R0, C1·C0). It fails when
@@ -76,41 +80,29 @@ func BatchFitsNZ(stored, original []int64) bool {
 }
 
 // fromNZ plans FRACTAL_NZ to (rows, columns) or (batch, rows, columns).
-func (p plan) fromNZ(count int64) (View, error) {
+func (p plan) fromNZ(count int64) View {
 	if len(p.want) == 0 || len(p.stored) < 4 {
-		return View{}, CheckNZ(p.stored, p.want)
+		panic(must.Failure(CheckNZ(p.stored, p.want)))
 	}
 	w := p.want
 	if len(w) == 1 {
 		w = []int64{1, w[0]}
 	}
-	if !BatchFitsNZ(p.stored, w) {
-		return View{}, p.fail(ErrMismatch, "batch of %v times matrix of %v is not %d elements", w[:len(w)-2], p.stored[len(p.stored)-4:], count)
-	}
+	p.needs(BatchFitsNZ(p.stored, w), ErrMismatch, "batch of %v times matrix of %v is not %d elements", w[:len(w)-2], p.stored[len(p.stored)-4:], count)
 	if k := len(w) - 2; k > 1 {
-		batch, err := Count(w[:k])
-		if err != nil {
-			return View{}, err
-		}
-		w = []int64{batch, w[k], w[k+1]}
+		w = []int64{must.Get(Count(w[:k])), w[k], w[k+1]}
 	}
-	axes, err := p.axesNZ(w)
-	if err != nil {
-		return View{}, err
-	}
-	return newView(axes, count), nil
+	return newView(p.axesNZ(w), count)
 }
 
 // axesNZ returns the axes of want (rank 2 or more), whose batch fits.
-func (p plan) axesNZ(want []int64) ([]axis, error) {
+func (p plan) axesNZ(want []int64) []axis {
 	s := plainAxes(p.stored)
 	k := len(s) - 4
 	rows, cols := blocked(s[k+1], s[k+2]), blocked(s[k], s[k+3])
 	b := len(want) - 2
 	for i, a := range []axis{rows, cols} {
-		if want[b+i] > a.dim {
-			return nil, p.fail(ErrExceeds, "%d of %d %s", want[b+i], a.dim, []string{"rows", "columns"}[i])
-		}
+		p.needs(want[b+i] <= a.dim, ErrExceeds, "%d of %d %s", want[b+i], a.dim, []string{"rows", "columns"}[i])
 	}
 	axes := make([]axis, len(want))
 	matrix := s[k].step * max(s[k].dim, 1)
@@ -120,23 +112,15 @@ func (p plan) axesNZ(want []int64) ([]axis, error) {
 	}
 	rows.dim, cols.dim = want[b], want[b+1]
 	axes[b], axes[b+1] = rows, cols
-	return axes, nil
+	return axes
 }
 
 // restoreNZ is fromNZ with all leading dims of want, and one dim only if want
 // has one.
-func (p plan) restoreNZ() (View, error) {
+func (p plan) restoreNZ() View {
 	w := p.want
 	if len(w) == 1 {
 		w = []int64{1, w[0]}
 	}
-	axes, err := p.axesNZ(w)
-	if err != nil {
-		return View{}, err
-	}
-	count, err := Count(p.stored)
-	if err != nil {
-		return View{}, err
-	}
-	return newView(axes[len(w)-len(p.want):], count), nil
+	return newView(p.axesNZ(w)[len(w)-len(p.want):], must.Get(Count(p.stored)))
 }

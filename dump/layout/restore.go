@@ -66,6 +66,13 @@ type plan struct {
 	stored, want []int64
 }
 
+// needs ends the plan where something is not as it has to be.
+func (p plan) needs(ok bool, kind error, format string, args ...any) {
+	if !ok {
+		panic(must.Failure(p.fail(kind, format, args...)))
+	}
+}
+
 func (p plan) fail(kind error, format string, args ...any) error {
 	return &Error{From: p.from, To: p.to, Stored: slices.Clone(p.stored), Want: slices.Clone(p.want),
 		Detail: fmt.Sprintf(format, args...), Err: kind}
@@ -87,23 +94,24 @@ func (p plan) fail(kind error, format string, args ...any) error {
 // none. Only FRACTAL_Z cares. The source of the mappings is the definition of
 // the device layouts; block sizes come from the stored shape.
 func Convert(from, to Format, stored, want []int64, group int) (View, error) {
-	p := plan{from, to, stored, want}
-	v, err := p.open(group)
-	if err != nil || from == to || from == FractalNZ || from == FractalZC04 {
-		return v, err
+	return must.Of(func() View { return plan{from, to, stored, want}.convert(group) })
+}
+
+func (p plan) convert(group int) View {
+	v := p.open(group)
+	if p.from == p.to || p.from == FractalNZ || p.from == FractalZC04 {
+		return v
 	}
-	if from == NDC1HWC0 && to == NCDHW && len(want) < 2 {
-		return View{}, p.fail(ErrShapeShort, "the wanted shape has no channels")
-	}
-	if from == FractalZ || from == FractalZ3D {
-		return p.cut(v, want)
+	p.needs(p.from != NDC1HWC0 || p.to != NCDHW || len(p.want) >= 2, ErrShapeShort, "the wanted shape has no channels")
+	if p.from == FractalZ || p.from == FractalZ3D {
+		return p.cut(v, p.want)
 	}
 	if cut := p.channelCut(); cut >= 0 {
 		dims := v.Full()
 		dims[1] = cut
 		return p.cut(v, dims)
 	}
-	return v, nil
+	return v
 }
 
 // Restore plans the conversion of a stored tensor to exactly the wanted logical
@@ -119,56 +127,44 @@ func Convert(from, to Format, stored, want []int64, group int) (View, error) {
 //   - with an empty want the View keeps its padding, where the layout does not
 //     need want.
 func Restore(from, to Format, stored, want []int64, group int) (View, error) {
-	p := plan{from, to, stored, want}
-	if _, ok := Supported(from, to); ok && from == FractalNZ && to != FractalNZ {
-		if err := CheckNZ(stored, want); err != nil {
-			return View{}, err
-		}
+	return must.Of(func() View { return plan{from, to, stored, want}.restore(group) })
+}
+
+func (p plan) restore(group int) View {
+	if _, ok := Supported(p.from, p.to); ok && p.from == FractalNZ && p.to != FractalNZ {
+		must.Do(CheckNZ(p.stored, p.want))
 		return p.restoreNZ()
 	}
-	v, err := p.open(group)
-	if err != nil || from == to || len(want) == 0 || from == FractalZC04 {
-		return v, err
+	v := p.open(group)
+	if p.from == p.to || len(p.want) == 0 || p.from == FractalZC04 {
+		return v
 	}
-	if from == FractalZ || from == FractalZ3D {
-		if n, err := Count(v.Full()); err != nil || n != v.stored {
-			return View{}, p.fail(ErrMismatch, "%d stored elements, %v with padding", v.stored, v.Full())
-		}
+	if p.from == FractalZ || p.from == FractalZ3D {
+		n, err := Count(v.Full())
+		p.needs(err == nil && n == v.stored, ErrMismatch, "%d stored elements, %v with padding", v.stored, v.Full())
 	}
 	return p.fit(v)
 }
 
 // open returns the View with its padding; FRACTAL_NZ comes cut.
-func (p plan) open(group int) (View, error) {
+func (p plan) open(group int) View {
 	for _, d := range p.want {
-		if d < 0 {
-			return View{}, p.fail(ErrBadDim, "%d wanted", d)
-		}
+		p.needs(d >= 0, ErrBadDim, "%d wanted", d)
 	}
-	count, err := Count(p.stored)
-	if err != nil {
-		return View{}, err
-	}
+	count := must.Get(Count(p.stored))
 	if p.from == p.to {
-		return newView(plainAxes(p.stored), count), nil
+		return newView(plainAxes(p.stored), count)
 	}
-	if _, ok := Supported(p.from, p.to); !ok {
-		return View{}, p.fail(ErrNoConverter, "")
-	}
-	if p.to == FractalZ {
-		return View{}, p.fail(ErrNoConverter, "packing weights is not a strided view")
-	}
+	_, ok := Supported(p.from, p.to)
+	p.needs(ok, ErrNoConverter, "")
+	p.needs(p.to != FractalZ, ErrNoConverter, "packing weights is not a strided view")
 	if p.from == FractalNZ {
 		return p.fromNZ(count)
 	}
 	if p.from == FractalZC04 {
 		return p.openC04()
 	}
-	named, err := p.letters(group)
-	if err != nil {
-		return View{}, err
-	}
-	target := letters[p.to]
+	named, target := p.letters(group), letters[p.to]
 	if p.to == ND { // only NDC1HWC0 gets here
 		target = letters[NCDHW]
 	}
@@ -176,17 +172,15 @@ func (p plan) open(group int) (View, error) {
 	for i := range target {
 		axes[i] = named[target[i]]
 	}
-	return newView(axes, count), nil
+	return newView(axes, count)
 }
 
 // cut keeps the front of each axis; its errors name the conversion.
-func (p plan) cut(v View, dims []int64) (View, error) {
+func (p plan) cut(v View, dims []int64) View {
 	for i, d := range dims {
-		if have := v.Dims[i]; d > have {
-			return View{}, p.fail(ErrExceeds, "%d of %d at axis %d", d, have, i)
-		}
+		p.needs(d <= v.Dims[i], ErrExceeds, "%d of %d at axis %d", d, v.Dims[i], i)
 	}
-	return v.Cut(dims)
+	return must.Get(v.Cut(dims))
 }
 
 // channelCut returns the channels NDC1HWC0 is cut to, -1 for no cut.
@@ -199,72 +193,58 @@ func (p plan) channelCut() int64 {
 
 // letters returns the logical axes of the stored tensor, padding included, by
 // their letters.
-func (p plan) letters(group int) (_ map[byte]axis, err error) {
-	defer must.Catch(&err)
+func (p plan) letters(group int) map[byte]axis {
 	s := plainAxes(p.stored)
-	rank := func(n int) error {
-		if len(s) != n {
-			return p.fail(ErrShapeShort, "%v has %d dimensions, %d stored", p.from, n, len(s))
-		}
-		return nil
-	}
+	rank := func(n int) { p.needs(len(s) == n, ErrShapeShort, "%v has %d dimensions, %d stored", p.from, n, len(s)) }
 	if l := letters[p.from]; l != "" {
-		must.Do(rank(len(l)))
+		rank(len(l))
 		m := make(map[byte]axis, len(l))
 		for i := range l {
 			m[l[i]] = s[i]
 		}
-		return m, nil
+		return m
 	}
 	switch p.from {
 	case NC1HWC0, NC1HWC0C04:
-		must.Do(rank(5))
-		return map[byte]axis{'N': s[0], 'C': blocked(s[1], s[4]), 'H': s[2], 'W': s[3]}, nil
+		rank(5)
+		return map[byte]axis{'N': s[0], 'C': blocked(s[1], s[4]), 'H': s[2], 'W': s[3]}
 	case NHWC1C0:
-		must.Do(rank(5))
-		return map[byte]axis{'N': s[0], 'H': s[1], 'W': s[2], 'C': blocked(s[3], s[4])}, nil
+		rank(5)
+		return map[byte]axis{'N': s[0], 'H': s[1], 'W': s[2], 'C': blocked(s[3], s[4])}
 	case C1HWNC0:
-		must.Do(rank(5))
-		return map[byte]axis{'C': blocked(s[0], s[4]), 'H': s[1], 'W': s[2], 'N': s[3]}, nil
+		rank(5)
+		return map[byte]axis{'C': blocked(s[0], s[4]), 'H': s[1], 'W': s[2], 'N': s[3]}
 	case C1HWNCoC0:
-		must.Do(rank(6))
+		rank(6)
 		// A depthwise weight: the square of Co and C0 is a diagonal, the rest
 		// of it zero. Neighbours on a diagonal are a row and a column apart.
-		if s[4].dim != s[5].dim {
-			return nil, p.fail(ErrMismatch, "Co is %d, C0 is %d", s[4].dim, s[5].dim)
-		}
+		p.needs(s[4].dim == s[5].dim, ErrMismatch, "Co is %d, C0 is %d", s[4].dim, s[5].dim)
 		diagonal := s[5]
 		diagonal.step = s[4].step + s[5].step
-		return map[byte]axis{'C': blocked(s[0], diagonal), 'H': s[1], 'W': s[2], 'N': s[3]}, nil
+		return map[byte]axis{'C': blocked(s[0], diagonal), 'H': s[1], 'W': s[2], 'N': s[3]}
 	case NDC1HWC0:
-		must.Do(rank(6))
-		return map[byte]axis{'N': s[0], 'D': s[1], 'C': blocked(s[2], s[5]), 'H': s[3], 'W': s[4]}, nil
+		rank(6)
+		return map[byte]axis{'N': s[0], 'D': s[1], 'C': blocked(s[2], s[5]), 'H': s[3], 'W': s[4]}
 	case FractalZ, FractalZ3D:
-		must.Do(rank(4))
-		if group >= 2 {
-			return nil, p.fail(ErrGrouped, "%d groups", group)
-		}
+		rank(4)
+		p.needs(group < 2, ErrGrouped, "%d groups", group)
 		return p.openFractalZ(s)
 	}
-	return nil, p.fail(ErrNoConverter, "")
+	panic(must.Failure(p.fail(ErrNoConverter, "")))
 }
 
 // openFractalZ splits the first stored dim, C1·H·W or D·C1·H·W, by the wanted
 // shape.
-func (p plan) openFractalZ(s []axis) (map[byte]axis, error) {
+func (p plan) openFractalZ(s []axis) map[byte]axis {
 	l := letters[p.to]
-	if len(p.want) != len(l) {
-		return nil, p.fail(ErrShapeShort, "%v needs an original shape of %d dimensions", p.from, len(l))
-	}
+	p.needs(len(p.want) == len(l), ErrShapeShort, "%v needs an original shape of %d dimensions", p.from, len(l))
 	w := map[byte]int64{'D': 1}
 	for i := range l {
 		w[l[i]] = p.want[i]
 	}
 	hw, ok := mul(w['H'], w['W'])
 	plane, ok2 := mul(hw, w['D'])
-	if !ok || !ok2 || plane == 0 || plane > s[0].dim {
-		return nil, p.fail(ErrMismatch, "%d×%d×%d positions in %d rows", w['D'], w['H'], w['W'], s[0].dim)
-	}
+	p.needs(ok && ok2 && plane != 0 && plane <= s[0].dim, ErrMismatch, "%d×%d×%d positions in %d rows", w['D'], w['H'], w['W'], s[0].dim)
 	c1 := s[0].dim / plane
 	row := s[0].step // ≥ 1, and row·S0 is the size of the tensor
 	block := func(n, step int64) axis { return axis{dim: n, full: n, step: step} }
@@ -274,7 +254,7 @@ func (p plan) openFractalZ(s []axis) (map[byte]axis, error) {
 		'D': block(w['D'], row*hw*c1),
 		'C': blocked(block(c1, row*hw), s[3]),
 		'N': blocked(s[1], s[2]),
-	}, nil
+	}
 }
 
 // blocked joins a stored axis of blocks and the one inside a block.
