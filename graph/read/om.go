@@ -17,6 +17,7 @@ import (
 )
 
 const (
+	omMagic         = "IMOD"
 	omHeaderSize    = 256
 	omTypeFlow      = 3
 	omPartModel     = 0
@@ -39,19 +40,19 @@ type omReader struct {
 	wide  bool // sizes of 64 bits
 }
 
-func (o *omReader) fault(off int64, format string, args ...any) error {
-	return &graph.Error{Path: o.path, Offset: o.base + off, Msg: graph.Messagef(format, args...)}
+// fault ends the reading at a place of the file where something is bad.
+func (o *omReader) fault(bad bool, off int64, format string, args ...any) {
+	if bad {
+		must.Do(&graph.Error{Path: o.path, Offset: o.base + off, Msg: graph.Messagef(format, args...)})
+	}
 }
 
-func (o *omReader) bytes(off, n int64, what any) ([]byte, error) {
-	if off < 0 || n < 0 || off > o.size || n > o.size-off {
-		return nil, o.fault(off, "%s needs %d bytes, the file has %d from here", what, n, max(0, o.size-off))
-	}
+func (o *omReader) bytes(off, n int64, what any) []byte {
+	o.fault(off < 0 || n < 0 || off > o.size || n > o.size-off, off, "%s needs %d bytes, the file has %d from here", what, n, max(0, o.size-off))
 	p := make([]byte, n)
-	if _, err := o.r.ReadAt(p, off); err != nil {
-		return nil, o.fault(off, "%s: %v", what, err)
-	}
-	return p, nil
+	_, err := o.r.ReadAt(p, off)
+	o.fault(err != nil, off, "%s: %v", what, err)
+	return p
 }
 
 // readOM reads an offline model. Its graphs are those of all models inside; the attributes of the models behind the
@@ -66,41 +67,26 @@ func readOM(ctx context.Context, r io.ReaderAt, size int64, path string) (*graph
 	return m, nil
 }
 
-func (o *omReader) header() (*graph.OMHeader, error) {
-	p, err := o.bytes(0, omHeaderSize, graph.Term("header"))
-	if err != nil {
-		return nil, err
-	}
-	le := binary.LittleEndian
-	if string(p[:4]) != "IMOD" {
-		return nil, o.fault(0, "magic %q, expected \"IMOD\"", string(p[:4]))
-	}
-	if n := le.Uint32(p[4:]); n != omHeaderSize {
-		return nil, o.fault(4, "header of %d bytes, expected %d", n, omHeaderSize)
-	}
+func (o *omReader) header() *graph.OMHeader {
+	p, le := o.bytes(0, omHeaderSize, graph.Term("header")), binary.LittleEndian
+	o.fault(string(p[:4]) != omMagic, 0, "magic %q, expected \"IMOD\"", string(p[:4]))
+	n := le.Uint32(p[4:])
+	o.fault(n != omHeaderSize, 4, "header of %d bytes, expected %d", n, omHeaderSize)
 	h := &graph.OMHeader{Version: le.Uint32(p[8:]), Encrypted: p[80] != 0, ModelType: p[82], Name: cstring(p[84:116]),
 		Ops: le.Uint32(p[116:]), Models: 1, Dynamic: p[193] != 0}
 	h.Length = int64(le.Uint32(p[76:]))
 	if n := le.Uint64(p[184:]); n != 0 {
-		if n > 1<<62 {
-			return nil, o.fault(184, "length %d", n)
-		}
+		o.fault(n > 1<<62, 184, "length %d", n)
 		h.Length, o.wide = int64(n), true
 	}
 	o.wide = o.wide || h.ModelType == omTypeFlow
 	if n := le.Uint32(p[156:]); n > 1 && h.Version >= omVersionModels {
-		if n > maxModels {
-			return nil, o.fault(156, "%d models, at most %d expected", n, maxModels)
-		}
+		o.fault(n > maxModels, 156, "%d models, at most %d expected", n, maxModels)
 		h.Models = int(n)
 	}
-	if h.Encrypted {
-		return nil, o.fault(80, "model is encrypted")
-	}
-	if h.Length > o.size-omHeaderSize {
-		return nil, o.fault(omHeaderSize, "header announces %d bytes, the file has %d", h.Length, o.size-omHeaderSize)
-	}
-	return h, nil
+	o.fault(h.Encrypted, 80, "model is encrypted")
+	o.fault(h.Length > o.size-omHeaderSize, omHeaderSize, "header announces %d bytes, the file has %d", h.Length, o.size-omHeaderSize)
+	return h
 }
 
 func cstring(p []byte) string {
@@ -111,23 +97,15 @@ func cstring(p []byte) string {
 }
 
 // partitions reads the partition table at off and returns the offset behind the data it describes.
-func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) (int64, error) {
+func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) int64 {
 	le := binary.LittleEndian
 	head, entry := int64(4), int64(12)
 	if o.wide {
 		head, entry = 8, 24
 	}
-	p, err := o.bytes(off, head, graph.Term("partition table"))
-	if err != nil {
-		return 0, err
-	}
-	n := int64(le.Uint32(p))
-	if n > maxPartitions {
-		return 0, o.fault(off, "%d partitions, at most %d expected", n, maxPartitions)
-	}
-	if p, err = o.bytes(off+head, n*entry, graph.Messagef("table of %d partitions", n)); err != nil {
-		return 0, err
-	}
+	n := int64(le.Uint32(o.bytes(off, head, graph.Term("partition table"))))
+	o.fault(n > maxPartitions, off, "%d partitions, at most %d expected", n, maxPartitions)
+	p := o.bytes(off+head, n*entry, graph.Messagef("table of %d partitions", n))
 	data := off + head + n*entry
 	for i := range n {
 		e := p[i*entry:]
@@ -136,19 +114,17 @@ func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) (int64, e
 		if o.wide {
 			size = le.Uint64(e[16:])
 		}
-		if size > uint64(o.size-data) {
-			return 0, o.fault(off+head+i*entry, "partition %d of type %d claims %d bytes, the file has %d from its start", i, part.Type, size, o.size-data)
-		}
+		o.fault(size > uint64(o.size-data), off+head+i*entry, "partition %d of type %d claims %d bytes, the file has %d from its start", i, part.Type, size, o.size-data)
 		part.Size = int64(size)
 		h.Partitions = append(h.Partitions, part)
 		data += part.Size
 	}
-	return data, nil
+	return data
 }
 
 func (o *omReader) read(b *graph.Builder, m *graph.Model) (err error) {
 	defer must.Catch(&err)
-	h := must.Get(o.header())
+	h := o.header()
 	if m.OM == nil {
 		m.OM = h
 	}
@@ -157,25 +133,21 @@ func (o *omReader) read(b *graph.Builder, m *graph.Model) (err error) {
 	}
 	off := int64(omHeaderSize)
 	for i := range h.Models {
-		off = must.Get(o.partitions(h, i, off))
+		off = o.partitions(h, i, off)
 	}
 	defs := 0
 	for i, part := range h.Partitions {
 		switch part.Type {
 		case omPartModel:
-			if part.Size > maxModelDef {
-				return o.fault(part.Offset-o.base, "model definition of %d bytes", part.Size)
-			}
-			data := must.Get(o.bytes(part.Offset-o.base, part.Size, graph.Term("model definition")))
+			o.fault(part.Size > maxModelDef, part.Offset-o.base, "model definition of %d bytes", part.Size)
+			data := o.bytes(part.Offset-o.base, part.Size, graph.Term("model definition"))
 			must.Do(addModel(o.ctx, b, m, data, part.Offset))
 			defs++
 		case omPartFlowSub:
-			must.Do(o.flowModel(b, m, i, part))
+			o.flowModel(b, m, i, part)
 		}
 	}
-	if defs == 0 {
-		return o.fault(omHeaderSize, "no model definition among %d partitions", len(h.Partitions))
-	}
+	o.fault(defs == 0, omHeaderSize, "no model definition among %d partitions", len(h.Partitions))
 	return nil
 }
 
@@ -194,49 +166,36 @@ func addModel(ctx context.Context, b *graph.Builder, m *graph.Model, data []byte
 }
 
 // flowModel reads the offline model inside a flow sub model: a message of name, engine and the model.
-func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part graph.OMPartition) error {
+func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part graph.OMPartition) {
 	off := part.Offset - o.base
-	if o.depth == maxFlowDepth {
-		return o.fault(off, "models nested deeper than %d", maxFlowDepth)
-	}
+	o.fault(o.depth == maxFlowDepth, off, "models nested deeper than %d", maxFlowDepth)
 	// Only the tags are needed, the model itself is read in place.
 	end := off + part.Size
 	for pos := off; pos < end; {
-		p, err := o.bytes(pos, min(20, end-pos), graph.Term("flow sub model"))
-		if err != nil {
-			return err
-		}
+		p := o.bytes(pos, min(20, end-pos), graph.Term("flow sub model"))
 		num, typ, k := protowire.ConsumeTag(p)
-		if k < 0 {
-			return o.fault(pos, "partition %d: broken field tag of a flow sub model", i)
-		}
+		o.fault(k < 0, pos, "partition %d: broken field tag of a flow sub model", i)
 		if typ != protowire.BytesType {
 			v := protowire.ConsumeFieldValue(num, typ, p[k:])
-			if v < 0 {
-				return o.fault(pos, "partition %d: broken field %d of a flow sub model", i, num)
-			}
+			o.fault(v < 0, pos, "partition %d: broken field %d of a flow sub model", i, num)
 			pos += int64(k + v)
 			continue
 		}
 		n, k2 := protowire.ConsumeVarint(p[k:])
 		start := pos + int64(k+k2)
-		if k2 < 0 || n > uint64(end-start) {
-			return o.fault(pos, "partition %d: field %d of a flow sub model exceeds it", i, num)
-		}
+		o.fault(k2 < 0 || n > uint64(end-start), pos, "partition %d: field %d of a flow sub model exceeds it", i, num)
 		pos = start + int64(n)
 		if num != 3 {
 			continue
 		}
-		if head, err := o.bytes(start, min(4, int64(n)), graph.Term("flow sub model")); err != nil || string(head) != "IMOD" {
+		head, err := must.Of(func() []byte { return o.bytes(start, min(4, int64(n)), graph.Term("flow sub model")) })
+		if err != nil || string(head) != omMagic {
 			b.Warn(graph.Warning{Path: o.path, Offset: o.base + start, Msg: graph.Messagef("flow sub model is no offline model, skipped")})
 			continue
 		}
 		inner := &omReader{ctx: o.ctx, r: io.NewSectionReader(o.r, start, int64(n)), size: int64(n), base: o.base + start, path: o.path, depth: o.depth + 1}
-		if err := inner.read(b, m); err != nil {
-			return err
-		}
+		must.Do(inner.read(b, m))
 	}
-	return nil
 }
 
 // readOM2 reads the zip form of an offline model. Each model inside carries its graph as JSON for viewers,
