@@ -19,6 +19,7 @@ import (
 
 	"precision/dump/sqlite"
 	"precision/internal/lazy"
+	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/plainfile"
 )
@@ -463,11 +464,9 @@ func (b *builder) csv(path string, f folder, metric string) error {
 }
 
 // database reads what data2db made.
-func (b *builder) database(path string) error {
-	db, err := sqlite.Open(path)
-	if err != nil {
-		return err
-	}
+func (b *builder) database(path string) (err error) {
+	defer must.Catch(&err)
+	db := must.Get(sqlite.Open(path))
 	defer db.Close()
 	type target struct {
 		name  string
@@ -476,36 +475,25 @@ func (b *builder) database(path string) error {
 	}
 	targets, metrics := map[int64]target{}, map[int64]string{}
 	column := func(t *sqlite.Table, row []any, name string) any { return row[slices.Index(t.Columns, name)] }
-	t, err := db.Table("monitoring_targets", "target_id", "target_name", "vpp_stage", "micro_step")
-	if err == nil {
-		err = t.Each(func(row []any) error {
-			id, _ := column(t, row, "target_id").(int64)
-			x := target{}
-			x.name, _ = column(t, row, "target_name").(string)
-			x.stage, _ = column(t, row, "vpp_stage").(int64)
-			x.micro, _ = column(t, row, "micro_step").(int64)
-			targets[id] = x
-			return nil
-		})
-	}
-	var m, d *sqlite.Table
-	if err == nil {
-		if m, err = db.Table("monitoring_metrics", "metric_id", "metric_name"); err == nil {
-			err = m.Each(func(row []any) error {
-				id, _ := column(m, row, "metric_id").(int64)
-				metrics[id], _ = column(m, row, "metric_name").(string)
-				b.Dump = b.Dump || metrics[id] == "parameters_grad"
-				return nil
-			})
-		}
-	}
-	if err == nil {
-		d, err = db.Table("trend_data", "rank", "step", "target_id", "metric_id")
-	}
-	if err != nil {
-		return err
-	}
-	err = d.Each(func(row []any) error {
+	t := must.Get(db.Table("monitoring_targets", "target_id", "target_name", "vpp_stage", "micro_step"))
+	must.Do(t.Each(func(row []any) error {
+		id, _ := column(t, row, "target_id").(int64)
+		x := target{}
+		x.name, _ = column(t, row, "target_name").(string)
+		x.stage, _ = column(t, row, "vpp_stage").(int64)
+		x.micro, _ = column(t, row, "micro_step").(int64)
+		targets[id] = x
+		return nil
+	}))
+	m := must.Get(db.Table("monitoring_metrics", "metric_id", "metric_name"))
+	must.Do(m.Each(func(row []any) error {
+		id, _ := column(m, row, "metric_id").(int64)
+		metrics[id], _ = column(m, row, "metric_name").(string)
+		b.Dump = b.Dump || metrics[id] == "parameters_grad"
+		return nil
+	}))
+	d := must.Get(db.Table("trend_data", "rank", "step", "target_id", "metric_id"))
+	must.Do(d.Each(func(row []any) error {
 		var ids [4]int64
 		for i, name := range []string{"rank", "step", "target_id", "metric_id"} {
 			ids[i], _ = column(d, row, name).(int64)
@@ -537,11 +525,11 @@ func (b *builder) database(path string) error {
 		}
 		s.Points = append(s.Points, Point{ids[1], number("norm", nan), number("min", nan), number("max", nan), number("mean", nan), number("nans", -1)})
 		return nil
-	})
-	if err == nil && !b.Dump {
+	}))
+	if !b.Dump {
 		b.apart()
 	}
-	return err
+	return nil
 }
 
 // apart takes micro batches apart that a database counts as steps: what there is once a step has so many of these between two of

@@ -3,12 +3,15 @@ package overflow
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"precision/dump"
 	"precision/internal/lazy"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -125,10 +128,11 @@ func readConverted(e dump.Entry) (*Record, error) {
 // DecodeJSON reads what [Record.JSON] and msaccucmp.py convert write. Fields
 // that are missing are 0, a missing context or thread is [None].
 func DecodeJSON(text []byte) (*Record, error) {
-	var top object
-	if err := unmarshal(text, &top); err != nil {
-		return nil, err
-	}
+	return must.Of(func() *Record { return decodeJSON(text) })
+}
+
+func decodeJSON(text []byte) *Record {
+	top := objectOf(text, "")
 	if _, ok := top["magic"]; ok {
 		return taggedFromJSON(top)
 	}
@@ -138,81 +142,63 @@ func DecodeJSON(text []byte) (*Record, error) {
 		var fields object
 		if raw, ok := top[o.detector.String()]; ok {
 			found = true
-			if err := unmarshal(raw, &fields); err != nil {
-				return nil, fmt.Errorf("%s: %w", o.detector, err)
-			}
+			fields = objectOf(raw, o.detector.String()+": ")
 		}
-		names := append(append([]string{}, identification...), o.more...)
-		b, err := fields.block(o.detector, names)
-		if err != nil {
-			return nil, err
-		}
-		r.Blocks = append(r.Blocks, *b)
+		r.Blocks = append(r.Blocks, fields.block(o.detector, slices.Concat(identification, o.more)))
 	}
 	if !found {
-		return nil, fmt.Errorf("found neither magic nor %s, %s or %s", DHAAtomicAdd, L2AtomicAdd, AICore)
+		must.Do(fmt.Errorf("found neither magic nor %s, %s or %s", DHAAtomicAdd, L2AtomicAdd, AICore))
 	}
-	return r, nil
+	return r
 }
 
-func taggedFromJSON(top object) (*Record, error) {
+func taggedFromJSON(top object) *Record {
 	r := &Record{Tagged: true}
-	var list, data object
-	if err := unmarshal(top["acc_list"], &list); err != nil {
-		return nil, fmt.Errorf("acc_list: %w", err)
-	}
+	list := objectOf(top["acc_list"], "acc_list: ")
 	for _, v := range []struct {
 		from object
 		name string
 		to   *uint32
 	}{{top, "version", &r.Version}, {list, "valid", &r.Valid}, {list, "rsv", &r.Reserved}, {list, "data_len", &r.Length}} {
-		n, err := v.from.number(v.name, 0)
-		if err != nil {
-			return nil, err
-		}
-		*v.to = uint32(n)
+		*v.to = uint32(v.from.number("", v.name, 0))
 	}
 	var name string
 	json.Unmarshal(list["acc_type"], &name) // if it is no text, no detector has the name
 	detector := AIC
 	for ; detector.String() != name; detector++ {
 		if detector == SDMA {
-			return nil, fmt.Errorf("acc_type: found %.40s, expected %s to %s", list["acc_type"], AIC, SDMA)
+			must.Do(fmt.Errorf("acc_type: found %.40s, expected %s to %s", list["acc_type"], AIC, SDMA))
 		}
 	}
 	r.AccType = uint32(detector - AIC)
 	if r.Valid != 1 {
 		r.warnf("the record is marked as not valid: found %d, expected 1", r.Valid)
 	}
-	if err := unmarshal(list["data"], &data); err != nil {
-		return nil, fmt.Errorf("data: %w", err)
-	}
-	b, err := data.block(detector, taggedFields[detector])
-	if err != nil {
-		return nil, err
-	}
-	r.Blocks = []Block{*b}
-	return r, nil
+	r.Blocks = []Block{objectOf(list["data"], "data: ").block(detector, taggedFields[detector])}
+	return r
 }
 
 type object map[string]json.RawMessage
 
-func unmarshal(text []byte, o *object) error {
-	if len(text) == 0 {
-		return fmt.Errorf("missing, expected an object")
+// objectOf reads an object; at is what stands before an error.
+func objectOf(text []byte, at string) (o object) {
+	err := errors.New("missing, expected an object")
+	if len(text) > 0 {
+		err = json.Unmarshal(text, &o)
 	}
-	return json.Unmarshal(text, o)
+	if err != nil {
+		must.Do(fmt.Errorf("%s%w", at, err))
+	}
+	return o
 }
 
 // block reads the fields of a detector.
-func (o object) block(d Detector, names []string) (*Block, error) {
-	b := &Block{Detector: d, Context: None, Thread: None}
+func (o object) block(d Detector, names []string) Block {
+	at := d.String() + ": "
+	b := Block{Detector: d, Context: None, Thread: None}
 	fallback := map[string]uint64{"task_id": missing, "stream_id": missing, "context_id": None, "thread_id": None}
 	for _, name := range names {
-		v, err := o.number(name, fallback[name])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d, err)
-		}
+		v := o.number(at, name, fallback[name])
 		b.set(name, v)
 		if v == missing {
 			v = 0
@@ -223,39 +209,31 @@ func (o object) block(d Detector, names []string) (*Block, error) {
 	if len(raw) > 0 && raw[0] == '[' {
 		var all []json.RawMessage
 		if err := json.Unmarshal(raw, &all); err != nil {
-			return nil, fmt.Errorf("%s: status: %w", d, err)
+			must.Do(fmt.Errorf("%sstatus: %w", at, err))
 		}
 		for _, raw := range all {
-			v, err := (object{"status": raw}).number("status", 0)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", d, err)
-			}
-			b.Status = append(b.Status, v)
+			b.Status = append(b.Status, (object{"status": raw}).number(at, "status", 0))
 		}
-		return b, nil
+		return b
 	}
-	status, err := o.number("status", 0)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d, err)
-	}
-	b.Status = []uint64{status}
-	return b, nil
+	b.Status = []uint64{o.number(at, "status", 0)}
+	return b
 }
 
 // number reads a number or a text with one, decimal or 0x. What is missing,
-// null or -1 is the fallback.
-func (o object) number(name string, fallback uint64) (uint64, error) {
+// null or -1 is the fallback; at is what stands before an error.
+func (o object) number(at, name string, fallback uint64) uint64 {
 	raw := string(bytes.TrimSpace(o[name]))
 	var text string
 	if json.Unmarshal(o[name], &text) == nil && raw != "null" {
 		raw = text
 	}
 	if raw == "" || raw == "null" || raw == "-1" {
-		return fallback, nil
+		return fallback
 	}
 	v, err := strconv.ParseUint(raw, 0, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s: found %.40q, expected a number of 64 bits", name, raw)
+		must.Do(fmt.Errorf("%s%s: found %.40q, expected a number of 64 bits", at, name, raw))
 	}
-	return v, nil
+	return v
 }

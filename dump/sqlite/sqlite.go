@@ -77,7 +77,7 @@ func Open(path string) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{path: path, file: f, close: f.Close, tables: map[string]*Table{}}
-	if err := db.open(size); err != nil {
+	if err := must.Try(func() { db.open(size) }); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -95,43 +95,43 @@ func (db *DB) fault(page int64, format string, args ...any) error {
 	return &Error{db.path, at, fmt.Sprintf(format, args...)}
 }
 
-func (db *DB) open(size int64) error {
+// end ends the reading where something is bad.
+func (db *DB) end(bad bool, page int64, format string, args ...any) {
+	if bad {
+		must.Do(db.fault(page, format, args...))
+	}
+}
+
+func (db *DB) open(size int64) {
 	head := make([]byte, 100)
 	if n, err := db.file.ReadAt(head, 0); n < len(head) || string(head[:16]) != magic {
-		if err != nil && err != io.EOF {
-			return err
+		if err != io.EOF {
+			must.Do(err)
 		}
-		return db.fault(0, "found no header of a database of SQLite, expected %q", magic[:15])
+		db.end(true, 0, "found no header of a database of SQLite, expected %q", magic[:15])
 	}
 	db.size = int64(binary.BigEndian.Uint16(head[16:]))
 	if db.size == 1 {
 		db.size = 65536
 	}
-	if db.size < 512 || db.size&(db.size-1) != 0 {
-		return db.fault(0, "found pages of %d bytes, expected a power of two from 512", db.size)
-	}
+	db.end(db.size < 512 || db.size&(db.size-1) != 0, 0, "found pages of %d bytes, expected a power of two from 512", db.size)
 	db.usable = db.size - int64(head[20])
-	if e := binary.BigEndian.Uint32(head[56:]); e > 1 {
-		return db.fault(0, "found text encoding %d, expected 1 (UTF-8)", e)
-	}
-	if db.usable < 480 {
-		return db.fault(0, "found pages of which %d bytes are used, expected 480 at least", db.usable)
-	}
+	encoding := binary.BigEndian.Uint32(head[56:])
+	db.end(encoding > 1, 0, "found text encoding %d, expected 1 (UTF-8)", encoding)
+	db.end(db.usable < 480, 0, "found pages of which %d bytes are used, expected 480 at least", db.usable)
 	for _, beside := range []struct{ suffix, what string }{
 		{"-wal", "is being written, or its writer was killed: changes are in %s and not yet in it (sqlite3 FILE 'pragma wal_checkpoint' brings them in)"},
 		{"-journal", "is being written, or its writer was killed: it has to be restored from %s (sqlite3 FILE 'pragma integrity_check' does)"},
 	} {
-		if info, err := os.Stat(db.path + beside.suffix); err == nil && info.Size() > 0 {
-			return db.fault(0, beside.what, db.path+beside.suffix)
-		}
+		info, err := os.Stat(db.path + beside.suffix)
+		db.end(err == nil && info.Size() > 0, 0, beside.what, db.path+beside.suffix)
 	}
 	db.pages = size / db.size
 	// The count of pages holds where its writer was one that keeps it.
-	if n := int64(binary.BigEndian.Uint32(head[28:])); bytes.Equal(head[24:28], head[92:96]) && n > db.pages {
-		return db.fault(0, "cut short: found %d pages of %d bytes, expected %d", db.pages, db.size, n)
-	}
+	pages := int64(binary.BigEndian.Uint32(head[28:]))
+	db.end(bytes.Equal(head[24:28], head[92:96]) && pages > db.pages, 0, "cut short: found %d pages of %d bytes, expected %d", db.pages, db.size, pages)
 	schema := &Table{Name: "sqlite_schema", Columns: []string{"type", "name", "tbl_name", "rootpage", "sql"}, db: db, root: 1, rowid: -1}
-	return schema.Each(func(row []any) error {
+	must.Do(schema.Each(func(row []any) error {
 		if kind, _ := row[0].(string); kind != "table" {
 			return nil
 		}
@@ -143,7 +143,7 @@ func (db *DB) open(size int64) error {
 			db.tables[name] = t
 		}
 		return nil
-	})
+	}))
 }
 
 // Tables are the names of all tables.
@@ -243,23 +243,20 @@ const (
 func (t *Table) Each(f func(row []any) error) error {
 	visited := make([]bool, t.db.pages+1)
 	row := make([]any, len(t.Columns))
-	return t.walk(t.root, visited, 0, row, f)
+	return must.Try(func() { t.walk(t.root, visited, 0, row, f) })
 }
 
 // deepest bounds how deep a tree is: pages have four children at least.
 const deepest = 64
 
-func (t *Table) walk(page int64, visited []bool, depth int, row []any, f func(row []any) error) (err error) {
-	defer must.Catch(&err)
+func (t *Table) walk(page int64, visited []bool, depth int, row []any, f func(row []any) error) {
 	db := t.db
-	if page < 1 || page > db.pages || visited[page] || depth > deepest {
-		return db.fault(page, "found a way to page %d of table %s, expected one of %d pages that was not read before", page, t.Name, db.pages)
-	}
+	db.end(page < 1 || page > db.pages || visited[page] || depth > deepest, page,
+		"found a way to page %d of table %s, expected one of %d pages that was not read before", page, t.Name, db.pages)
 	visited[page] = true
 	b := make([]byte, db.size)
-	if _, err := db.file.ReadAt(b, (page-1)*db.size); err != nil {
-		return db.fault(page, "%v", err)
-	}
+	_, err := db.file.ReadAt(b, (page-1)*db.size)
+	db.end(err != nil, page, "%v", err)
 	at := 0
 	if page == 1 {
 		at = 100
@@ -270,31 +267,25 @@ func (t *Table) walk(page int64, visited []bool, depth int, row []any, f func(ro
 	if inner {
 		head += 4
 	}
-	if !inner && kind != indexLeaf && kind != tableLeaf || index != (t.order != nil) {
-		return db.fault(page, "found a page of kind %d in table %s, expected that of %s", kind, t.Name, map[bool]string{true: "an index", false: "a table"}[t.order != nil])
-	}
-	if int64(head+2*cells) > db.usable {
-		return db.fault(page, "found %d cells in a page of %d bytes", cells, db.usable)
-	}
+	db.end(!inner && kind != indexLeaf && kind != tableLeaf || index != (t.order != nil), page,
+		"found a page of kind %d in table %s, expected that of %s", kind, t.Name, map[bool]string{true: "an index", false: "a table"}[t.order != nil])
+	db.end(int64(head+2*cells) > db.usable, page, "found %d cells in a page of %d bytes", cells, db.usable)
 	for i := range cells {
 		p := int64(binary.BigEndian.Uint16(b[head+2*i:]))
 		if inner {
-			if p+4 > db.usable {
-				return db.fault(page, "found a cell at %d, expected it before %d", p, db.usable)
-			}
-			must.Do(t.walk(int64(binary.BigEndian.Uint32(b[p:])), visited, depth+1, row, f))
+			db.end(p+4 > db.usable, page, "found a cell at %d, expected it before %d", p, db.usable)
+			t.walk(int64(binary.BigEndian.Uint32(b[p:])), visited, depth+1, row, f)
 			p += 4
 		}
 		if kind == tableInner {
 			continue
 		}
-		must.Do(t.cell(page, b[:db.usable], p, index, row))
+		t.cell(page, b[:db.usable], p, index, row)
 		must.Do(f(row))
 	}
 	if inner {
-		return t.walk(int64(binary.BigEndian.Uint32(b[at+8:])), visited, depth+1, row, f)
+		t.walk(int64(binary.BigEndian.Uint32(b[at+8:])), visited, depth+1, row, f)
 	}
-	return nil
 }
 
 // varint reads a number of up to nine bytes; n is 0 where it is cut.
@@ -312,12 +303,9 @@ func varint(b []byte) (v uint64, n int) {
 }
 
 // cell reads the record of a cell into a row.
-func (t *Table) cell(page int64, b []byte, p int64, index bool, row []any) error {
+func (t *Table) cell(page int64, b []byte, p int64, index bool, row []any) {
 	db := t.db
-	cut := func() error { return db.fault(page, "found a record of table %s that is cut", t.Name) }
-	if p >= int64(len(b)) {
-		return cut()
-	}
+	t.whole(p < int64(len(b)), page)
 	length, n := varint(b[p:])
 	p += int64(n)
 	var rowid uint64
@@ -326,14 +314,11 @@ func (t *Table) cell(page int64, b []byte, p int64, index bool, row []any) error
 		most = (db.usable-12)*64/255 - 23
 	} else if n > 0 {
 		var k int
-		if rowid, k = varint(b[p:]); k == 0 {
-			return cut()
-		}
+		rowid, k = varint(b[p:])
+		t.whole(k > 0, page)
 		p += int64(k)
 	}
-	if n == 0 || length > uint64(db.pages*db.size) {
-		return cut()
-	}
+	t.whole(n > 0 && length <= uint64(db.pages*db.size), page)
 	local := int64(length)
 	if local > most {
 		least := (db.usable-12)*32/255 - 23
@@ -341,53 +326,43 @@ func (t *Table) cell(page int64, b []byte, p int64, index bool, row []any) error
 			local = least
 		}
 	}
-	if p+local > int64(len(b)) {
-		return cut()
-	}
+	t.whole(p+local <= int64(len(b)), page)
 	record := b[p : p+local]
 	if local < int64(length) {
-		if p+local+4 > int64(len(b)) {
-			return cut()
-		}
-		rest, err := db.overflow(page, int64(binary.BigEndian.Uint32(b[p+local:])), int64(length)-local)
-		if err != nil {
-			return err
-		}
+		t.whole(p+local+4 <= int64(len(b)), page)
+		rest := db.overflow(page, int64(binary.BigEndian.Uint32(b[p+local:])), int64(length)-local)
 		record = append(slices.Clone(record), rest...)
 	}
-	return t.record(page, record, int64(rowid), row)
+	t.record(page, record, int64(rowid), row)
+}
+
+// whole ends the reading where a record is not.
+func (t *Table) whole(ok bool, page int64) {
+	t.db.end(!ok, page, "found a record of table %s that is cut", t.Name)
 }
 
 // overflow reads what of a record lies in pages of its own.
-func (db *DB) overflow(of, page, n int64) (out []byte, err error) {
+func (db *DB) overflow(of, page, n int64) (out []byte) {
 	for steps := int64(0); int64(len(out)) < n; steps++ {
-		if page < 1 || page > db.pages || steps > db.pages {
-			return nil, db.fault(of, "found a record that goes on in page %d of %d", page, db.pages)
-		}
+		db.end(page < 1 || page > db.pages || steps > db.pages, of, "found a record that goes on in page %d of %d", page, db.pages)
 		b := make([]byte, db.usable)
-		if _, err := db.file.ReadAt(b, (page-1)*db.size); err != nil {
-			return nil, db.fault(page, "%v", err)
-		}
+		_, err := db.file.ReadAt(b, (page-1)*db.size)
+		db.end(err != nil, page, "%v", err)
 		page = int64(binary.BigEndian.Uint32(b))
 		out = append(out, b[4:min(db.usable, 4+n-int64(len(out)))]...)
 	}
-	return out, nil
+	return out
 }
 
 // record reads the values of a record.
-func (t *Table) record(page int64, b []byte, rowid int64, row []any) error {
-	cut := func() error { return t.db.fault(page, "found a record of table %s that is cut", t.Name) }
+func (t *Table) record(page int64, b []byte, rowid int64, row []any) {
 	head, n := varint(b)
-	if n == 0 || head > uint64(len(b)) || head < uint64(n) {
-		return cut()
-	}
+	t.whole(n > 0 && head <= uint64(len(b)) && head >= uint64(n), page)
 	types, values := b[n:head], b[head:]
 	clear(row)
 	for i := 0; len(types) > 0; i++ {
 		serial, k := varint(types)
-		if k == 0 {
-			return cut()
-		}
+		t.whole(k > 0, page)
 		types = types[k:]
 		size := uint64(0)
 		switch {
@@ -400,9 +375,7 @@ func (t *Table) record(page int64, b []byte, rowid int64, row []any) error {
 		case serial >= 12:
 			size = (serial - 12) / 2
 		}
-		if size > uint64(len(values)) {
-			return cut()
-		}
+		t.whole(size <= uint64(len(values)), page)
 		v := values[:size]
 		values = values[size:]
 		column := i
@@ -432,8 +405,7 @@ func (t *Table) record(page int64, b []byte, rowid int64, row []any) error {
 		case serial >= 13:
 			row[column] = string(v)
 		default:
-			return t.db.fault(page, "found a value of type %d in table %s", serial, t.Name)
+			t.db.end(true, page, "found a value of type %d in table %s", serial, t.Name)
 		}
 	}
-	return nil
 }
