@@ -3,6 +3,8 @@ package layout
 import (
 	"fmt"
 	"slices"
+
+	"precision/internal/must"
 )
 
 // Packing is the FRACTAL_Z layout of a convolution weight, grouped or not: the
@@ -33,30 +35,20 @@ const DefaultBlock = 16
 // in the order of plain format f (NCHW, NHWC, HWCN or CHWN). N counts the outputs
 // of all groups, C the channels of one. group below 2 means one group. n0 and c0
 // are the block sizes, [DefaultBlock] unless the stored shape says otherwise.
-func NewPacking(f Format, dims []int64, group int, n0, c0 int64) (*Packing, error) {
+func NewPacking(f Format, dims []int64, group int, n0, c0 int64) (_ *Packing, err error) {
+	defer must.Catch(&err)
 	l := plan{from: f, to: FractalZ, stored: dims}
-	if len(letters[f]) != 4 {
-		return nil, l.fail(ErrNoConverter, "")
-	}
-	if len(dims) != 4 {
-		return nil, l.fail(ErrShapeShort, "%d dimensions", len(dims))
-	}
-	size, err := Count(dims)
-	if err != nil {
-		return nil, err
-	}
-	if size == 0 || n0 < 1 || c0 < 1 || n0 > 1<<16 || c0 > 1<<16 {
-		return nil, l.fail(ErrBadDim, "blocks of %d×%d", n0, c0)
-	}
+	l.needs(len(letters[f]) == 4, ErrNoConverter, "")
+	l.needs(len(dims) == 4, ErrShapeShort, "%d dimensions", len(dims))
+	size := must.Get(Count(dims))
+	l.needs(size > 0 && n0 >= 1 && c0 >= 1 && n0 <= 1<<16 && c0 <= 1<<16, ErrBadDim, "blocks of %d×%d", n0, c0)
 	p := &Packing{groups: max(int64(group), 1), n0: n0, c0: c0, size: size}
 	order, _ := Order(f, NCHW)
 	for i, a := range plainAxes(dims) {
 		p.axes[slices.Index(order, i)] = a
 	}
 	p.n, p.c, p.h, p.w = p.axes[0].dim, p.axes[1].dim, p.axes[2].dim, p.axes[3].dim
-	if p.n%p.groups != 0 {
-		return nil, l.fail(ErrMismatch, "%d outputs in %d groups", p.n, p.groups)
-	}
+	l.needs(p.n%p.groups == 0, ErrMismatch, "%d outputs in %d groups", p.n, p.groups)
 	p.ng = p.n / p.groups
 	// As many groups as bring both C and N to whole blocks.
 	p.per = min(lcm(c0/gcd(p.c, c0), n0/gcd(p.ng, n0)), p.groups)
@@ -71,9 +63,7 @@ func NewPacking(f Format, dims []int64, group int, n0, c0 int64) (*Packing, erro
 	p.n1 = ceilDiv(product(p.per, p.ng), n0)
 	rows := product(product(p.packs, p.c1), p.h*p.w)
 	p.stored = product(product(rows, product(p.n1, n0)), c0)
-	if !ok {
-		return nil, l.fail(ErrTooBig, "packed")
-	}
+	l.needs(ok, ErrTooBig, "packed")
 	return p, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -142,18 +143,13 @@ func (v View) Uncut() View {
 
 // Cut keeps the front part of every axis. It fails with ErrShapeShort when
 // dims has another rank and with ErrExceeds when it wants more than there is.
-func (v View) Cut(dims []int64) (View, error) {
-	if len(dims) != len(v.axes) {
-		return View{}, fmt.Errorf("layout: cut %v to %v: %w", v.Dims, dims, ErrShapeShort)
-	}
+func (v View) Cut(dims []int64) (_ View, err error) {
+	defer must.Catch(&err)
+	must.Not(len(dims) != len(v.axes), "layout: cut %v to %v: %w", v.Dims, dims, ErrShapeShort)
 	axes := slices.Clone(v.axes)
 	for i, d := range dims {
-		switch {
-		case d < 0:
-			return View{}, fmt.Errorf("layout: cut %v to %v: %w: %d at axis %d", v.Dims, dims, ErrBadDim, d, i)
-		case d > axes[i].dim:
-			return View{}, fmt.Errorf("layout: cut %v to %v: %w: %d of %d at axis %d", v.Dims, dims, ErrExceeds, d, axes[i].dim, i)
-		}
+		must.Not(d < 0, "layout: cut %v to %v: %w: %d at axis %d", v.Dims, dims, ErrBadDim, d, i)
+		must.Not(d > axes[i].dim, "layout: cut %v to %v: %w: %d of %d at axis %d", v.Dims, dims, ErrExceeds, d, axes[i].dim, i)
 		axes[i].dim = d
 	}
 	return newView(axes, v.stored), nil
@@ -214,29 +210,22 @@ func (v View) Offset(i int64) (int64, error) {
 // the first stored one. It fails with ErrShapeShort when shape and stride differ
 // in length, with ErrBadDim on negative numbers, and with ErrTooBig when the
 // number of elements or their extent overflows.
-func Strided(shape, stride []int64) (View, error) {
-	if len(shape) != len(stride) {
-		return View{}, fmt.Errorf("layout: %d dims and %d strides: %w", len(shape), len(stride), ErrShapeShort)
-	}
-	n, err := Count(shape)
-	if err != nil {
-		return View{}, err
-	}
+func Strided(shape, stride []int64) (_ View, err error) {
+	defer must.Catch(&err)
+	must.Not(len(shape) != len(stride), "layout: %d dims and %d strides: %w", len(shape), len(stride), ErrShapeShort)
+	n := must.Get(Count(shape))
 	extent := uint64(1)
 	axes := make([]axis, len(shape))
 	for k, dim := range shape {
-		if stride[k] < 0 {
-			return View{}, fmt.Errorf("layout: strides %v: %w", stride, ErrBadDim)
-		}
+		must.Not(stride[k] < 0, "layout: strides %v: %w", stride, ErrBadDim)
 		axes[k] = axis{dim: dim, full: dim, step: stride[k]}
 		if n == 0 || dim == 1 {
 			axes[k].step = 1 // never taken, and may be beyond all bounds
 			continue
 		}
 		hi, lo := bits.Mul64(uint64(dim-1), uint64(stride[k]))
-		if extent += lo; hi != 0 || lo >= 1<<63 || extent >= 1<<63 {
-			return View{}, fmt.Errorf("layout: shape %v with strides %v: %w", shape, stride, ErrTooBig)
-		}
+		extent += lo
+		must.Not(hi != 0 || lo >= 1<<63 || extent >= 1<<63, "layout: shape %v with strides %v: %w", shape, stride, ErrTooBig)
 	}
 	if n == 0 {
 		extent = 0

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -61,11 +62,15 @@ const mostMapping = 64 << 20
 // ReadMapping reads a mapping file: of tensors (data mapping), modules (cell mapping),
 // functions (api mapping) or the children of modules (layer mapping).
 func ReadMapping(path string) (*Mapping, error) {
-	text, err := plainfile.ReadFile(path, "a mapping file of msprobe", mostMapping)
+	return readMapping(path, "a mapping file of msprobe", parseMapping)
+}
+
+func readMapping(path, what string, parse func(top *yaml.Node) *Mapping) (*Mapping, error) {
+	text, err := plainfile.ReadFile(path, what, mostMapping)
 	if err != nil {
 		return nil, err
 	}
-	m, err := parseMapping(text)
+	m, err := must.Of(func() *Mapping { return parse(document(text)) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -77,60 +82,35 @@ const wantedMapping = "expected a mapping of tensors, modules or layers, or a li
 
 // ReadNames reads a mapping file of other names than those of calls, as of weights: each line is a pair of Cells.
 func ReadNames(path string) (*Mapping, error) {
-	text, err := plainfile.ReadFile(path, "a mapping of names", mostMapping)
-	if err != nil {
-		return nil, err
-	}
-	m := &Mapping{File: path}
-	top, err := document(text)
-	if err == nil {
-		m.Cells, err = pairsIn(top)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
+	return readMapping(path, "a mapping of names", func(top *yaml.Node) *Mapping { return &Mapping{Cells: pairsIn(top)} })
 }
 
 // document is what a file holds.
-func document(text []byte) (*yaml.Node, error) {
+func document(text []byte) *yaml.Node {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node
 	err := d.Decode(&doc)
-	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
-		return nil, errors.New("found nothing, " + wantedMapping)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("line %d: found a second document, expected one", max(more.Line, doc.Line))
-	}
+	must.Not(errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0, "found nothing, %s", wantedMapping)
+	must.Do(err)
+	err = d.Decode(&more)
+	must.Not(!errors.Is(err, io.EOF), "line %d: found a second document, expected one", max(more.Line, doc.Line))
 	top := doc.Content[0]
-	if len(top.Content) == 0 {
-		return nil, fmt.Errorf("line %d: found %s, %s", top.Line, nodeText(top), wantedMapping)
-	}
-	return top, nil
+	must.Not(len(top.Content) == 0, "line %d: found %s, %s", top.Line, described{top}, wantedMapping)
+	return top
 }
 
-func parseMapping(text []byte) (*Mapping, error) {
+func parseMapping(top *yaml.Node) *Mapping {
 	m := &Mapping{}
-	top, err := document(text)
-	if err != nil {
-		return nil, err
+	if top.Kind == yaml.SequenceNode {
+		m.functions(top)
+		return m
 	}
-	switch {
-	case top.Kind == yaml.SequenceNode:
-		return m, m.functions(top)
-	case top.Kind != yaml.MappingNode:
-		return nil, fmt.Errorf("line %d: found %s, %s", top.Line, nodeText(top), wantedMapping)
-	case top.Content[1].Kind == yaml.MappingNode:
-		return m, m.layers(top)
+	must.Not(top.Kind != yaml.MappingNode, "line %d: found %s, %s", top.Line, described{top}, wantedMapping)
+	if top.Content[1].Kind == yaml.MappingNode {
+		m.layers(top)
+		return m
 	}
-	list, err := pairsIn(top)
-	if err != nil {
-		return nil, err
-	}
+	list := pairsIn(top)
 	switch {
 	case tensorName(list[0].Left):
 		m.Data = list
@@ -138,7 +118,7 @@ func parseMapping(text []byte) (*Mapping, error) {
 		for _, p := range list {
 			m.APIs = append(m.APIs, APIPair{NamePair: p})
 		}
-		return m, nil
+		return m
 	default:
 		m.Cells = list
 	}
@@ -148,10 +128,10 @@ func parseMapping(text []byte) (*Mapping, error) {
 			if m.Data != nil {
 				what = [2]string{"tensors", "the name of none"}
 			}
-			return nil, fmt.Errorf("line %d: found %s: %s, in a mapping of %s one is %s", p.Line, p.Left, p.Right, what[0], what[1])
+			must.Not(true, "line %d: found %s: %s, in a mapping of %s one is %s", p.Line, p.Left, p.Right, what[0], what[1])
 		}
 	}
-	return m, nil
+	return m
 }
 
 // tensorName tells whether a name is that of a value of a call.
@@ -174,51 +154,37 @@ func functionName(s string) bool {
 }
 
 // pairsIn reads a mapping of texts, every key once.
-func pairsIn(n *yaml.Node) (list []NamePair, err error) {
-	if n.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: found %s, expected a mapping of names", n.Line, nodeText(n))
-	}
+func pairsIn(n *yaml.Node) (list []NamePair) {
+	must.Not(n.Kind != yaml.MappingNode, "line %d: found %s, expected a mapping of names", n.Line, described{n})
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		p := NamePair{Line: n.Content[i].Line}
 		for k, into := range []*string{&p.Left, &p.Right} {
 			c := n.Content[i+k]
-			if c.Kind != yaml.ScalarNode || c.Value == "" || c.Tag == "!!null" {
-				return nil, fmt.Errorf("line %d: found %s, expected a name", c.Line, nodeText(c))
-			}
+			must.Not(c.Kind != yaml.ScalarNode || c.Value == "" || c.Tag == "!!null", "line %d: found %s, expected a name", c.Line, described{c})
 			*into = c.Value
 		}
-		if line := seen[p.Left]; line > 0 {
-			return nil, fmt.Errorf("line %d: found %s again, it is already on line %d", p.Line, p.Left, line)
-		}
+		must.Not(seen[p.Left] > 0, "line %d: found %s again, it is already on line %d", p.Line, p.Left, seen[p.Left])
 		seen[p.Left] = p.Line
 		list = append(list, p)
 	}
-	return list, nil
+	return list
 }
 
-func (m *Mapping) layers(top *yaml.Node) error {
+func (m *Mapping) layers(top *yaml.Node) {
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key := top.Content[i]
-		list, err := pairsIn(top.Content[i+1])
-		if err != nil {
-			return err
-		}
-		if key.Kind != yaml.ScalarNode || key.Value == "" || seen[key.Value] {
-			return fmt.Errorf("line %d: found %s, expected the name of a class, each once", key.Line, nodeText(key))
-		}
+		list := pairsIn(top.Content[i+1])
+		must.Not(key.Kind != yaml.ScalarNode || key.Value == "" || seen[key.Value], "line %d: found %s, expected the name of a class, each once", key.Line, described{key})
 		seen[key.Value] = true
 		m.Layers = append(m.Layers, LayerPairs{Class: key.Value, Children: list})
 	}
-	return nil
 }
 
-func (m *Mapping) functions(top *yaml.Node) error {
+func (m *Mapping) functions(top *yaml.Node) {
 	for _, n := range top.Content {
-		if n.Kind != yaml.MappingNode {
-			return fmt.Errorf("line %d: found %s, expected a mapping with ms_api and pt_api", n.Line, nodeText(n))
-		}
+		must.Not(n.Kind != yaml.MappingNode, "line %d: found %s, expected a mapping with ms_api and pt_api", n.Line, described{n})
 		p := APIPair{NamePair: NamePair{Line: n.Line}}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key, v := n.Content[i], n.Content[i+1]
@@ -233,35 +199,28 @@ func (m *Mapping) functions(top *yaml.Node) error {
 				p.Left = v.Value
 			case key.Value == "pt_api" && v.Kind == yaml.ScalarNode:
 				p.Right = v.Value
-			case list == nil:
-				return fmt.Errorf("line %d: found %s: %s, expected ms_api, pt_api or a list of arguments, outputs or parameters", key.Line, nodeText(key), nodeText(v))
-			case v.Kind != yaml.SequenceNode:
-				return fmt.Errorf("line %d: found %s, expected a list", v.Line, nodeText(v))
 			default:
+				must.Not(list == nil, "line %d: found %s: %s, expected ms_api, pt_api or a list of arguments, outputs or parameters", key.Line, described{key}, described{v})
+				must.Not(v.Kind != yaml.SequenceNode, "line %d: found %s, expected a list", v.Line, described{v})
 				*list = []string{}
 				for _, c := range v.Content {
-					if c.Kind != yaml.ScalarNode {
-						return fmt.Errorf("line %d: found %s, expected a number or name", c.Line, nodeText(c))
-					}
+					must.Not(c.Kind != yaml.ScalarNode, "line %d: found %s, expected a number or name", c.Line, described{c})
 					*list = append(*list, c.Value)
 				}
 			}
 		}
-		if p.Left == "" || p.Right == "" {
-			return fmt.Errorf("line %d: found no ms_api or no pt_api", n.Line)
-		}
+		must.Not(p.Left == "" || p.Right == "", "line %d: found no ms_api or no pt_api", n.Line)
 		for _, x := range [][2][]string{p.Args, p.Outputs, p.Parameters, p.Gradients} {
-			if len(x[0]) != len(x[1]) {
-				return fmt.Errorf("line %d: found lists of %d and %d for %s and %s, expected the same length", n.Line, len(x[0]), len(x[1]), p.Left, p.Right)
-			}
+			must.Not(len(x[0]) != len(x[1]), "line %d: found lists of %d and %d for %s and %s, expected the same length", n.Line, len(x[0]), len(x[1]), p.Left, p.Right)
 		}
 		m.APIs = append(m.APIs, p)
 	}
-	return nil
 }
 
-// nodeText is what a node is, for messages.
-func nodeText(n *yaml.Node) string {
+// described says what a node is, for messages.
+type described struct{ *yaml.Node }
+
+func (n described) String() string {
 	switch n.Kind {
 	case yaml.ScalarNode:
 		return fmt.Sprintf("%.60q", n.Value)

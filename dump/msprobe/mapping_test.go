@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"precision/internal/must"
 )
 
 // TestMapping: the kind of a mapping file is found by what is in it.
@@ -54,7 +56,7 @@ func TestMappingErrors(t *testing.T) {
 		"a: b\n---\nc: d\n":                        "a second document",
 		"a: [":                                     "yaml: line 1",
 	} {
-		if _, err := parseMapping([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := must.Of(func() *Mapping { return parseMapping(document([]byte(text))) }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %s", text, err, want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"math"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
@@ -58,60 +59,41 @@ func (h *Header) Size() int64 { return h.Type.Bytes(h.Elements()) }
 //
 // Arrays of objects, records, text or dates give an error, and so does every
 // disagreement; errors tell the offset, what was found and what was expected.
-func Read(r io.ReaderAt, size int64) (*Header, error) {
+func Read(r io.ReaderAt, size int64) (_ *Header, err error) {
+	defer must.Catch(&err)
 	head := make([]byte, max(0, min(size, firstRead)))
-	if n, err := r.ReadAt(head, 0); n < len(head) {
-		return nil, shortRead(0, n, len(head), err)
-	}
-	if len(head) < len(Magic)+4 {
-		return nil, fmt.Errorf("the file has %d bytes, expected a numpy header of more than 10", size)
-	}
-	if string(head[:len(Magic)]) != Magic {
-		return nil, fmt.Errorf("offset 0: found %q, expected a numpy file, which starts with %q", head[:len(Magic)], Magic)
-	}
+	fill(r, head)
+	must.Not(len(head) < len(Magic)+4, "the file has %d bytes, expected a numpy header of more than 10", size)
+	must.Not(string(head[:len(Magic)]) != Magic, "offset 0: found %q, expected a numpy file, which starts with %q", head[:len(Magic)], Magic)
 	var start, length int64
 	switch major, minor := head[6], head[7]; {
 	case major == 1 && minor == 0:
 		start, length = 10, int64(binary.LittleEndian.Uint16(head[8:]))
 	case (major == 2 || major == 3) && minor == 0:
-		if size < 12 {
-			return nil, fmt.Errorf("the file has %d bytes, expected a numpy header of more than 12", size)
-		}
+		must.Not(size < 12, "the file has %d bytes, expected a numpy header of more than 12", size)
 		start, length = 12, int64(binary.LittleEndian.Uint32(head[8:]))
 	default:
 		return nil, fmt.Errorf("offset 6: numpy format %d.%d, expected 1.0, 2.0 or 3.0", major, minor)
 	}
-	if length > size-start {
-		return nil, fmt.Errorf("offset 8: the header claims %d bytes, the file has %d after it", length, size-start)
-	}
-	if length > maxText {
-		return nil, fmt.Errorf("offset 8: the header claims %d bytes, expected at most %d", length, maxText)
-	}
+	must.Not(length > size-start, "offset 8: the header claims %d bytes, the file has %d after it", length, size-start)
+	must.Not(length > maxText, "offset 8: the header claims %d bytes, expected at most %d", length, maxText)
 	if end := int(start + length); end <= len(head) {
 		head = head[:end]
 	} else {
 		head = make([]byte, end)
-		if n, err := r.ReadAt(head, 0); n < len(head) {
-			return nil, shortRead(0, n, len(head), err)
-		}
+		fill(r, head)
 	}
 	h, width, err := parse(string(head[start:]))
-	if h == nil {
-		return nil, fmt.Errorf("offset %d: %w", start, err)
-	}
+	must.Not(h == nil, "offset %d: %w", start, err)
 	h.Offset = start + length
-	if err := h.check(size, width); err != nil {
-		return nil, err
-	}
-	if err != nil {
-		return nil, fmt.Errorf("offset %d: %w", start, err)
-	}
+	h.check(size, width)
+	must.Not(err != nil, "offset %d: %w", start, err)
 	return h, nil
 }
 
-// check tells whether the elements are there, each of a width in bits. As in numpy, more may follow
+// check sees that the elements are there, each of a width in bits. As in numpy, more may follow
 // them: a file can hold several arrays, of which the first counts.
-func (h *Header) check(size, width int64) error {
+func (h *Header) check(size, width int64) {
 	what := func() any {
 		if h.Type.Bits() == 0 {
 			return fmt.Sprint(width/8, " bytes each")
@@ -119,13 +101,9 @@ func (h *Header) check(size, width int64) error {
 		return h.Type
 	}
 	n := elements(h.Shape)
-	if n < 0 || width > 0 && n > math.MaxInt64/width {
-		return fmt.Errorf("offset %d: shape %v of %s is larger than any file", h.Offset, h.Shape, what())
-	}
-	if have, want := size-h.Offset, (n*width+7)/8; have < want {
-		return fmt.Errorf("offset %d: found %d bytes of elements, expected %d for shape %v of %s", h.Offset, have, want, h.Shape, what())
-	}
-	return nil
+	must.Not(n < 0 || width > 0 && n > math.MaxInt64/width, "offset %d: shape %v of %s is larger than any file", h.Offset, h.Shape, what())
+	have, want := size-h.Offset, (n*width+7)/8
+	must.Not(have < want, "offset %d: found %d bytes of elements, expected %d for shape %v of %s", h.Offset, have, want, h.Shape, what())
 }
 
 // elements multiplies dims that are not negative; -1 when that overflows.
@@ -136,11 +114,13 @@ func elements(shape []int64) int64 {
 	return -1
 }
 
-func shortRead(at int64, n, want int, err error) error {
+// fill reads what the file begins with.
+func fill(r io.ReaderAt, head []byte) {
+	n, err := r.ReadAt(head, 0)
 	if err == nil || errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("offset %d: read %d bytes, expected %d: %w", at, n, want, err)
+	must.Not(n < len(head), "offset 0: read %d bytes, expected %d: %w", n, len(head), err)
 }
 
 // File is an open array file. ReadAt counts from the start of the file, so the

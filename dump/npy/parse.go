@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // parse reads the header text: a Python dictionary of descr, fortran_order and
@@ -14,7 +15,7 @@ import (
 func parse(text string) (h *Header, width int64, err error) {
 	p := &parser{text: text}
 	h = &Header{}
-	if err := p.dict(h); err != nil {
+	if err := must.Try(func() { p.dict(h) }); err != nil {
 		return nil, 0, err
 	}
 	if p.odd != nil {
@@ -34,6 +35,13 @@ type parser struct {
 
 func (p *parser) errorf(format string, args ...any) error {
 	return fmt.Errorf("header at %d: %s", p.at, fmt.Sprintf(format, args...))
+}
+
+// needs ends the reading where something is not as it has to be.
+func (p *parser) needs(ok bool, format string, args ...any) {
+	if !ok {
+		must.Do(p.errorf(format, args...))
+	}
 }
 
 // next skips blanks and returns the byte after them without taking it; 0 at
@@ -61,53 +69,30 @@ func (p *parser) take(c byte) bool {
 // rest is a short piece of what follows, for messages.
 func (p *parser) rest() string { return p.text[p.at:min(len(p.text), p.at+40)] }
 
-func (p *parser) dict(h *Header) error {
-	if !p.take('{') {
-		return p.errorf("found %q, expected a dictionary", p.rest())
-	}
+func (p *parser) dict(h *Header) {
+	p.needs(p.take('{'), "found %q, expected a dictionary", p.rest())
 	seen := map[string]bool{}
 	for !p.take('}') {
-		key, err := p.str()
-		if err != nil {
-			return err
-		}
-		if seen[key] {
-			return p.errorf("key %q comes twice", key)
-		}
+		key := p.str()
+		p.needs(!seen[key], "key %q comes twice", key)
 		seen[key] = true
-		if !p.take(':') {
-			return p.errorf("found %q, expected a colon after key %q", p.rest(), key)
+		p.needs(p.take(':'), "found %q, expected a colon after key %q", p.rest(), key)
+		switch key {
+		case "descr":
+			p.descr(h)
+		case "fortran_order":
+			h.Fortran = p.boolean()
+		case "shape":
+			h.Shape = p.tuple()
+		default:
+			p.needs(false, "unknown key %q", key)
 		}
-		if err := p.value(h, key); err != nil {
-			return err
-		}
-		if !p.take(',') && p.next() != '}' {
-			return p.errorf("found %q, expected a comma or the end of the dictionary", p.rest())
-		}
+		p.needs(p.take(',') || p.next() == '}', "found %q, expected a comma or the end of the dictionary", p.rest())
 	}
 	for _, key := range []string{"descr", "fortran_order", "shape"} {
-		if !seen[key] {
-			return p.errorf("no key %q in the header", key)
-		}
+		p.needs(seen[key], "no key %q in the header", key)
 	}
-	if p.next() != 0 {
-		return p.errorf("found %q after the header, expected nothing", p.rest())
-	}
-	return nil
-}
-
-func (p *parser) value(h *Header, key string) (err error) {
-	switch key {
-	case "descr":
-		return p.descr(h)
-	case "fortran_order":
-		h.Fortran, err = p.boolean()
-		return err
-	case "shape":
-		h.Shape, err = p.tuple()
-		return err
-	}
-	return p.errorf("unknown key %q", key)
+	p.needs(p.next() == 0, "found %q after the header, expected nothing", p.rest())
 }
 
 // TypeError says that the header is in order, but its elements are no numbers, or
@@ -117,18 +102,13 @@ type TypeError struct{ err error }
 func (e *TypeError) Error() string { return e.err.Error() }
 func (e *TypeError) Unwrap() error { return e.err }
 
-func (p *parser) descr(h *Header) error {
-	switch p.next() {
-	case '[', '(':
-		return p.errorf("descr is %q: arrays of records are not supported", p.rest())
-	}
-	descr, err := p.str()
-	if err != nil {
-		return err
-	}
+func (p *parser) descr(h *Header) {
+	first := p.next()
+	p.needs(first != '[' && first != '(', "descr is %q: arrays of records are not supported", p.rest())
+	descr := p.str()
 	var ok bool
 	if h.Type, h.BigEndian, ok = dtype.FromNumpy(descr); ok {
-		return nil
+		return
 	}
 	what := "no number type known here"
 	sort := strings.TrimLeft(descr, "<>|=")
@@ -153,45 +133,36 @@ func (p *parser) descr(h *Header) error {
 	}
 	p.width = 8 * bytes
 	p.odd = &TypeError{p.errorf("descr %q is %s, expected bool, integer, float or complex", descr, what)}
-	return nil
 }
 
 // str reads a quoted text without escapes.
-func (p *parser) str() (string, error) {
+func (p *parser) str() string {
 	quote := p.next()
-	if quote != '\'' && quote != '"' {
-		return "", p.errorf("found %q, expected a quoted text", p.rest())
-	}
+	p.needs(quote == '\'' || quote == '"', "found %q, expected a quoted text", p.rest())
 	s := p.text[p.at+1:]
 	end := strings.IndexAny(s, string(quote)+"\\\n")
-	if end < 0 || s[end] != quote {
-		return "", p.errorf("found %q, expected a closing quote", p.rest())
-	}
+	p.needs(end >= 0 && s[end] == quote, "found %q, expected a closing quote", p.rest())
 	p.at += end + 2
-	return s[:end], nil
+	return s[:end]
 }
 
-func (p *parser) boolean() (bool, error) {
+func (p *parser) boolean() bool {
 	p.next()
 	for _, word := range []string{"False", "True"} {
 		if strings.HasPrefix(p.text[p.at:], word) {
 			p.at += len(word)
-			return word == "True", nil
+			return word == "True"
 		}
 	}
-	return false, p.errorf("found %q, expected True or False", p.rest())
+	panic(must.Failure(p.errorf("found %q, expected True or False", p.rest())))
 }
 
 // tuple reads dims: (), (3,), (2, 3). Python 2 wrote a long as 3L.
-func (p *parser) tuple() ([]int64, error) {
-	if !p.take('(') {
-		return nil, p.errorf("found %q, expected a tuple of dims", p.rest())
-	}
+func (p *parser) tuple() []int64 {
+	p.needs(p.take('('), "found %q, expected a tuple of dims", p.rest())
 	dims, comma := []int64{}, true
 	for !p.take(')') {
-		if !comma {
-			return nil, p.errorf("found %q, expected a comma between dims", p.rest())
-		}
+		p.needs(comma, "found %q, expected a comma between dims", p.rest())
 		p.next()
 		digits := p.text[p.at:]
 		end := 0
@@ -199,12 +170,8 @@ func (p *parser) tuple() ([]int64, error) {
 			end++
 		}
 		d, err := strconv.ParseInt(digits[:end], 10, 64)
-		if err != nil {
-			return nil, p.errorf("found %q, expected a dim from 0 to 2^63-1", p.rest())
-		}
-		if len(dims) == maxDims {
-			return nil, p.errorf("more than %d dims", maxDims)
-		}
+		p.needs(err == nil, "found %q, expected a dim from 0 to 2^63-1", p.rest())
+		p.needs(len(dims) < maxDims, "more than %d dims", maxDims)
 		dims = append(dims, d)
 		if p.at += end; p.at < len(p.text) && p.text[p.at] == 'L' {
 			p.at++
@@ -212,7 +179,7 @@ func (p *parser) tuple() ([]int64, error) {
 		comma = p.take(',')
 	}
 	if len(dims) == 1 && !comma {
-		return nil, p.errorf("shape is a number in brackets, expected a tuple such as (%d,)", dims[0])
+		p.needs(false, "shape is a number in brackets, expected a tuple such as (%d,)", dims[0])
 	}
-	return dims, nil
+	return dims
 }

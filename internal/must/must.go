@@ -2,6 +2,8 @@
 // made of gives values and no errors, and its border, the one function that others call, gives the error.
 package must
 
+import "fmt"
+
 // failure is how an error comes to the border. Other panics pass it.
 type failure struct{ error }
 
@@ -9,6 +11,13 @@ type failure struct{ error }
 func Do(err error) {
 	if err != nil {
 		end(err)
+	}
+}
+
+// Not ends the work with an error of these words where something is not as it has to be.
+func Not(bad bool, format string, args ...any) {
+	if bad {
+		end(fmt.Errorf(format, args...))
 	}
 }
 
