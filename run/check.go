@@ -84,7 +84,8 @@ func (c *Check) Validate() error {
 	switch nothing := c.calls == nil && c.kernels == nil && !c.watched; {
 	case c.Graph != "":
 	case (nothing || !plainfile.IsFolder(c.Path)) && monitor.Conclusion(c.Path) != "":
-		return explain.Say("err.check.concluded", c.Path, monitor.Conclusion(c.Path))
+		claims, _ := monitor.Claims(c.Path)
+		return explain.Say("err.check.concluded", c.Path, monitor.Conclusion(c.Path), monitor.Named(claims))
 	case nothing:
 		return explain.Say("err.check.calls", c.Path)
 	case c.Golden != "":
@@ -119,10 +120,10 @@ func (c *Check) monitors(done *Checked) error {
 		return err
 	}
 	done.Findings = oracle.CheckMonitors(data)
+	bad := c.quote(done.Findings)
 	if c.Only != nil {
 		done.Findings = slices.DeleteFunc(done.Findings, func(f oracle.Finding) bool { return !c.Only(f.Op) })
 	}
-	var bad []result.Damage
 	for _, err := range data.Bad {
 		bad = append(bad, result.DamageOf(c.Path, c.Path, result.Because(result.FileDamaged, err.Error()), err))
 	}
@@ -136,10 +137,21 @@ func (c *Check) monitors(done *Checked) error {
 	return nil
 }
 
+// quote adds to findings what msprobe's tools concluded at the path, and gives the files that cannot be read.
+func (c *Check) quote(findings []oracle.Finding) (bad []result.Damage) {
+	claims, failed := monitor.Claims(c.Path)
+	oracle.Quote(findings, claims)
+	for _, err := range failed {
+		bad = append(bad, result.DamageOf(c.Path, c.Path, result.Because(result.FileDamaged, err.Error()), err))
+	}
+	return bad
+}
+
 func (c *Check) recordings(ctx context.Context, done *Checked, tell Listener) (err error) {
 	job := oracle.RecordingJob{Recordings: c.calls, Kernels: c.kernels, Full: c.Full, Workers: c.Workers, Only: c.Only, Progress: tell.progress(Checking)}
 	var bad []result.Damage
 	done.Findings, bad, err = job.Run(ctx)
+	bad = append(bad, c.quote(done.Findings)...)
 	c.again = func(only func(name string) bool) ([]oracle.Finding, error) {
 		job.Only, job.Keep, job.Progress = only, true, nil
 		list, _, err := job.Run(ctx)

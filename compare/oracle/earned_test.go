@@ -127,6 +127,7 @@ func TestEarned(t *testing.T) {
 		{"monitors_test.go", "TestMonitors"}: {"check-spike": "check-spike", "check-nan-at": "check-nan-at", "check-zero-at": "check-zero-at", "check-peers-part": "check-peers-part", "check-on-ranks": "check-on-ranks",
 			"check-nothing-at": "check-nothing-at", "check-inf-at": "check-inf-at"},
 		{"monitors_test.go", "TestMonitorsUnknown"}:       {"check-few-steps": "FewSteps", "check-steady": "Steady", "check-again": "StepsAgain", "check-behind": "Behind", "check-no-statistics": "NoStatistics"},
+		{"monitors_test.go", "TestQuote"}:                 {"check-claim-holds": "check-claim-holds", "check-claim-alone": "check-claim-alone", "check-claim-call": "ClaimCall", "check-claim-source": "ClaimSource"},
 		{"arithmetic_test.go", "TestAcceptedArithmetics"}: {"check-half-inside": "HalfInside"},
 		{"judge_test.go", "TestOneSided"}:                 {"check-one-sided": "oneSided"},
 		{"sums_test.go", "TestUnlikely"}:                  {"check-unlikely": "Unlikely"},

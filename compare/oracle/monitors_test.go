@@ -230,3 +230,39 @@ func TestMonitorsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestQuote: what rules of msprobe claim of series is quoted, borne out where a spike or NaN is recorded at that step, and changes no
+// verdict; what nothing was recorded of is given back.
+func TestQuote(t *testing.T) {
+	s := &monitor.Series{Metric: "grad_unreduced", Name: "w", Stage: "0"}
+	for i, norm := range []float64{1, 1.1, .9, 1, 400, math.NaN()} {
+		s.Points = append(s.Points, monitor.Point{Step: int64(i), Norm: norm, Min: math.NaN(), Max: math.NaN()})
+	}
+	s.Points[5].NaNs = 3
+	findings := CheckMonitors(&monitor.Data{Series: []*monitor.Series{s}})
+	before := findings[0].Verdict
+	claim := func(name, rule string, step int64) monitor.Claim {
+		return monitor.Claim{Step: step, Metric: "grad_unreduced", Name: name, Stage: "0", Rule: rule, Of: "norm"}
+	}
+	others := Quote(findings, []monitor.Claim{claim("w", "AnomalyTurbulence", 1), claim("w", "AnomalyTurbulence", 4), claim("w", "AnomalyNan", 5), claim("v", "AnomalyNan", 5)})
+	var told []string
+	for _, r := range findings[0].Reasons {
+		if strings.HasPrefix(string(r.Kind), "check-claim") {
+			told = append(told, string(r.Kind)+" "+strings.Join(r.Args, " "))
+		}
+	}
+	want := []string{"check-claim-holds AnomalyTurbulence norm 4 2", "check-claim-alone AnomalyTurbulence norm 1 1"}
+	if before != findings[0].Verdict || !slices.Equal(told, want) || len(others) != 1 || others[0].Name != "v" {
+		t.Errorf("%v before, %v after: %q, expected %q; others %v", before, findings[0].Verdict, told, want, others)
+	}
+	calls := []Finding{{Op: "step2/rank0/Distributed.all_reduce.0.forward"}, {Op: "step2/rank1/Distributed.all_reduce.0.forward"}, {Op: "step2/rank1/Torch.add.0.forward"}}
+	Quote(calls, []monitor.Claim{{Rank: 1, Step: -1, Name: "Torch.add.0.forward", Rule: "overflow_check"}, {Rank: 0, Step: -1, Name: "Distributed.all_reduce.0.forward", Rule: "cross_rank_analyzer", Sources: []int{1}}})
+	for i, kind := range []result.Kind{ClaimSource, "", ClaimCall} {
+		if got := calls[i].Reasons; (kind == "") != (len(got) == 0) || kind != "" && got[0].Kind != kind {
+			t.Errorf("%s: %v, expected %q", calls[i].Op, got, kind)
+		}
+	}
+	if k := findings[0].Last().Kind; strings.HasPrefix(string(k), "check-claim") {
+		t.Errorf("%s is taken for a reason of our own", k)
+	}
+}

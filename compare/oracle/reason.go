@@ -92,6 +92,10 @@ const (
 	ZeroAt       result.Kind = "check-zero-at"       // step, steps before at which it was not 0
 	Behind       result.Kind = "check-behind"        // step, series that it follows
 	OnRanks      result.Kind = "check-on-ranks"      // ranks at which it happens at once, of
+	ClaimHolds   result.Kind = "check-claim-holds"   // rule, what it looks at, first step, steps
+	ClaimAlone   result.Kind = "check-claim-alone"   // the same
+	ClaimCall    result.Kind = "check-claim-call"    // tool
+	ClaimSource  result.Kind = "check-claim-source"  // tool, ranks
 	PeersPart    result.Kind = "check-peers-part"    // step, ranks that had the same before
 	FoundFirst   result.Kind = "check-found"         // -: the recorder found NaN or infinities, and none before
 

@@ -996,3 +996,95 @@ func partsAt(list []*monitor.Series, peers []int) (step int64, odd []int) {
 		return list[peers[0]].Points[at].Step, odd
 	}
 }
+
+// Quote adds to findings what msprobe's tools claim of them, with whether what was recorded bears it out, and gives the claims about what has
+// no finding. A claim changes no verdict.
+func Quote(findings []Finding, claims []monitor.Claim) (others []monitor.Claim) {
+	of := map[string]int{} // -1 where several steps have a call of that name
+	for i := range findings {
+		name := findings[i].Op
+		if step, rest, ok := strings.Cut(name, "/"); ok && strings.HasPrefix(step, "step") {
+			name = rest
+		}
+		if k, twice := of[name]; !twice {
+			of[name] = i
+		} else if k >= 0 && findings[k].Op != findings[i].Op {
+			of[name] = -1
+		}
+	}
+	type told struct {
+		finding int
+		holds   bool
+	}
+	steps, first := map[told]int{}, map[told]monitor.Claim{}
+	for _, c := range claims {
+		name := "rank" + strconv.Itoa(c.Rank) + "/"
+		if name += c.Metric + "/" + c.Name; c.Metric == "" {
+			name = "rank" + strconv.Itoa(c.Rank) + "/" + c.Name
+		}
+		at, found := of[name]
+		if !found && c.Metric == "" {
+			at, found = of[c.Name] // of a recording of one rank
+		}
+		switch {
+		case !found || at < 0:
+			others = append(others, c)
+		case c.Metric != "":
+			t := told{at, findings[at].bears(&c)}
+			if steps[t]++; steps[t] == 1 || c.Step < first[t].Step {
+				first[t] = c
+			}
+		case c.Sources != nil:
+			ranks := make([]string, len(c.Sources))
+			for i, r := range c.Sources {
+				ranks[i] = strconv.Itoa(r)
+			}
+			findings[at].Reasons = append(findings[at].Reasons, because(ClaimSource, c.Rule, strings.Join(ranks, ", ")))
+		default:
+			findings[at].Reasons = append(findings[at].Reasons, because(ClaimCall, c.Rule))
+		}
+	}
+	for i := range findings {
+		for _, t := range []told{{i, true}, {i, false}} {
+			if n, c := steps[t], first[t]; n > 0 {
+				kind := ClaimAlone
+				if t.holds {
+					kind = ClaimHolds
+				}
+				findings[i].Reasons = append(findings[i].Reasons, because(kind, c.Rule, c.Of, c.Step, n))
+			}
+		}
+	}
+	return others
+}
+
+// Last is the last reason of a finding but for what others claim.
+func (f *Finding) Last() result.Reason {
+	for i := len(f.Reasons) - 1; i > 0; i-- {
+		switch f.Reasons[i].Kind {
+		case ClaimHolds, ClaimAlone, ClaimCall, ClaimSource:
+		default:
+			return f.Reasons[i]
+		}
+	}
+	return f.Reasons[0]
+}
+
+// bears tells whether a finding is of what a rule claims: no number at a step, unlike at others, or something that begins at that step.
+func (f *Finding) bears(c *monitor.Claim) bool {
+	none, some := false, false
+	for _, p := range f.History {
+		finite := !math.IsNaN(p.Size) && !math.IsInf(p.Size, 0)
+		none, some = none || p.Step == c.Step && !finite, some || finite
+	}
+	return none && some || slices.ContainsFunc(f.Reasons, func(r result.Reason) bool {
+		switch r.Kind {
+		case NaNAt, InfAt, NothingAt:
+			step, err := strconv.ParseInt(r.Args[0], 10, 64)
+			return err == nil && c.Step >= step
+		case SpikeAt, ZeroAt, PeersPart:
+			return r.Args[0] == strconv.FormatInt(c.Step, 10)
+		}
+		return false
+	})
+}

@@ -161,24 +161,6 @@ func Is(path string) bool {
 	return len(folders)+len(databases) > 0
 }
 
-// Conclusion is the first file below a path in which msprobe's tools say what they concluded: the rules of a monitor
-// (anomaly.json), overflow_check and cross_rank_analyzer; empty where there is none. It has no numbers that were recorded.
-func Conclusion(path string) string {
-	for _, below := range []string{"", "*", filepath.Join("*", "*")} {
-		for _, name := range []string{"anomaly.json", "anomaly_analyze_*.json", "cross_rank_analysis.json"} {
-			if below == "" {
-				if ok, _ := filepath.Match(name, filepath.Base(path)); ok {
-					return filepath.Base(path)
-				}
-			}
-			if list, _ := filepath.Glob(filepath.Join(path, below, name)); len(list) > 0 {
-				return filepath.Base(list[0])
-			}
-		}
-	}
-	return ""
-}
-
 // Read reads all that monitors wrote at a path.
 func Read(path string) (*Data, error) {
 	folders, databases := find(path)

@@ -145,7 +145,7 @@ func sources(lang msg.Lang, findings []oracle.Finding) (lines []report.Line) {
 		if len(f.Reasons) == 0 {
 			continue
 		}
-		why := f.Reasons[len(f.Reasons)-1]
+		why := f.Last()
 		switch why.Kind {
 		case oracle.MadeHere, oracle.HeldBefore, oracle.GivenAs, oracle.FoundFirst, oracle.CameRank:
 		case oracle.CameFrom:
@@ -221,7 +221,7 @@ func grouped(lang msg.Lang, findings []oracle.Finding, label string, style repor
 		// What statistics say besides is said of all that have nothing else.
 		kind := string(f.Reasons[0].Kind)
 		if f.Reasons[0].Kind == oracle.NoElements {
-			kind = string(f.Reasons[len(f.Reasons)-1].Kind)
+			kind = string(f.Last().Kind)
 		}
 		if of[kind] == nil {
 			of[kind] = &group{first: f}

@@ -1,0 +1,180 @@
+package monitor
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/internal/lazy"
+	"precision/internal/plainfile"
+)
+
+// Claim is what a tool of msprobe concluded of a tensor of a monitor, or of a call; nobody vouches for it.
+type Claim struct {
+	// Rank and Step are where; Step is -1 of a call.
+	Rank int
+	Step int64
+	// Metric, Name and Stage are those of a series; of a call there is the Name alone.
+	Metric, Name, Stage string
+	// Rule is the rule of a monitor (AnomalyNan, AnomalyTurbulence) and Of the number that it looks at, or the name of a tool.
+	Rule, Of string
+	// Sources are the ranks that NaN or infinities of a call are said to come from; none where the tool names the call itself.
+	Sources []int
+}
+
+// concluded are the names of files with claims.
+var concluded = []string{"anomaly.json", "anomaly_analyze_*.json", "cross_rank_analysis.json"}
+
+// conclusions are the files at a path, or up to two folders below it, with what msprobe's tools concluded: the rules of a monitor
+// (anomaly.json), overflow_check and cross_rank_analyzer. They have no numbers that were recorded.
+func conclusions(path string) (files []string) {
+	for _, name := range concluded {
+		if ok, _ := filepath.Match(name, filepath.Base(path)); ok && plainfile.IsFile(path) {
+			files = append(files, path)
+		}
+		for _, below := range []string{"", "*", filepath.Join("*", "*")} {
+			list, _ := filepath.Glob(filepath.Join(path, below, name))
+			files = append(files, list...)
+		}
+	}
+	return files
+}
+
+// Conclusion is the name of the first file of [Claims], empty where there is none.
+func Conclusion(path string) string {
+	if files := conclusions(path); len(files) > 0 {
+		return filepath.Base(files[0])
+	}
+	return ""
+}
+
+// Named are the first of the tensors and calls that claims are about, with their ranks.
+func Named(claims []Claim) string {
+	var names []string
+	for _, c := range claims {
+		name := fmt.Sprintf("%s (rank %d)", strings.TrimPrefix(c.Metric+" "+c.Name, " "), c.Rank)
+		if slices.Contains(names, name) {
+			continue
+		}
+		if names = append(names, name); len(names) > mostNamed {
+			names[mostNamed] = "…"
+			break
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// mostNamed is how many fit a message.
+const mostNamed = 4
+
+// mostClaims bounds a file of claims: one of a thousand ranks, with a hundred tensors each, has fewer bytes.
+const mostClaims = 64 << 20
+
+// Claims reads what msprobe's tools concluded at a path or below it. bad are files that cannot be read.
+func Claims(path string) (claims []Claim, bad []error) {
+	for _, file := range conclusions(path) {
+		err := readClaims(file, &claims)
+		if err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", file, err))
+		}
+	}
+	return claims, bad
+}
+
+func readClaims(file string, claims *[]Claim) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostClaims+1))
+	if err == nil && len(text) > mostClaims {
+		err = fmt.Errorf("found more than %d bytes, expected what a tool concluded", mostClaims)
+	}
+	if err != nil {
+		return err
+	}
+	text = bare().ReplaceAll(text, []byte(": null")) // Python writes what JSON has not
+	switch name := filepath.Base(file); {
+	case name == "anomaly.json":
+		return ofRules(text, claims)
+	case name == "cross_rank_analysis.json":
+		return ofCalls(text, claims)
+	}
+	var ranks map[string][]struct {
+		Call string `json:"op_name"`
+	}
+	if err := json.Unmarshal(text, &ranks); err != nil {
+		return err
+	}
+	for rank, calls := range ranks {
+		n, err := strconv.Atoi(strings.TrimPrefix(rank, "rank_"))
+		if err != nil {
+			return fmt.Errorf("%q: found no rank, expected rank_<n>", rank)
+		}
+		for _, c := range calls {
+			*claims = append(*claims, Claim{Rank: n, Step: -1, Name: c.Call, Rule: "overflow_check"})
+		}
+	}
+	return nil
+}
+
+var (
+	// A series in a tag: <stage>:<name>[:<micro batch>]/rank<n>/<metric>, or <exchange>/rank<n>/pre_<i> and post_<i>.
+	claimed = lazy.Regexp(`^(?:(-?\d+):)?(.*?)(?::\d+)?/rank(\d+)/(\w+)$`)
+	bare    = lazy.Regexp(`:\s*(?:NaN|-?Infinity)\b`)
+	message = lazy.Regexp(`^Rule (\w+) .*', '(\w+)'\) at step`)
+)
+
+// claimedMetrics are metrics under the names that rules have for them.
+var claimedMetrics = map[string]string{"acc_grad": "grad_unreduced", "post_grad": "grad_reduced"}
+
+func ofRules(text []byte, claims *[]Claim) error {
+	var entries map[string]struct {
+		Step    *int64
+		Tag     string `json:"tag_name"`
+		Message string
+	}
+	if err := json.Unmarshal(text, &entries); err != nil {
+		return err
+	}
+	for key, e := range entries {
+		at, said := claimed().FindStringSubmatch(e.Tag), message().FindStringSubmatch(e.Message)
+		if at == nil || said == nil || e.Step == nil {
+			return fmt.Errorf("%q: found the tag %q with %q, expected <stage>:<name>/rank<n>/<metric> with a rule at a step", key, e.Tag, e.Message)
+		}
+		c := Claim{Step: *e.Step, Stage: at[1], Name: at[2], Metric: at[4], Rule: said[1], Of: said[2]}
+		c.Rank, _ = strconv.Atoi(at[3])
+		if metric := claimedMetrics[c.Metric]; metric != "" {
+			c.Metric = metric
+		} else if c.Stage == "" && (strings.HasPrefix(c.Metric, "pre_") || strings.HasPrefix(c.Metric, "post_")) {
+			c.Name, c.Metric = c.Name+"/"+c.Metric, "comm"
+		}
+		*claims = append(*claims, c)
+	}
+	slices.SortFunc(*claims, func(a, b Claim) int {
+		return strings.Compare(fmt.Sprint(a.Rank, a.Name, a.Metric), fmt.Sprint(b.Rank, b.Name, b.Metric))*2 + int(min(max(a.Step-b.Step, -1), 1))
+	})
+	return nil
+}
+
+func ofCalls(text []byte, claims *[]Claim) error {
+	var calls map[string]struct {
+		Sources []int `json:"source_ranks"`
+		Reached []int `json:"propagated_ranks"`
+	}
+	if err := json.Unmarshal(text, &calls); err != nil {
+		return err
+	}
+	for name, c := range calls {
+		for _, rank := range append(slices.Clone(c.Sources), c.Reached...) {
+			*claims = append(*claims, Claim{Rank: rank, Step: -1, Name: name, Rule: "cross_rank_analyzer", Sources: c.Sources})
+		}
+	}
+	return nil
+}
