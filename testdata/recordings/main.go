@@ -286,15 +286,21 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 	if err != nil {
 		return nil, err
 	}
+	content := func(c call) string {
+		if len(a.Calls) == 0 { // a mask differs where it goes in
+			return c.content + c.args
+		}
+		return c.content
+	}
 	was := map[string]string{}
 	for _, c := range golden {
-		was[c.name] = c.content
+		was[c.name] = content(c)
 	}
 	// A fault of several calls, as one that makes a tensor and adds it, is any of those from
 	// the first that differs on.
 	var first string
 	var beside []call
-	if at := slices.IndexFunc(left, func(c call) bool { before, ok := was[c.name]; return !ok || before != c.content }); at >= 0 {
+	if at := slices.IndexFunc(left, func(c call) bool { before, ok := was[c.name]; return !ok || before != content(c) }); at >= 0 {
 		first, beside = left[at].name, left[at:min(at+fewBeside, len(left))]
 	}
 	inside := func(name string) bool {
@@ -329,10 +335,10 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 	}, nil
 }
 
-// call is a call of a dump.json with the text of its outputs and inputs.
+// call is a call of a dump.json with the text of its outputs and inputs, and of what a forward call is given.
 type call struct {
-	name, content string
-	all           json.RawMessage
+	name, content, args string
+	all                 json.RawMessage
 }
 
 // calls are those of the only recording below a folder, in order, and what is around each.
@@ -376,12 +382,13 @@ func calls(dir string) (list []call, parents map[string]string, err error) {
 		}
 		var c struct {
 			Output, Input json.RawMessage
+			Args          json.RawMessage `json:"input_args"`
 			Named         json.RawMessage `json:"input_kwargs"` // of an attention in bfloat16 its scale may be all that differs
 		}
 		if json.Unmarshal(all, &c) != nil {
 			c.Output = all // saved by hand
 		}
-		list = append(list, call{name.(string), checksums.ReplaceAllString(string(c.Output)+string(c.Input)+string(c.Named), ""), all})
+		list = append(list, call{name.(string), checksums.ReplaceAllString(string(c.Output)+string(c.Input)+string(c.Named), ""), checksums.ReplaceAllString(string(c.Args), ""), all})
 	}
 	constructed := map[string]any{}
 	if err := load(filepath.Join(filepath.Dir(found[0]), "construct.json"), &constructed); err != nil && !errors.Is(err, fs.ErrNotExist) {
