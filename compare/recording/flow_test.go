@@ -35,6 +35,7 @@ func TestFlow(t *testing.T) {
 	linear := func(n int, in, weight, out string) string {
 		return entry("Functional.linear", n, []string{in, weight}, out)
 	}
+	f32 := func(hi, lo, mean, norm string) string { return statistics("float32", hi, lo, mean, norm) }
 	shaped := func(text, shape string) string { return strings.Replace(text, "[8, 8]", shape, 1) }
 	back := func(text string) string { return strings.Replace(text, ".forward", ".backward", 1) }
 	only := func(text, output string) string {
@@ -84,6 +85,12 @@ func TestFlow(t *testing.T) {
 		{"one that moves them in memory alone",
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Tensor.contiguous", 0, []string{sized(6, 0)}, sized(6, 1e-7)), linear(1, sized(6, 1e-7), other, sized(12, 1e-7))},
 			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), linear(1, sized(6, 0), other, sized(12, 0))}, nil, false},
+		{"a call of one side alone, by way of windows that nothing recorded cuts",
+			[]string{linear(0, sized(2, 0), weight, f32("6", "-4", "0.5", "30")), entry("Tensor.add", 0, []string{f32("6", "-4", "0.5", "30")}, f32("7", "-3", "1.5", "35")), linear(1, shaped(f32("7", "-3", "1.2", "60"), "[24, 8]"), other, sized(12, 0.2))},
+			[]string{linear(0, sized(2, 0), weight, f32("6", "-4", "0.5", "30")), linear(1, shaped(f32("6", "-4", "0.4", "55"), "[24, 8]"), other, sized(12, 0))}, []string{"Tensor.add.0.forward"}, false},
+		{"another checksum behind rounding and a call of one side alone that turns elements, which goes elsewhere",
+			[]string{linear(0, sized(2, 0), weight, sized(6, 3e-7)), entry("Tensor.transpose", 0, []string{sized(9, 0)}, sized(9, 0)), entry("Functional.mse_loss", 0, []string{summed(sized(3, 0), "aaaaaaaa"), summed(sized(1.1, 2e-7), "bbbbbbbb")}, sized(0.5, 2e-7))},
+			[]string{linear(0, sized(2, 0), weight, sized(6, 0)), entry("Functional.mse_loss", 0, []string{summed(sized(3, 0), "aaaaaaaa"), summed(sized(1.1, 0), "dddddddd")}, sized(0.5, 0))}, nil, false},
 		{"behind a root equal statistics of few digits clear nothing",
 			[]string{linear(0, coarse(2, 0.1), coarse(3, 0.2), coarse(9, 0.5)), entry("Functional.silu", 0, []string{coarse(9, 0.5)}, coarse(8, 0.3)),
 				linear(1, coarse(8, 0.3), coarse(4, 0.2), coarse(12, 0.6))},

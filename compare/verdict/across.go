@@ -690,6 +690,33 @@ func (w *recordedWalk) behindAlone(op *Operator, begin *Begin) int {
 	return -1
 }
 
+// shownAlone is the last call of one side alone before an input that no call is known to have given, whose largest and smallest numbers stand in that
+// and not on the other side: what lies between was not recorded and computes none, as windows that are cut from it; -1 if there is none.
+func (w *recordedWalk) shownAlone(op *Operator, begin *Begin) int {
+	if begin == nil {
+		return -1
+	}
+	r := &w.table.Rows[begin.Row]
+	e, ok := extremesOf(r)
+	if len(begin.From) > 0 || r.Recorded.Argument || !ok || !r.Left.DType.IsFloat() || sameEnds(r) || isWeight(op, r.Recorded.Place) {
+		return -1
+	}
+	prefix := prefixOf(op.Op.Name)
+	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
+		if !w.lone(k) || backwards(&w.operators[k]) != backwards(op) {
+			continue
+		}
+		if slices.ContainsFunc(w.operators[k].Op.Gives, func(g result.Given) bool {
+			const ends = result.KnownMax | result.KnownMin
+			gave := func(most, least float64) bool { return g.Stats.Max == most && g.Stats.Min == least && most != least }
+			return strings.HasPrefix(g.Place, "output") && g.Known&ends == ends && (gave(e.leftMax, e.leftMin) || gave(e.rightMax, e.rightMin))
+		}) {
+			return k
+		}
+	}
+	return -1
+}
+
 // untaken is the call right before another whose result one side alone takes for what a root begins with,
 // where the other takes what went into that call; -1 if it is not so.
 func (w *recordedWalk) untaken(op *Operator, begin *Begin) int {

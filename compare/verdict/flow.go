@@ -347,7 +347,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 				other = a.moved.by - 1
 			}
 		} else if !a.soft {
-			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.mended, w.untaken, w.swallowed, w.otherForm} {
+			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.shownAlone, w.mended, w.untaken, w.swallowed, w.otherForm} {
 				if other < 0 {
 					other = find(op, a.begin)
 				}
@@ -753,7 +753,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			}
 			switch noise := w.noise || recast(r); {
 			case len(before) > 0:
-			case w.loose > 0 && backwards(op) == 0 && r.Left.DType.IsFloat() && r.Recorded.Hashed && !isWeight(op, r.Recorded.Place):
+			case w.loose > 0 && !w.noise && backwards(op) == 0 && r.Left.DType.IsFloat() && r.Recorded.Hashed && !isWeight(op, r.Recorded.Place):
 				begin(t.Row, nil, soft) // checksums alone show that elements are in another order
 			case hidden > 0:
 				a.stirred = true
