@@ -3,9 +3,9 @@ package manifest
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io"
 	"slices"
+
+	"precision/internal/must"
 )
 
 // Difference is what two manifests differ in. Lists are in the order of paths
@@ -93,10 +93,9 @@ func Diff(ctx context.Context, a, b string) (*Difference, error) {
 
 // step goes to the next file and counts it, or is done. An error is none of these.
 func (r *reader) step(count *int) {
-	r.at, r.err = r.next()
-	if r.done = errors.Is(r.err, io.EOF); r.done {
-		r.err = nil
-	} else {
+	more := false
+	r.err = must.Try(func() { r.at, more = r.next() })
+	if r.done = r.err == nil && !more; !r.done {
 		*count++
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/internal/clean"
+	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/plainfile"
 )
@@ -59,12 +60,13 @@ func openReader(path string) (*reader, error) {
 	}
 	r := &reader{path: path, file: file, from: bufio.NewReaderSize(file, maxLine)}
 	front, _ := r.from.Peek(len(magic))
-	if r.own = string(front) == magic; r.own {
-		_, err = r.text()
-	} else {
-		err = r.all()
-	}
-	if err != nil {
+	if err := must.Try(func() {
+		if r.own = string(front) == magic; r.own {
+			r.text()
+		} else {
+			r.all()
+		}
+	}); err != nil {
 		file.Close()
 		return nil, err
 	}
@@ -73,90 +75,79 @@ func openReader(path string) (*reader, error) {
 
 func (r *reader) close() { r.file.Close() }
 
-// text is the next line, io.EOF behind the last.
-func (r *reader) text() (string, error) {
+// text is the next line; more is false behind the last.
+func (r *reader) text() (text string, more bool) {
 	line, err := r.from.ReadSlice('\n')
 	r.line++
-	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
-		return "", r.fail("found a line of more than %d bytes, expected one file a line", maxLine)
-	case errors.Is(err, io.EOF) && len(line) == 0:
-		return "", io.EOF
-	case err != nil && !errors.Is(err, io.EOF):
-		return "", err
+	r.fail(errors.Is(err, bufio.ErrBufferFull), "found a line of more than %d bytes, expected one file a line", maxLine)
+	if !errors.Is(err, io.EOF) {
+		must.Do(err)
 	}
-	return strings.TrimRight(string(line), "\r\n"), nil
+	return strings.TrimRight(string(line), "\r\n"), len(line) > 0
 }
 
-func (r *reader) fail(format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %s", r.path, r.line, fmt.Sprintf(format, args...))
+// fail ends the reading where something is bad.
+func (r *reader) fail(bad bool, format string, args ...any) {
+	if bad {
+		must.Do(fmt.Errorf("%s:%d: %s", r.path, r.line, fmt.Sprintf(format, args...)))
+	}
 }
 
-// next is the next file, io.EOF behind the last.
-func (r *reader) next() (Entry, error) {
+// next is the next file; more is false behind the last.
+func (r *reader) next() (e Entry, more bool) {
 	if !r.own {
 		if len(r.rest) == 0 {
-			return Entry{}, io.EOF
+			return e, false
 		}
-		e := r.rest[0]
-		r.rest = r.rest[1:]
-		return e, nil
+		e, r.rest = r.rest[0], r.rest[1:]
+		return e, true
 	}
-	text, err := r.text()
-	if errors.Is(err, io.EOF) && !r.end {
-		return Entry{}, r.fail("the manifest ends here, expected a last line with the number of files; it was cut off")
-	}
-	if err != nil {
-		return Entry{}, err
+	text, more := r.text()
+	r.fail(!more && !r.end, "the manifest ends here, expected a last line with the number of files; it was cut off")
+	if !more {
+		return e, false
 	}
 	if strings.HasPrefix(text, "# ") {
 		r.end = true
-		if _, err := r.text(); !errors.Is(err, io.EOF) {
-			return Entry{}, r.fail("found more behind the last line")
-		}
-		return Entry{}, io.EOF
+		_, more := r.text()
+		r.fail(more, "found more behind the last line")
+		return e, false
 	}
 	f := strings.SplitN(text, "\t", 4)
 	if len(f) != 4 || !isHash(f[1], 32) || !isHash(f[2], 64) {
-		return Entry{}, r.fail("found %q, expected size, md5, sha256 and path, separated by tabs", clean.Line(text[:min(len(text), 120)]))
+		r.fail(true, "found %q, expected size, md5, sha256 and path, separated by tabs", clean.Line(text[:min(len(text), 120)]))
 	}
 	size, err := strconv.ParseInt(f[0], 10, 64)
 	if err != nil || size < -1 {
-		return Entry{}, r.fail("found the size %q, expected a number of bytes", clean.Line(f[0]))
+		r.fail(true, "found the size %q, expected a number of bytes", clean.Line(f[0]))
 	}
-	e := Entry{Path: clean.Original(f[3]), Size: size, Unread: size < 0, MD5: strings.Trim(f[1], "-"), SHA256: strings.Trim(f[2], "-")}
+	e = Entry{Path: clean.Original(f[3]), Size: size, Unread: size < 0, MD5: strings.Trim(f[1], "-"), SHA256: strings.Trim(f[2], "-")}
 	if r.last != "" && comparePaths(r.last, e.Path) >= 0 {
-		return Entry{}, r.fail("found %s behind %s, expected files in order", clean.Line(e.Path), clean.Line(r.last))
+		r.fail(true, "found %s behind %s, expected files in order", clean.Line(e.Path), clean.Line(r.last))
 	}
 	r.last = e.Path
-	return e, nil
+	return e, true
 }
 
 // all reads a list that another program printed.
-func (r *reader) all() error {
+func (r *reader) all() {
 	for {
-		text, err := r.text()
-		if errors.Is(err, io.EOF) {
+		text, more := r.text()
+		if !more {
 			break
-		}
-		if err != nil {
-			return err
 		}
 		if strings.TrimSpace(text) == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
 		e, ok := foreign(text)
 		if !ok {
-			return r.fail("found %q, expected a path, or a hash and a path as md5sum prints them", clean.Line(text[:min(len(text), 120)]))
+			r.fail(true, "found %q, expected a path, or a hash and a path as md5sum prints them", clean.Line(text[:min(len(text), 120)]))
 		}
-		if len(r.rest) == mostForeign {
-			return r.fail("found more than %d files, expected fewer in a list of another program; make the manifest with precision preflight manifest", mostForeign)
-		}
+		r.fail(len(r.rest) == mostForeign, "found more than %d files, expected fewer in a list of another program; make the manifest with precision preflight manifest", mostForeign)
 		r.rest = append(r.rest, e)
 	}
 	order.Stable(r.rest, func(a, b Entry) int { return comparePaths(a.Path, b.Path) })
 	r.rest = slices.CompactFunc(r.rest, func(a, b Entry) bool { return a.Path == b.Path })
-	return nil
 }
 
 // foreign reads a line of md5sum, sha256sum (hash, blank, blank or star, path)

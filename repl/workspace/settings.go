@@ -102,7 +102,7 @@ func (s *Settings) assign(key string, v any, dir string) (err error) {
 	defer must.Catch(&err)
 	switch key {
 	case "data":
-		must.Do(take(&s.Data, v))
+		s.Data = textOf(v)
 		if rest, ok := strings.CutPrefix(s.Data, "~/"); ok {
 			if home, err := os.UserHomeDir(); err == nil {
 				s.Data = filepath.Join(home, rest)
@@ -111,131 +111,98 @@ func (s *Settings) assign(key string, v any, dir string) (err error) {
 		if !filepath.IsAbs(s.Data) {
 			s.Data = filepath.Join(dir, s.Data)
 		}
-		return nil
 	case "lang":
-		var name string
-		must.Do(take(&name, v))
-		if _, ok := msg.ParseLang(name); !ok {
-			return fmt.Errorf("found %q, expected en or zh", name)
-		}
+		name := textOf(v)
+		_, ok := msg.ParseLang(name)
+		must.Not(!ok, "found %q, expected en or zh", name)
 		s.Lang = name
-		return nil
 	case "network":
-		var name string
-		must.Do(take(&name, v))
-		if name != "infer" && name != "train" {
-			return fmt.Errorf("found %q, expected infer or train", name)
-		}
+		name := textOf(v)
+		must.Not(name != "infer" && name != "train", "found %q, expected infer or train", name)
 		s.Train = name == "train"
-		return nil
 	case "step":
-		return takeStep(&s.Step, v)
+		s.Step = stepOf(v)
 	case "cos_sim":
-		return takeNumber(&s.CosSim, v, -1, 1)
+		s.CosSim = numberOf(v, -1, 1)
 	case "atol":
-		return takeNumber(&s.Atol, v, 0, math.MaxFloat64)
+		s.Atol = numberOf(v, 0, math.MaxFloat64)
 	case "rtol":
-		return takeNumber(&s.Rtol, v, 0, math.MaxFloat64)
+		s.Rtol = numberOf(v, 0, math.MaxFloat64)
 	case "limit":
-		return takeCount(&s.Limit, v)
+		s.Limit = countOf(v)
 	case "rows":
-		return takeCount(&s.Rows, v)
+		s.Rows = countOf(v)
 	case "workers":
-		return takeCount(&s.Workers, v)
+		s.Workers = countOf(v)
 	case "casts":
 		list, ok := v.([]any)
-		if !ok {
-			return fmt.Errorf("found %v, expected a list of texts", v)
-		}
+		must.Not(!ok, "found %v, expected a list of texts", v)
 		rules := make([]graph.CastRule, 0, len(list))
 		for _, v := range list {
 			text, _ := v.(string)
 			from, to, ok := strings.Cut(text, "->")
-			if !ok {
-				return fmt.Errorf("found %v, expected \"FROM -> TO\"", v)
-			}
+			must.Not(!ok, "found %v, expected \"FROM -> TO\"", v)
 			rules = append(rules, graph.CastRule{From: strings.TrimSpace(from), To: strings.TrimSpace(to), Level: graph.LevelDanger})
 		}
 		s.Casts = rules
-		return nil
+	default:
+		s.assignCapture(key, v)
 	}
-	return s.assignCapture(key, v)
+	return nil
 }
 
 // assignCapture takes the settings of capture scripts.
-func (s *Settings) assignCapture(key string, v any) error {
+func (s *Settings) assignCapture(key string, v any) {
 	c := s.Capture
 	c.Root = "/" // is that of the session, later
-	var err error
 	switch key {
 	case "python":
-		return take(&s.Python, v)
+		s.Python = textOf(v)
+		return
 	case "dump_step":
-		err = takeStep(&c.Step, v)
+		c.Step = stepOf(v)
 	case "seed":
-		err = takeCount(&c.Seed, v)
+		c.Seed = countOf(v)
 	case "op_debug_level":
-		err = takeCount(&c.OpDebugLevel, v)
+		c.OpDebugLevel = countOf(v)
 	case "dump_ge_graph":
-		err = takeCount(&c.GEGraph, v)
+		c.GEGraph = countOf(v)
 	case "dump_graph_level":
-		err = takeCount(&c.GraphLevel, v)
+		c.GraphLevel = countOf(v)
 	case "prompt_timeout":
-		var seconds int
-		err = takeCount(&seconds, v)
-		c.Timeout = time.Duration(seconds) * time.Second
+		c.Timeout = time.Duration(countOf(v)) * time.Second
 	default:
-		return errors.New("there is no such setting")
+		must.Not(true, "there is no such setting")
 	}
-	if err == nil {
-		err = c.Check()
-	}
-	if err != nil {
-		return err
-	}
+	must.Do(c.Check())
 	c.Root = ""
 	s.Capture = c
-	return nil
 }
 
-func take(to *string, v any) error {
+func textOf(v any) string {
 	text, ok := v.(string)
-	if !ok {
-		return fmt.Errorf("found %v, expected a text in quotes", v)
-	}
-	*to = text
-	return nil
+	must.Not(!ok, "found %v, expected a text in quotes", v)
+	return text
 }
 
-// takeStep takes an iteration, which may stand without quotes.
-func takeStep(to *string, v any) error {
-	if _, ok := v.(string); ok {
-		return take(to, v)
+// stepOf is an iteration, which may stand without quotes.
+func stepOf(v any) string {
+	if text, ok := v.(string); ok {
+		return text
 	}
-	var n int
-	if err := takeCount(&n, v); err != nil {
-		return err
-	}
-	*to = strconv.Itoa(n)
-	return nil
+	return strconv.Itoa(countOf(v))
 }
 
-func takeNumber(to *float64, v any, least, most float64) error {
+func numberOf(v any, least, most float64) float64 {
 	f, ok := number(v)
-	if !ok || !(f >= least && f <= most) {
-		return fmt.Errorf("found %v, expected a number from %g to %g", v, least, most)
-	}
-	*to = f
-	return nil
+	must.Not(!ok || !(f >= least && f <= most), "found %v, expected a number from %g to %g", v, least, most)
+	return f
 }
 
-func takeCount(to *int, v any) error {
+func countOf(v any) int {
 	f, ok := number(v)
-	if !ok || f != math.Trunc(f) || f < 0 || f > 1<<30 {
-		return fmt.Errorf("found %v, expected a whole number", v)
-	}
-	*to = int(f)
-	return nil
+	must.Not(!ok || f != math.Trunc(f) || f < 0 || f > 1<<30, "found %v, expected a whole number", v)
+	return int(f)
 }
 
 // number is a number of a settings file, with or without a point.

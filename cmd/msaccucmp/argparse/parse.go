@@ -5,45 +5,43 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"precision/internal/must"
 )
 
 // Parse reads the words after the program's name.
 func (p *Parser) Parse(args []string) (*Values, error) {
-	v, extras, err := p.parseKnown(args)
-	if err != nil {
-		return nil, err
-	}
-	if len(extras) > 0 {
-		return nil, p.fail(nil, "unrecognized arguments: %s", strings.Join(extras, " "))
-	}
-	return v, nil
+	return must.Of(func() *Values {
+		v, extras := p.parseKnown(args)
+		p.fail(len(extras) > 0, nil, "unrecognized arguments: %s", strings.Join(extras, " "))
+		return v
+	})
 }
 
 // parseKnown reads the command line and returns the words that nobody takes.
-func (p *Parser) parseKnown(args []string) (*Values, []string, error) {
+func (p *Parser) parseKnown(args []string) (*Values, []string) {
 	r := &reading{p: p, args: args, options: p.all(), values: &Values{options: map[string]*Option{}, given: map[string][]any{}}}
 	for _, o := range r.options {
 		r.values.options[o.Key()] = o
 	}
-	if err := r.classify(); err != nil {
-		return nil, nil, err
-	}
-	if err := r.consume(); err != nil {
-		return nil, nil, err
-	}
+	r.classify()
+	r.consume()
 	if r.inner != nil {
-		r.extras = append(r.extras, r.innerExtras...)
-		return r.inner, r.extras, nil
+		return r.inner, append(r.extras, r.innerExtras...)
 	}
-	return r.values, r.extras, r.missing()
+	r.missing()
+	return r.values, r.extras
 }
 
-// fail refuses a command line because of an option, nil for none.
-func (p *Parser) fail(o *Option, format string, args ...any) error {
+// fail ends the reading of a bad command line, because of an option, nil for none.
+func (p *Parser) fail(bad bool, o *Option, format string, args ...any) {
+	if !bad {
+		return
+	}
 	if o != nil {
 		format = "argument " + o.name() + ": " + format
 	}
-	return &Exit{Stderr: p.Usage() + p.Prog + ": error: " + fmt.Sprintf(format, args...) + "\n", Code: 2}
+	must.Do(&Exit{Stderr: p.Usage() + p.Prog + ": error: " + fmt.Sprintf(format, args...) + "\n", Code: 2})
 }
 
 // word is an argument with the meaning it got before anything is consumed.
@@ -82,48 +80,42 @@ type reading struct {
 // classify gives every argument its meaning. It looks at each alone: whether
 // an argument is an option does not depend on what comes before it, except
 // for "--".
-func (r *reading) classify() error {
+func (r *reading) classify() {
 	for i, arg := range r.args {
 		if arg == "--" {
 			r.words = append(r.words, word{kind: isDashes})
 			r.words = append(r.words, make([]word, len(r.args)-i-1)...)
-			return nil
+			return
 		}
-		w, err := r.meaning(arg)
-		if err != nil {
-			return err
-		}
-		r.words = append(r.words, w)
+		r.words = append(r.words, r.meaning(arg))
 	}
-	return nil
 }
 
-func (r *reading) meaning(arg string) (word, error) {
+func (r *reading) meaning(arg string) word {
 	if len(arg) < 2 || arg[0] != '-' {
-		return word{}, nil
+		return word{}
 	}
 	if o := r.named(arg); o != nil {
-		return word{kind: isOption, option: o, spelled: arg}, nil
+		return word{kind: isOption, option: o, spelled: arg}
 	}
 	if name, value, ok := strings.Cut(arg, "="); ok {
 		if o := r.named(name); o != nil {
-			return word{isOption, o, name, value, true}, nil
+			return word{isOption, o, name, value, true}
 		}
 	}
 	found := r.abbreviated(arg)
+	names := make([]string, len(found))
+	for i, w := range found {
+		names[i] = w.spelled
+	}
+	r.p.fail(len(found) > 1, nil, "ambiguous option: %s could match %s", arg, strings.Join(names, ", "))
 	switch {
 	case len(found) == 1:
-		return found[0], nil
-	case len(found) > 1:
-		names := make([]string, len(found))
-		for i, w := range found {
-			names[i] = w.spelled
-		}
-		return word{}, r.p.fail(nil, "ambiguous option: %s could match %s", arg, strings.Join(names, ", "))
+		return found[0]
 	case negativeNumber(arg) || strings.Contains(arg, " "):
-		return word{}, nil
+		return word{}
 	}
-	return word{kind: isOption}, nil
+	return word{kind: isOption}
 }
 
 func (r *reading) named(name string) *Option {
@@ -175,24 +167,20 @@ func digits(s string) bool {
 }
 
 // consume goes through the words from left to right.
-func (r *reading) consume() error {
+func (r *reading) consume() {
 	for i := 0; i < len(r.words); {
 		if r.words[i].kind == isOption {
-			next, err := r.consumeOption(i)
-			if err != nil {
-				return err
-			}
-			i = next
+			i = r.consumeOption(i)
 			continue
 		}
 		if len(r.p.Commands) > 0 && r.commandAt(i) {
-			return r.runCommand(r.args[i:])
+			r.runCommand(r.args[i:])
+			return
 		}
 		for ; i < len(r.words) && r.words[i].kind != isOption; i++ {
 			r.extras = append(r.extras, r.args[i])
 		}
 	}
-	return nil
 }
 
 // commandAt reports whether the words from i on are a sub-command and what
@@ -204,22 +192,17 @@ func (r *reading) commandAt(i int) bool {
 	return i < len(r.words) && r.words[i].kind == isValue
 }
 
-func (r *reading) runCommand(args []string) error {
+func (r *reading) runCommand(args []string) {
 	inner := r.p.command(args[0])
 	if inner == nil {
 		names := make([]string, len(r.p.Commands))
 		for i, c := range r.p.Commands {
 			names[i] = repr(c.Name)
 		}
-		return r.p.fail(&Option{Names: []string{r.p.commandNames()}}, "invalid choice: %s (choose from %s)", repr(args[0]), strings.Join(names, ", "))
+		r.p.fail(true, &Option{Names: []string{r.p.commandNames()}}, "invalid choice: %s (choose from %s)", repr(args[0]), strings.Join(names, ", "))
 	}
-	v, extras, err := inner.parseKnown(args[1:])
-	if err != nil {
-		return err
-	}
-	v.Command = args[0]
-	r.inner, r.innerExtras = v, extras
-	return nil
+	r.inner, r.innerExtras = inner.parseKnown(args[1:])
+	r.inner.Command = args[0]
 }
 
 // occurrence is an option with the words it takes.
@@ -230,120 +213,95 @@ type occurrence struct {
 
 // consumeOption takes the option at word i, the flags glued to it and its
 // values, and returns the next word.
-func (r *reading) consumeOption(i int) (int, error) {
+func (r *reading) consumeOption(i int) int {
 	w := r.words[i]
 	if w.option == nil {
 		r.extras = append(r.extras, r.args[i])
-		return i + 1, nil
+		return i + 1
 	}
 	var all []occurrence
 	next := i + 1
 	// Flags of one letter can be written together: -ab for -a -b. argparse
 	// goes about it like this for all single-dash flags, so -flag=a is -flag -a.
 	for w.hasGlued && w.option.Takes == None {
-		if strings.HasPrefix(w.spelled, "--") || w.glued == "" {
-			return 0, r.p.fail(w.option, "ignored explicit argument %s", repr(w.glued))
-		}
+		r.p.fail(strings.HasPrefix(w.spelled, "--") || w.glued == "", w.option, "ignored explicit argument %s", repr(w.glued))
 		all = append(all, occurrence{option: w.option})
 		_, n := utf8.DecodeRuneInString(w.glued)
 		name := "-" + w.glued[:n]
 		o := r.named(name)
-		if o == nil {
-			return 0, r.p.fail(w.option, "ignored explicit argument %s", repr(w.glued))
-		}
+		r.p.fail(o == nil, w.option, "ignored explicit argument %s", repr(w.glued))
 		w = word{isOption, o, name, w.glued[n:], len(w.glued) > n}
 	}
-	switch {
-	case w.hasGlued:
+	if w.hasGlued {
 		all = append(all, occurrence{w.option, []string{w.glued}})
-	default:
-		n, err := r.count(w.option, next)
-		if err != nil {
-			return 0, err
-		}
+	} else {
+		n := r.count(w.option, next)
 		all = append(all, occurrence{w.option, r.args[next : next+n]})
 		next += n
 	}
 	for _, o := range all {
-		if err := r.take(o); err != nil {
-			return 0, err
-		}
+		r.take(o)
 	}
-	return next, nil
+	return next
 }
 
 // count is the number of words from i on that an option takes.
-func (r *reading) count(o *Option, i int) (int, error) {
+func (r *reading) count(o *Option, i int) int {
 	n := 0
 	for i+n < len(r.words) && r.words[i+n].kind == isValue {
 		n++
 	}
-	switch {
-	case o.Takes == None:
-		return 0, nil
-	case n == 0 && o.Takes == Many:
-		return 0, r.p.fail(o, "expected at least one argument")
-	case n == 0:
-		return 0, r.p.fail(o, "expected one argument")
-	case o.Takes == Many:
-		return n, nil
+	if o.Takes == None {
+		return 0
 	}
-	return 1, nil
+	r.p.fail(n == 0 && o.Takes == Many, o, "expected at least one argument")
+	r.p.fail(n == 0, o, "expected one argument")
+	if o.Takes == Many {
+		return n
+	}
+	return 1
 }
 
 // take converts and stores the values of an option. The last one given wins.
-func (r *reading) take(occ occurrence) error {
+func (r *reading) take(occ occurrence) {
 	o := occ.option
 	values := []any{}
 	for _, text := range occ.args {
-		v, err := r.convert(o, text)
-		if err != nil {
-			return err
-		}
-		values = append(values, v)
+		values = append(values, r.convert(o, text))
 	}
 	for _, v := range values {
-		if len(o.Choices) > 0 && !slices.ContainsFunc(o.Choices, func(c any) bool { return repr(c) == repr(v) }) {
-			return r.p.fail(o, "invalid choice: %s (choose from %s)", repr(v), joinChoices(o.Choices, repr, ", "))
-		}
+		known := len(o.Choices) == 0 || slices.ContainsFunc(o.Choices, func(c any) bool { return repr(c) == repr(v) })
+		r.p.fail(!known, o, "invalid choice: %s (choose from %s)", repr(v), joinChoices(o.Choices, repr, ", "))
 	}
 	if o.Group != "" {
 		// argparse names the first of the others in the order of the table.
 		for _, other := range r.options {
-			if other != o && other.Group == o.Group && slices.Contains(r.seen, other) {
-				return r.p.fail(o, "not allowed with argument %s", other.name())
-			}
+			r.p.fail(other != o && other.Group == o.Group && slices.Contains(r.seen, other), o, "not allowed with argument %s", other.name())
 		}
 	}
 	r.seen = append(r.seen, o)
 	if o.help {
-		return &Exit{Stdout: r.p.Help()}
+		must.Do(&Exit{Stdout: r.p.Help()})
 	}
 	r.values.given[o.Key()] = values
-	return nil
 }
 
-func (r *reading) convert(o *Option, text string) (any, error) {
+func (r *reading) convert(o *Option, text string) any {
 	if o.Type == nil {
-		return text, nil
+		return text
 	}
 	v, ok := o.Type.Convert(text)
-	if !ok {
-		return nil, r.p.fail(o, "invalid %s value: %s", o.Type.Name, repr(text))
-	}
-	return v, nil
+	r.p.fail(!ok, o, "invalid %s value: %s", o.Type.Name, repr(text))
+	return v
 }
 
 // missing checks that required options are there.
-func (r *reading) missing() error {
+func (r *reading) missing() {
 	var names []string
 	for _, o := range r.options {
 		if o.Required && !slices.Contains(r.seen, o) {
 			names = append(names, o.name())
 		}
 	}
-	if len(names) > 0 {
-		return r.p.fail(nil, "the following arguments are required: %s", strings.Join(names, ", "))
-	}
-	return nil
+	r.p.fail(len(names) > 0, nil, "the following arguments are required: %s", strings.Join(names, ", "))
 }
