@@ -55,23 +55,16 @@ type Server struct {
 }
 
 // New makes a server.
-func New(o Options) (*Server, error) {
-	if len(o.Folders) == 0 {
-		return nil, errors.New("needs at least one folder that may be read")
-	}
+func New(o Options) (_ *Server, err error) {
+	defer must.Catch(&err)
+	must.Not(len(o.Folders) == 0, "needs at least one folder that may be read")
 	given := o.Folders
 	if o.Out != "" {
-		out, err := whole.OpenFolder(o.Out)
-		if err != nil {
-			return nil, err
-		}
+		out := must.Get(whole.OpenFolder(o.Out))
 		out.Close()
 		given = append(given[:len(given):len(given)], o.Out)
 	}
-	f, err := openFolders(given)
-	if err != nil {
-		return nil, err
-	}
+	f := must.Get(openFolders(given))
 	if o.Out != "" {
 		o.Out = f.real[len(f.real)-1]
 	}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"fmt"
+	"precision/internal/must"
 	"slices"
 	"strconv"
 	"strings"
@@ -279,14 +280,13 @@ const Rest = -2
 
 // binding reads function(…), or function'param(…) for the gradient of a parameter, with the arguments (param=input@slot,param=attribute/attribute:default,param=attribute{word/word},param=input@slot~attribute of a matrix
 // that may be turned,attribute!value).
-func binding(text string) (*Binding, error) {
+func binding(text string) (_ *Binding, err error) {
+	defer must.Catch(&err)
 	name, rest, _ := strings.Cut(text, "(")
 	b := &Binding{}
 	b.Function, b.Gradient, _ = strings.Cut(name, "'")
 	list, ok := strings.CutSuffix(rest, ")")
-	if name == "" || !ok {
-		return nil, fmt.Errorf("%q is no function with arguments", text)
-	}
+	must.Not(name == "" || !ok, "%q is no function with arguments", text)
 	for _, word := range strings.Split(list, ",") {
 		a := Arg{Slot: -1}
 		if from, only, must := strings.Cut(word, "!"); must {
@@ -295,9 +295,7 @@ func binding(text string) (*Binding, error) {
 			continue
 		}
 		param, from, ok := strings.Cut(word, "=")
-		if !ok || param == "" || from == "" {
-			return nil, fmt.Errorf("%q binds no parameter", word)
-		}
+		must.Not(!ok || param == "" || from == "", "%q binds no parameter", word)
 		a.Param = param
 		from, a.Turned, _ = strings.Cut(from, "~")
 		from, a.Default, _ = strings.Cut(from, ":")
@@ -308,10 +306,7 @@ func binding(text string) (*Binding, error) {
 		if name, rest := strings.CutSuffix(from, "@*"); rest {
 			from, a.Slot = name, Rest
 		} else if name, slot, ok := strings.Cut(from, "@"); ok {
-			n, err := strconv.Atoi(slot)
-			if err != nil {
-				return nil, err
-			}
+			n := must.Get(strconv.Atoi(slot))
 			from, a.Slot = name, n
 		}
 		a.From = strings.Split(from, "/")

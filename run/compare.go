@@ -16,6 +16,7 @@ import (
 	"precision/dump/msprobe"
 	"precision/internal/gc"
 	"precision/internal/interrupt"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/run/explain"
 )
@@ -87,18 +88,15 @@ func settings(paths ...string) error {
 	return nil
 }
 
-func (c *Compare) run(ctx context.Context, tell Listener) (*Compared, error) {
-	if err := c.apart(c.Left, c.Right, c.Graph, c.Quant, c.Closed, c.Mapping, c.Second); err != nil {
-		return nil, err
-	}
+func (c *Compare) run(ctx context.Context, tell Listener) (_ *Compared, err error) {
+	defer must.Catch(&err)
+	must.Do(c.apart(c.Left, c.Right, c.Graph, c.Quant, c.Closed, c.Mapping, c.Second))
 	opts, err := c.Standards(nil)
 	if err == nil {
 		c.Tolerance = opts.Profile.ToleranceFor
 		err = c.settle(&opts)
 	}
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	opened, err := c.open(ctx, tell)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -108,9 +106,7 @@ func (c *Compare) run(ctx context.Context, tell Listener) (*Compared, error) {
 	}
 	defer opened.Close()
 	table, path, err := c.rows(ctx, opened, tell)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	j, err := c.judge(ctx, opened, table, &opts, tell)
 	var unseen string
 	if err == nil {
@@ -124,9 +120,7 @@ func (c *Compare) run(ctx context.Context, tell Listener) (*Compared, error) {
 		return nil, err
 	}
 	if c.Msprobe {
-		if path, err = whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return report.Msprobe{Lang: c.Lang}.Write(w, j) }); err != nil {
-			return nil, err
-		}
+		path = must.Get(whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return report.Msprobe{Lang: c.Lang}.Write(w, j) }))
 	}
 	done := &Compared{j, path, j.Trips(c.Gate), c.Calls}
 	c.keep(done)

@@ -14,6 +14,7 @@ import (
 	"precision/compare/report/html"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/run/explain"
 )
@@ -25,14 +26,11 @@ type Report struct {
 }
 
 // Run judges the table.
-func (r *Report) Run(ctx context.Context, tell Listener) (*Compared, error) {
-	if err := r.apart(r.Path); err != nil {
-		return nil, err
-	}
+func (r *Report) Run(ctx context.Context, tell Listener) (_ *Compared, err error) {
+	defer must.Catch(&err)
+	must.Do(r.apart(r.Path))
 	saved, warnings, err := OpenAny(r.Path)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	if len(warnings) > 0 {
 		tell(Event{Action: Warning, Warnings: warnings})
 	}
@@ -46,9 +44,7 @@ func (r *Report) Run(ctx context.Context, tell Listener) (*Compared, error) {
 	if err == nil {
 		err = r.fits(saved.Table, opts)
 	}
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	j := verdict.Judge(saved.Table, opts)
 	done := &Compared{Judged: j, Path: r.Path, Trips: j.Trips(r.Gate)}
 	return done, r.finish(done, r.lookAgain(ctx, j), tell)

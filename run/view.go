@@ -14,6 +14,7 @@ import (
 	"precision/compare/oracle/page"
 	"precision/compare/report/html"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/run/explain"
 )
@@ -46,7 +47,8 @@ func OpenCheck(path string) ([]oracle.Finding, oracle.Whole, error) {
 
 // PageOf is the page of a result: a page itself, that of a job in its folder, and of a table or a check the one that lies beside
 // it. Where that is older than the result or missing, it is made.
-func PageOf(ctx context.Context, lang msg.Lang, path string) (string, error) {
+func PageOf(ctx context.Context, lang msg.Lang, path string) (_ string, err error) {
+	defer must.Catch(&err)
 	if plainfile.IsFolder(path) {
 		path = filepath.Join(path, job.ResultFile)
 	}
@@ -63,20 +65,13 @@ func PageOf(ctx context.Context, lang msg.Lang, path string) (string, error) {
 		return "", explain.Say("err.view.file", beside)
 	case schema == oracle.Schema:
 		findings, all, err := OpenCheck(path)
-		if err != nil {
-			return "", err
-		}
-		err = writeWhole(beside, func(w io.Writer) error {
+		must.Do(err)
+		must.Do(writeWhole(beside, func(w io.Writer) error {
 			return page.Write(w, findings, all.Coverage, page.Options{Lang: lang, Left: path, Looks: all.Looks})
-		})
-		if err != nil {
-			return "", err
-		}
+		}))
 	default:
 		r := Report{Path: path, Judging: Judging{Files: Files{Lang: lang, HTML: beside}, Pictures: look.Operators}}
-		if _, err := r.Run(ctx, func(Event) {}); err != nil {
-			return "", err
-		}
+		must.Get(r.Run(ctx, func(Event) {}))
 	}
 	return filepath.Abs(beside)
 }

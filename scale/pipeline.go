@@ -22,6 +22,7 @@ import (
 	"precision/compare"
 	"precision/compare/job"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/order"
 	"precision/run"
 )
@@ -203,16 +204,12 @@ func (w *worker) assemble(ctx context.Context, unit string, rows [][]byte) (stri
 // compareFn compares pieces.
 type compareFn struct{ worker }
 
-func (f *compareFn) ProcessElement(ctx context.Context, text string, emit func(string, found)) error {
+func (f *compareFn) ProcessElement(ctx context.Context, text string, emit func(string, found)) (err error) {
+	defer must.Catch(&err)
 	var piece job.Piece
-	if err := json.Unmarshal([]byte(text), &piece); err != nil {
-		return err
-	}
-	if err := f.start(); err != nil {
-		return err
-	}
+	must.Do(json.Unmarshal([]byte(text), &piece))
+	must.Do(f.start())
 	result := found{At: piece.At, Folder: f.finished(piece.Unit)}
-	var err error
 	switch {
 	case result.Folder != "":
 	case piece.Of == 1:
@@ -220,9 +217,7 @@ func (f *compareFn) ProcessElement(ctx context.Context, text string, emit func(s
 	default:
 		result.Rows, err = f.plan.Compare(ctx, piece, f.pool)
 	}
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	emit(piece.Unit, result)
 	return nil
 }
@@ -281,23 +276,16 @@ func (c config) write(name string, text []byte) error {
 }
 
 // handOver makes the folder of the job, with the plan and the pieces.
-func (c config) handOver(p *job.Plan, list []job.Piece) error {
-	if err := os.MkdirAll(c.Stage, 0o700); err != nil {
-		return err
-	}
+func (c config) handOver(p *job.Plan, list []job.Piece) (err error) {
+	defer must.Catch(&err)
+	must.Do(os.MkdirAll(c.Stage, 0o700))
 	var plan, pieces bytes.Buffer
-	if err := p.HandOver(&plan); err != nil {
-		return err
-	}
+	must.Do(p.HandOver(&plan))
 	order.Stable(list, func(a, b job.Piece) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	enc := json.NewEncoder(&pieces)
 	for _, x := range list {
-		if err := enc.Encode(x); err != nil {
-			return err
-		}
+		must.Do(enc.Encode(x))
 	}
-	if err := c.write(planFile, plan.Bytes()); err != nil {
-		return err
-	}
+	must.Do(c.write(planFile, plan.Bytes()))
 	return c.write(piecesFile, pieces.Bytes())
 }

@@ -22,6 +22,7 @@ import (
 
 	"precision/compare/job"
 	"precision/compare/job/tell"
+	"precision/internal/must"
 	"precision/run"
 )
 
@@ -30,12 +31,10 @@ const stages = "stage"
 
 // submit makes the plan, has an engine compute what the output folder does not have yet, and draws it together. engine runs a
 // pipeline to its end and says what went wrong; interrupted tells that the context ended it.
-func (c config) submit(ctx context.Context, engine func(context.Context, *beam.Pipeline) error) (*job.Result, error) {
+func (c config) submit(ctx context.Context, engine func(context.Context, *beam.Pipeline) error) (_ *job.Result, err error) {
+	defer must.Catch(&err)
 	request := c.job()
-	plan, err := request.Plan(ctx)
-	if err != nil {
-		return nil, err
-	}
+	plan := must.Get(request.Plan(ctx))
 	c.Day = request.Day
 	s := run.Settings(c.Out, c.Lang, func(e run.Event) {
 		if e.Note != nil {
@@ -43,55 +42,40 @@ func (c config) submit(ctx context.Context, engine func(context.Context, *beam.P
 		}
 	})
 	g, err := plan.Gather(ctx, s)
-	if errors.As(err, new(*job.LockedError)) {
-		return nil, fmt.Errorf("the output folder is in use: %w", err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the output folder cannot be used: %w", err)
-	}
+	must.Not(errors.As(err, new(*job.LockedError)), "the output folder is in use: %w", err)
+	must.Not(err != nil, "the output folder cannot be used: %w", err)
 	defer g.Close()
 	// A job whose submitting program was killed left its folder. What is whole in it is taken; should it still run, it fails.
 	all := filepath.Join(c.Out, stages)
 	takeWhole(g, all)
-	if err := clear(all); err != nil {
-		return nil, err
-	}
+	must.Do(clear(all))
 	c.Stage = filepath.Join(all, rand.Text())
 	if err := c.compute(ctx, plan, g, engine); err != nil {
 		takeWhole(g, all)
 		return nil, errors.Join(err, clear(all))
 	}
-	if err := clear(all); err != nil {
-		return nil, err
-	}
+	must.Do(clear(all))
 	return g.Conclude(ctx)
 }
 
 // compute has an engine compute the units that are missing, and takes those whose names came through.
-func (c config) compute(ctx context.Context, plan *job.Plan, g *job.Gathering, engine func(context.Context, *beam.Pipeline) error) error {
+func (c config) compute(ctx context.Context, plan *job.Plan, g *job.Gathering, engine func(context.Context, *beam.Pipeline) error) (err error) {
+	defer must.Catch(&err)
 	pieces := slices.DeleteFunc(plan.Pieces(c.Piece), func(x job.Piece) bool { return g.Done(x.Unit) })
 	if len(pieces) == 0 {
 		return nil
 	}
-	if err := c.handOver(plan, pieces); err != nil {
-		return err
-	}
+	must.Do(c.handOver(plan, pieces))
 	p, s := beam.NewPipelineWithRoot()
 	c.pipeline(s)
-	if err := engine(ctx, p); err != nil {
-		return err
-	}
+	must.Do(engine(ctx, p))
 	if ctx.Err() != nil {
 		takeWhole(g, filepath.Dir(c.Stage))
 		return g.Interrupted(context.Cause(ctx))
 	}
 	text, err := os.ReadFile(filepath.Join(c.Stage, doneFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the engine has ended, but did not say which units are done: the job was cancelled, or this runner does not run it")
-	}
-	if err != nil {
-		return err
-	}
+	must.Not(errors.Is(err, fs.ErrNotExist), "the engine has ended, but did not say which units are done: the job was cancelled, or this runner does not run it")
+	must.Do(err)
 	var folders []string
 	if err := json.Unmarshal(text, &folders); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(c.Stage, doneFile), err)

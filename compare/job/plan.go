@@ -15,6 +15,7 @@ import (
 	"precision/compare"
 	"precision/compare/recording"
 	"precision/dump"
+	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/plainfile"
 )
@@ -280,18 +281,13 @@ func (p *Plan) WriteJSON(to io.Writer) error {
 }
 
 // readPlan reads what WriteJSON wrote.
-func readPlan(text []byte) (*Plan, error) {
+func readPlan(text []byte) (_ *Plan, err error) {
+	defer must.Catch(&err)
 	var s planSays
-	if err := json.Unmarshal(text, &s); err != nil {
-		return nil, err
-	}
-	if s.Schema != PlanSchema {
-		return nil, fmt.Errorf("schema: found %q, expected %q", s.Schema, PlanSchema)
-	}
+	must.Do(json.Unmarshal(text, &s))
+	must.Not(s.Schema != PlanSchema, "schema: found %q, expected %q", s.Schema, PlanSchema)
 	p := &Plan{Parts: s.Parts, Meetings: s.Meetings}
-	if err := checkNames(p.units()); err != nil {
-		return nil, err
-	}
+	must.Do(checkNames(p.units()))
 	return &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Parts: s.Parts, Meetings: s.Meetings, Alone: s.Alone, Chosen: s.Chosen,
 		options: s.Options, judged: s.Profile, after: s.After}, nil
 }

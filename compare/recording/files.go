@@ -10,6 +10,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/torch"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -65,18 +66,14 @@ func openArray(path string, l *leaf) (*compare.SideTensor, error) {
 	return sideTensor(path, f.Close, t, err)
 }
 
-func arrayOf(f *dump.Reader, l *leaf) (*compare.Tensor, error) {
-	if len(f.Outputs) != 1 {
-		return nil, fmt.Errorf("found %d tensors, expected an array", len(f.Outputs))
-	}
+func arrayOf(f *dump.Reader, l *leaf) (_ *compare.Tensor, err error) {
+	defer must.Catch(&err)
+	must.Not(len(f.Outputs) != 1, "found %d tensors, expected an array", len(f.Outputs))
 	x := &f.Outputs[0]
 	if x.Err != nil {
 		return nil, x.Err
 	}
-	v, err := x.View()
-	if err != nil {
-		return nil, err
-	}
+	v := must.Get(x.View())
 	if x.Type == dtype.Float16 && l.Elem == dtype.Float32 {
 		x.Type = l.Elem // as it was found to be, see mindspore.Calls
 	}
@@ -85,9 +82,6 @@ func arrayOf(f *dump.Reader, l *leaf) (*compare.Tensor, error) {
 	if n, ok := l.Elements(); !ok || n != v.Len() || x.Type.Bits()%8 != 0 || narrowed {
 		return nil, fmt.Errorf("found %d elements of %s, recorded %s %v", v.Len(), x.Type, l.DType, l.Shape)
 	}
-	r, err := layout.NewReader(f, x.Offset, x.Type.Bits()/8, v)
-	if err != nil {
-		return nil, err
-	}
+	r := must.Get(layout.NewReader(f, x.Offset, x.Type.Bits()/8, v))
 	return &compare.Tensor{Type: x.Type, Shape: l.Shape, Count: v.Len(), BigEndian: x.BigEndian, Open: func() compare.Elements { return r.Clone() }}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"precision/dump/layout"
 	"precision/dump/msprobe"
 	"precision/dump/stats"
+	"precision/internal/must"
 	"precision/internal/order"
 )
 
@@ -195,29 +196,20 @@ func (g geTensor) open() (*compare.SideTensor, error) {
 	return &compare.SideTensor{Tensor: *t, File: g.path, Close: f.Close}, nil
 }
 
-func (g geTensor) tensor(f *dump.Reader) (*compare.Tensor, error) {
+func (g geTensor) tensor(f *dump.Reader) (_ *compare.Tensor, err error) {
+	defer must.Catch(&err)
 	list := f.Outputs
 	if g.input {
 		list = f.Inputs
 	}
-	if g.index >= len(list) {
-		return nil, fmt.Errorf("%s: found %d tensors, expected one with the index %d", g.path, len(list), g.index)
-	}
+	must.Not(g.index >= len(list), "%s: found %d tensors, expected one with the index %d", g.path, len(list), g.index)
 	x := &list[g.index]
 	if x.Err != nil {
 		return nil, x.Err
 	}
 	bits := x.Type.Bits()
-	if bits <= 0 || bits%8 != 0 {
-		return nil, fmt.Errorf("%s: found elements of %s, expected whole bytes", g.path, x.Type)
-	}
-	v, err := layout.Contiguous(x.Shape)
-	if err != nil {
-		return nil, err
-	}
-	r, err := layout.NewReader(f, x.Offset, bits/8, v)
-	if err != nil {
-		return nil, err
-	}
+	must.Not(bits <= 0 || bits%8 != 0, "%s: found elements of %s, expected whole bytes", g.path, x.Type)
+	v := must.Get(layout.Contiguous(x.Shape))
+	r := must.Get(layout.NewReader(f, x.Offset, bits/8, v))
 	return &compare.Tensor{Type: x.Type, Shape: x.Shape, Count: v.Len(), Open: func() compare.Elements { return r.Clone() }}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"precision/compare"
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -76,11 +77,10 @@ type Options struct {
 
 // Open reads the recordings below two paths and pairs those of the same step and
 // rank; a process without a rank is paired with the only one of the other side.
-func Open(left, right string, opt Options) (*Source, error) {
+func Open(left, right string, opt Options) (_ *Source, err error) {
+	defer must.Catch(&err)
 	lists, kinds, err := findBoth(left, right)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	a, b := lists[0], lists[1]
 	s := &Source{left: result.Side{Dir: left, Kind: kinds[0]}, right: result.Side{Dir: right, Kind: kinds[1]}}
 	if opt.Unshard != nil {
@@ -103,14 +103,10 @@ func Open(left, right string, opt Options) (*Source, error) {
 		if one.left, err = p[0].load(); err == nil {
 			one.right, err = p[1].load()
 		}
-		if err != nil {
-			return nil, err
-		}
+		must.Do(err)
 		if p[0].others != nil {
 			done, why, err := one.unshard(&p[0], *opt.Unshard)
-			if err != nil {
-				return nil, err
-			}
+			must.Do(err)
 			if !done { // each rank by itself
 				opt.Unshard = nil
 				if s, err = Open(left, right, opt); err == nil {

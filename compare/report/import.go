@@ -17,6 +17,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/internal/clean"
+	"precision/internal/must"
 	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
@@ -310,7 +311,8 @@ func (in *importer) row(cells []string) error {
 }
 
 // entry adds a line that has all cells.
-func (in *importer) entry(cells []string) error {
+func (in *importer) entry(cells []string) (err error) {
+	defer must.Catch(&err)
 	get := func(i int) string {
 		if i < 0 || i >= len(cells) {
 			return ""
@@ -338,18 +340,14 @@ func (in *importer) entry(cells []string) error {
 	name := get(in.tensor)
 	if name != "NaN" && name != "*" && name != "" {
 		op, role, slot, err := result.ParseTensor(name)
-		if err != nil {
-			return err
-		}
+		must.Do(err)
 		r.Op, r.Role, r.Slot = strings.Clone(clean.Original(op)), role, slot
 		in.tensors++
 	} else {
 		name = ""
 		r.Op, _, _ = strings.Cut(r.Left.Names, ",")
 	}
-	if err := in.fits(&r, get(in.index), name); err != nil {
-		return err
-	}
+	must.Do(in.fits(&r, get(in.index), name))
 	if r.Shape = parseShape(get(in.shape)); r.Shape == nil && strings.HasPrefix(get(in.shape), "[") {
 		return fmt.Errorf("found the shape %q, expected a list of dims", get(in.shape))
 	}
@@ -371,9 +369,7 @@ func (in *importer) entry(cells []string) error {
 	if r.Compared && r.Shape != nil {
 		r.Measured().N = elements(r.Shape)
 	}
-	if err := follows(&r, get(in.values[metric.StandardDeviation])); err != nil {
-		return err
-	}
+	must.Do(follows(&r, get(in.values[metric.StandardDeviation])))
 	blame(&r, get(in.values[metric.StandardDeviation]))
 	in.table.Rows = append(in.table.Rows, r)
 	return nil

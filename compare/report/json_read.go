@@ -109,20 +109,14 @@ func ReadJSON(from io.Reader) (_ *Saved, err error) {
 	return s, nil
 }
 
-func (s *Saved) readTable(dec *json.Decoder) error {
-	if err := expectDelim(dec, '{'); err != nil {
-		return err
-	}
+func (s *Saved) readTable(dec *json.Decoder) (err error) {
+	defer must.Catch(&err)
+	must.Do(expectDelim(dec, '{'))
 	t := s.Table
 	seen := map[string]bool{}
 	for dec.More() {
-		name, err := key(dec)
-		if err != nil {
-			return err
-		}
-		if seen[name] {
-			return fmt.Errorf("%s: found twice, expected once", name)
-		}
+		name := must.Get(key(dec))
+		must.Not(seen[name], "%s: found twice, expected once", name)
 		seen[name] = true
 		switch name {
 		case "meta":
@@ -143,13 +137,9 @@ func (s *Saved) readTable(dec *json.Decoder) error {
 		default:
 			err = skip(dec)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		must.Not(err != nil, "%s: %w", name, err)
 	}
-	if !seen["rows"] {
-		return errors.New(`found no member "rows", expected those of the comparison`)
-	}
+	must.Not(!seen["rows"], `found no member "rows", expected those of the comparison`)
 	return expectDelim(dec, '}')
 }
 

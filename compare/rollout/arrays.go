@@ -163,23 +163,16 @@ func readFiles(train, rollout, mask, tokens, diff string) (_ *LogProbs, err erro
 const mostArray = 1 << 27
 
 // Array reads the only array of a file as numbers, with its shape.
-func Array(file string) ([]float64, []int64, error) {
-	set, err := checkpoint.Open(file)
-	if err != nil {
-		return nil, nil, err
-	}
+func Array(file string) (_ []float64, _ []int64, err error) {
+	defer must.Catch(&err)
+	set := must.Get(checkpoint.Open(file))
 	defer set.Close()
-	if len(set.Tensors) != 1 {
-		return nil, nil, fmt.Errorf("%s: found %d arrays, expected one", file, len(set.Tensors))
-	}
+	must.Not(len(set.Tensors) != 1, "%s: found %d arrays, expected one", file, len(set.Tensors))
 	t := set.Tensors[0]
 	if t.Len() > mostArray {
 		return nil, nil, fmt.Errorf("%s: found %d numbers, expected at most %d", file, t.Len(), mostArray)
 	}
-	n, err := t.Numbers()
-	if err != nil {
-		return nil, nil, err
-	}
+	n := must.Get(t.Numbers())
 	v := make([]float64, t.Len())
 	return v, t.Shape, n.Read(v, 0)
 }

@@ -14,6 +14,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/stats"
+	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/plainfile"
 )
@@ -304,22 +305,17 @@ func readParams(path string) (params []Param, err error) {
 }
 
 // flatten lists the values of an object, those of objects in it under their path.
-func flatten(text json.RawMessage, prefix string, depth int, to *[]Param) error {
+func flatten(text json.RawMessage, prefix string, depth int, to *[]Param) (err error) {
+	defer must.Catch(&err)
 	var object map[string]json.RawMessage
-	if err := json.Unmarshal(text, &object); err != nil {
-		return err
-	}
+	must.Do(json.Unmarshal(text, &object))
 	for _, k := range slices.Sorted(maps.Keys(object)) {
 		value := object[k]
 		if len(value) > 0 && value[0] == '{' && depth < maxDepth {
-			if err := flatten(value, prefix+k+".", depth+1, to); err != nil {
-				return err
-			}
+			must.Do(flatten(value, prefix+k+".", depth+1, to))
 			continue
 		}
-		if len(*to) == maxParams {
-			return fmt.Errorf("more than %d values", maxParams)
-		}
+		must.Not(len(*to) == maxParams, "more than %d values", maxParams)
 		*to = append(*to, Param{prefix + k, string(value)})
 	}
 	return nil

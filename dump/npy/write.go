@@ -8,21 +8,19 @@ import (
 	"strconv"
 
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // AppendHeader appends the header of a file in format 1.0 whose elements are
 // little-endian in C order, padded so that they start at a multiple of 64
 // bytes, as numpy writes it. The type must be one that numpy has.
-func AppendHeader(b []byte, t dtype.Type, shape []int64) ([]byte, error) {
+func AppendHeader(b []byte, t dtype.Type, shape []int64) (_ []byte, err error) {
+	defer must.Catch(&err)
 	descr := t.Numpy()
-	if descr == "" {
-		return nil, fmt.Errorf("numpy has no type for %s", t)
-	}
+	must.Not(descr == "", "numpy has no type for %s", t)
 	text := []byte("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (")
 	for i, d := range shape {
-		if d < 0 {
-			return nil, fmt.Errorf("shape %v has a negative dim", shape)
-		}
+		must.Not(d < 0, "shape %v has a negative dim", shape)
 		if i > 0 {
 			text = append(text, ", "...)
 		}
@@ -36,9 +34,7 @@ func AppendHeader(b []byte, t dtype.Type, shape []int64) ([]byte, error) {
 		text = append(text, ' ')
 	}
 	text = append(text, '\n')
-	if len(shape) > maxDims || len(text) > math.MaxUint16 {
-		return nil, fmt.Errorf("a shape of %d dims, numpy has at most %d", len(shape), maxDims)
-	}
+	must.Not(len(shape) > maxDims || len(text) > math.MaxUint16, "a shape of %d dims, numpy has at most %d", len(shape), maxDims)
 	b = append(b, Magic+"\x01\x00"...)
 	b = binary.LittleEndian.AppendUint16(b, uint16(len(text)))
 	return append(b, text...), nil

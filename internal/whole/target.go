@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"precision/internal/must"
 )
 
 // mostLinks bounds how many links may follow each other.
@@ -12,11 +13,10 @@ const mostLinks = 40
 
 // resolve follows the symbolic links of a path that is to be written, also one
 // whose end is not there yet. The end must not be a folder.
-func resolve(path string) (string, error) {
+func resolve(path string) (_ string, err error) {
+	defer must.Catch(&err)
 	if info, err := os.Stat(path); err == nil {
-		if info.IsDir() {
-			return "", fmt.Errorf("%s: is a folder, expected a file to write", path)
-		}
+		must.Not(info.IsDir(), "%s: is a folder, expected a file to write", path)
 		return filepath.EvalSymlinks(path)
 	}
 	for to, n := path, 0; ; n++ {
@@ -24,13 +24,8 @@ func resolve(path string) (string, error) {
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
 			return to, nil
 		}
-		next, err := os.Readlink(to)
-		if err != nil {
-			return "", err
-		}
-		if n == mostLinks {
-			return "", fmt.Errorf("%s: more than %d links in a row", path, mostLinks)
-		}
+		next := must.Get(os.Readlink(to))
+		must.Not(n == mostLinks, "%s: more than %d links in a row", path, mostLinks)
 		if !filepath.IsAbs(next) {
 			next = filepath.Join(filepath.Dir(to), next)
 		}

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"precision/internal/must"
 	"strconv"
 	"strings"
 )
@@ -39,26 +40,19 @@ type File struct {
 // Create starts a file that will appear at path with the given permission
 // bits once Commit is called. Missing parent folders are made with mode 0700,
 // as the results can hold a customer's data.
-func Create(path string, perm os.FileMode) (*File, error) {
-	open, err := inPlace(path)
-	if err != nil {
-		return nil, err
-	}
+func Create(path string, perm os.FileMode) (_ *File, err error) {
+	defer must.Catch(&err)
+	open := must.Get(inPlace(path))
 	if open != nil {
 		return &File{Writer: bufio.NewWriterSize(open, 1<<16), path: path, open: open}, nil
 	}
-	to, err := resolve(path)
-	if err != nil {
-		return nil, err
-	}
+	to := must.Get(resolve(path))
 	dir := filepath.Dir(to)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, &FolderError{err}
 	}
 	tmp, err := NewTemp(dir)
-	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", path, err)
-	}
+	must.Not(err != nil, "write %s: %w", path, err)
 	return begin(tmp, path, to, perm)
 }
 

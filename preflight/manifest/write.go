@@ -17,6 +17,7 @@ import (
 	"strconv"
 
 	"precision/internal/clean"
+	"precision/internal/must"
 )
 
 // Options of [Write].
@@ -49,18 +50,14 @@ const mostUnread = 20
 
 // Write writes the manifest of a folder. A file that cannot be read has a line
 // that says so, and the rest is written.
-func Write(ctx context.Context, out io.Writer, dir string, o Options) (*Summary, error) {
+func Write(ctx context.Context, out io.Writer, dir string, o Options) (_ *Summary, err error) {
+	defer must.Catch(&err)
 	root, err := os.Stat(dir)
 	if err == nil && !root.IsDir() {
 		err = fmt.Errorf("%s: found a file, expected a folder", dir)
 	}
-	if err != nil {
-		return nil, err
-	}
-	log, err := openJournal(o.Journal, dir, o.Hashes)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
+	log := must.Get(openJournal(o.Journal, dir, o.Hashes))
 	defer log.close()
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -109,18 +106,14 @@ func Write(ctx context.Context, out io.Writer, dir string, o Options) (*Summary,
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+		must.Do(ctx.Err())
 		sum.add(h)
 		writeEntry(to, &h.Entry)
 		if o.Progress != nil {
 			o.Progress(sum.Files, sum.Bytes)
 		}
 	}
-	if err := <-walked; err != nil {
-		return nil, err
-	}
+	must.Do(<-walked)
 	if log.err != nil {
 		return nil, log.err
 	}
@@ -220,11 +213,9 @@ func hashFile(ctx context.Context, f found, set Hash, log *journal, buffer []byt
 	return h
 }
 
-func sums(ctx context.Context, e *Entry, path string, set Hash, buffer []byte) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
+func sums(ctx context.Context, e *Entry, path string, set Hash, buffer []byte) (err error) {
+	defer must.Catch(&err)
+	file := must.Get(os.Open(path))
 	defer file.Close()
 	var writers []io.Writer
 	var small, large hash.Hash
@@ -239,22 +230,16 @@ func sums(ctx context.Context, e *Entry, path string, set Hash, buffer []byte) e
 	to := io.MultiWriter(writers...)
 	n := int64(0)
 	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+		must.Do(ctx.Err())
 		k, err := file.Read(buffer)
 		to.Write(buffer[:k])
 		n += int64(k)
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			return err
-		}
+		must.Do(err)
 	}
-	if n != e.Size {
-		return fmt.Errorf("%s: found %d bytes, expected %d; it changed while it was read", path, n, e.Size)
-	}
+	must.Not(n != e.Size, "%s: found %d bytes, expected %d; it changed while it was read", path, n, e.Size)
 	if small != nil {
 		e.MD5 = hex.EncodeToString(small.Sum(nil))
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
@@ -93,19 +94,13 @@ func link(from, to string) error {
 	return os.Symlink(from, to)
 }
 
-func copyFile(from, to string) error {
+func copyFile(from, to string) (err error) {
+	defer must.Catch(&err)
 	in, _, err := plainfile.Open(from, "a file to copy")
-	if err != nil {
-		return err
-	}
+	must.Do(err)
 	defer in.Close()
-	out, err := whole.Create(to, 0o600)
-	if err != nil {
-		return err
-	}
+	out := must.Get(whole.Create(to, 0o600))
 	defer out.Discard()
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
+	must.Get(io.Copy(out, in))
 	return out.Commit()
 }

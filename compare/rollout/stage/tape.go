@@ -13,6 +13,7 @@ import (
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 )
 
 // tape is what one side recorded: its passes in order.
@@ -236,18 +237,11 @@ func (p *pass) fault(err error) error {
 }
 
 // open opens the file of a recorded tensor, which has to be as large as was noted.
-func (p *pass) open(v *msprobe.Value) (*checkpoint.Set, *checkpoint.Tensor, error) {
-	if v.DataName == "" {
-		return nil, nil, fmt.Errorf("%s: no elements", p.rec.Dump)
-	}
-	file, err := p.rec.File(v.DataName)
-	if err != nil {
-		return nil, nil, err
-	}
-	set, err := checkpoint.Open(file)
-	if err != nil {
-		return nil, nil, err
-	}
+func (p *pass) open(v *msprobe.Value) (_ *checkpoint.Set, _ *checkpoint.Tensor, err error) {
+	defer must.Catch(&err)
+	must.Not(v.DataName == "", "%s: no elements", p.rec.Dump)
+	file := must.Get(p.rec.File(v.DataName))
+	set := must.Get(checkpoint.Open(file))
 	if len(set.Tensors) != 1 {
 		err = fmt.Errorf("%s: found %d tensors, expected one", file, len(set.Tensors))
 	} else if n, ok := v.Elements(); !ok || set.Tensors[0].Len() != n {
