@@ -92,7 +92,11 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 		}
 		exact = exact || x.n.Kind == msprobe.Big || x.n.Kind == msprobe.Int && int64(float64(x.n.I)) != x.n.I || x.n.Kind == msprobe.Text
 	}
-	if most := max(math.Abs(l.summary.Stats.Max), math.Abs(l.summary.Stats.Min)); most >= mostExact && most <= dtype.Float32.Max() && v.Type == mindsporeTensor && (v.Elem.IsInteger() || v.Elem == dtype.Float64) {
+	most := max(math.Abs(l.summary.Stats.Max), math.Abs(l.summary.Stats.Min))
+	if most > 0 && most*most < dtype.Float32.MinNormal() && v.Elem != dtype.Float64 && l.summary.Has(result.KnownNorm) {
+		l.summary.Stats.Norm = max(l.summary.Stats.Norm, most) // recorders sum squares in float32, in which these vanish
+	}
+	if most >= mostExact && most <= dtype.Float32.Max() && v.Type == mindsporeTensor && (v.Elem.IsInteger() || v.Elem == dtype.Float64) {
 		_, e := math.Frexp(most)
 		l.summary.Grain = math.Ldexp(1, e-24)
 	}

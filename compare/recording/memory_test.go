@@ -462,6 +462,47 @@ func TestShorterInside(t *testing.T) {
 	}
 }
 
+// TestShorterBetween: what no recorded call gave may have gone through products of ten bits, too, if those that were recorded did.
+func TestShorterBetween(t *testing.T) {
+	record := func(off, given float64) string {
+		x, list := sized(2, 0), []string(nil)
+		for i := range 6 {
+			y := sized(3+float64(i), off)
+			list = append(list, entry("Functional.linear", i, []string{x, sized(1.1+float64(i)/8, 0)}, y), entry("Functional.gelu", i, []string{y}, sized(2.5+float64(i), off)))
+			x = sized(2.5+float64(i), off)
+		}
+		return written(t, append(list, entry("Functional.linear", 6, []string{sized(7.7, given), sized(2.3, 0)}, sized(9.5, given)))...)
+	}
+	for given, want := range map[float64][]string{1e-3: nil, 6e-3: {"Functional.linear.6.forward"}} {
+		if j := judged(t, record(3e-5, given), record(0, 0)); !slices.Equal(rootNames(j), want) {
+			t.Errorf("%g: %s, roots %v, expected %v", given, j.Verdict, rootNames(j), want)
+		}
+	}
+}
+
+// TestVanishingGradients: of gradients whose squares vanish in float32 a recorder writes norms of few digits, or 0, and what is left of a gradient
+// that is zero in exact arithmetic is as exact as its terms, also of a class of module that is not known.
+func TestVanishingGradients(t *testing.T) {
+	record := func(off float64, norm, left string) string {
+		tiny := func(v float64, norm string) string {
+			return statistics("float32", fmt.Sprint(v*(1+off)), fmt.Sprint(-v), "1e-26", norm)
+		}
+		x := sized(2, off/2)
+		forward := strings.Replace(entry("Module.conv.DepthwiseConv2d", 0, []string{x}, sized(3, off)), "0.forward", "forward.0", 1)
+		g, gx := sized(1e-9, off), tiny(4e-23, norm)
+		gradient := fmt.Sprintf(`"Module.conv.DepthwiseConv2d.parameters_grad.0": {"weight": [%s]}`, statistics("float32", left, "-"+left, "0", left))
+		backward := fmt.Sprintf(`"Module.conv.DepthwiseConv2d.backward.0": {"input": [%s], "output": [%s]}`, g, gx)
+		silu := fmt.Sprintf(`"Module.act.SiLU.backward.0": {"input": [%s], "output": [%s]}`, gx, tiny(2e-23, norm))
+		return written(t, entry("Functional.linear", 0, []string{sized(5, 0), sized(1.5, 0)}, x), forward, strings.Replace(entry("Module.act.SiLU", 0, []string{sized(3, off)}, sized(2.5, off)), "0.forward", "forward.0", 1), gradient, backward, silu)
+	}
+	if j := judged(t, record(6e-7, "0", "0"), record(0, "4.2e-45", "2.4e-17")); j.Verdict != verdict.Good {
+		t.Errorf("%s, roots %v", j.Verdict, rootNames(j))
+	}
+	if j := judged(t, record(6e-7, "0", "0"), record(0, "4.2e-45", "2.4e-9")); j.Verdict == verdict.Good {
+		t.Error("a gradient of the size of its terms that is zero on one side is good")
+	}
+}
+
 // TestOtherDataOfFewDigits: what both ends of an input in bfloat16 are apart by, though few of its roundoffs, is that of other data; one
 // roundoff is not.
 func TestOtherDataOfFewDigits(t *testing.T) {

@@ -320,7 +320,7 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	if !known || counted(r.Left.DType) || r.Has(result.SortsDiffer) {
 		return false
 	}
-	u := max(coarse, roundedOff(r), summedOff(r))
+	u := max(coarse, roundedOff(r), summedOff(r), w.short) // products may lie between that were not recorded
 	size /= w.left(op, r)
 	if back := w.uncomparedTaker(op); back != nil {
 		size /= max(1, w.gradientSummands(back, r)/normOf(r))

@@ -432,6 +432,8 @@ func (w *recordedWalk) gradientSummands(op *Operator, r *result.Row) (sum float6
 	if sum = 0; n < counts[0] {
 		sum = g
 	}
+	// A class of module that is not known, and has a weight of more than one axis, multiplies with it.
+	matrix := strings.Contains(r.Op, ".parameters_grad.") && len(r.Right.Shape) > 1 && len(catalogue.Of(op.Op.Type).Names) == 0
 	for _, name := range op.Op.Uses {
 		if use := w.named(name); use != nil && backwards(use) == 0 {
 			if len(use.Outputs) > 0 {
@@ -439,7 +441,7 @@ func (w *recordedWalk) gradientSummands(op *Operator, r *result.Row) (sum float6
 			}
 			others, elements := w.operands(use)
 			for i, o := range others {
-				if catalogue.Is(use.Op.Type, catalogue.Product) {
+				if catalogue.Is(use.Op.Type, catalogue.Product) || matrix {
 					sum = max(sum, product(g, o, counts[0], elements[i], n))
 				} else if n < counts[0] {
 					sum = max(sum, g*o/math.Sqrt(max(1, elements[i])))
