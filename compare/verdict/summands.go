@@ -221,12 +221,20 @@ func (w *recordedWalk) ordinary(op *Operator, r *result.Row, condition float64) 
 	}
 	u := max(w.coarsest(op), roundedOff(r))
 	steps := 4.0 + float64(op.Op.Steps)
+	long := 0.0 // terms of a product
 	if _, counts := w.operands(w.stepOf(op)); len(counts) > 0 {
+		if len(counts) > 1 && catalogue.Is(w.stepOf(op).Op.Type, catalogue.Product) {
+			long = math.Sqrt(counts[0] * counts[1] / max(1, elements(r.Right.Shape)))
+		}
 		// What is summed over many elements may be rounded in between, as over blocks in bfloat16.
 		steps = max(steps, 2+math.Log2(max(1, counts[0]/max(1, elements(r.Right.Shape)))))
 	}
-	return steps*u + ((2+math.Log2(n))*min(u, single)+2*w.shortOf(op))*condition
+	return steps*u + ((2+math.Log2(n)+oneByOne*math.Sqrt(long))*min(u, single)+2*w.shortOf(op))*condition
 }
+
+// oneByOne is how many roundoffs a sum of K terms that are added one after the other is off by, over √K: its partial sums grow as √k, and each
+// is rounded by 0.41 roundoffs, which makes 0.29·√K; products of 16384 terms have more of that than of all else.
+const oneByOne = 0.5
 
 // tensorUnit is the roundoff of the numbers of ten bits that units for products of matrices take those of float32
 // for, if they may (TF32, HF32).
