@@ -483,11 +483,21 @@ func sparseGradients(k *invocation) []Reading {
 	return []Reading{{Out: k.attentionGradients(t)}}
 }
 
+// boundWork refuses gradients of rows that look at too many keys together.
+func (t *attention) boundWork(rows int64) {
+	work := 0.0
+	for r := range rows {
+		work += float64(t.at(r).s) * float64(t.e+t.ev)
+		refuseIf(work > mostMultiplied, TooLarge, rows*t.most*(t.e+t.ev), int64(mostMultiplied))
+	}
+}
+
 // attentionGradients are the outputs of a kernel that are the gradients of attention.
 func (k *invocation) attentionGradients(t *attention) (out []Values) {
 	t.p = precisionFor(k.tensor("query").numeric())
 	d, rows := k.tensor("grad"), count(t.shape)/max(t.ev, 1)
-	refuseIf(!sameCount(d.shape, t.shape) || float64(rows)*float64(t.most)*float64(t.e+t.ev) > mostMultiplied, ShapesDiffer, d.shape, t.shape)
+	refuseIf(!sameCount(d.shape, t.shape), ShapesDiffer, d.shape, t.shape)
+	t.boundWork(rows)
 	if o := k.optional("attention_in"); o != nil {
 		refuseIf(!sameCount(o.shape, t.shape), ShapesDiffer, o.shape, t.shape)
 		t.out = must.Get(held(o))
@@ -766,7 +776,8 @@ func dotProductGradients(k *invocation, g []Values) gradients {
 	t := k.dotProduct()
 	d := gradient(g, 0)
 	rows := count(t.shape[:len(t.shape)-1])
-	refuseIf(!sameCount(d.Shape(), t.shape) || float64(rows)*float64(t.most)*float64(t.e+t.ev) > mostMultiplied, ShapesDiffer, d.Shape(), t.shape)
+	refuseIf(!sameCount(d.Shape(), t.shape), ShapesDiffer, d.Shape(), t.shape)
+	t.boundWork(rows)
 	t.p, t.late = precisionFor(k.working()), k.loose != strict
 	of := t.backOf(d, rows)
 	return gradients{"query": of(0), "key": of(1), "value": of(2), "grad": func() Values { return d }}
@@ -1177,8 +1188,7 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 	return s
 }
 
-// antiquantised are keys or values times the scale of all or of each channel of each head, (x + offset)·scale; in the type of the
-// queries where that is asked for.
+// antiquantised are keys or values times the scale of all or of each channel of each head, (x + offset)·scale.
 func (k *invocation) antiquantised(h headed, name string) Values {
 	scale := k.optional(name + "_antiquant_scale")
 	if scale == nil {
@@ -1197,16 +1207,12 @@ func (k *invocation) antiquantised(h headed, name string) Values {
 		default:
 			panic(refusal(ShapesDiffer, shapeText(shape, o.shape)))
 		}
-		return reshape(o, at)
+		return reshape(must.Get(held(o)), at)
 	}
-	v := h.v
 	if o := k.optional(name + "_antiquant_offset"); o != nil {
-		v = k.computed("x,o)=x+o", v, along(o))
+		return k.computed("x,s,o)=(x+o)*s", h.v, along(scale), along(o))
 	}
-	if v = k.computed("x,s)=x*s", v, along(scale)); k.int("rounded", 0) != 0 {
-		v = roundedTo(precisionFor(k.tensor("query").numeric()), v)
-	}
-	return v
+	return k.computed("x,s)=x*s", h.v, along(scale))
 }
 
 // resultIn is the layout of the result, which has the heads of the queries and the width of the values.
@@ -1429,7 +1435,8 @@ func fusionGradients(k *invocation, g []Values) gradients {
 	if whole.ev > 0 { // heads may lie in the last axis
 		rows = count(whole.shape) / whole.ev
 	}
-	refuseIf(!sameCount(d.Shape(), whole.shape) || float64(rows)*float64(whole.most)*float64(whole.e+whole.ev) > mostMultiplied, ShapesDiffer, d.Shape(), whole.shape)
+	refuseIf(!sameCount(d.Shape(), whole.shape), ShapesDiffer, d.Shape(), whole.shape)
+	whole.boundWork(rows)
 	for i, order := range orders {
 		t := *whole
 		if k.has("softmax_max") {
@@ -1495,12 +1502,6 @@ func (t *attention) perRow(k *invocation, s sequences, order string, output int,
 // inferenceAttention is attention without gradients. Scores and softmax are float32 and the probabilities are rounded to the
 // type of the keys; with inner_precise 1 scores and softmax may be float16 (ops-transformer attention/prompt_flash_attention).
 func inferenceAttention(k *invocation) (readings []Reading) {
-	if k.has("key_antiquant_scale") && !k.has("rounded") { // what was in steps may be rounded to the type of the queries, or not
-		for n := range int64(2) {
-			readings = append(readings, inferenceAttention(k.with(map[string]*argument{"rounded": intArgument(n)}))...)
-		}
-		return readings
-	}
 	k.unsupported("padding_mask")
 	k.only(0, "antiquant_mode", "key_antiquant_mode", "value_antiquant_mode", "query_quant_mode", "key_quant_mode", "value_quant_mode")
 	heads, few := k.int("num_heads", 1), k.int("num_key_value_heads", 0)
@@ -1519,7 +1520,7 @@ func inferenceAttention(k *invocation) (readings []Reading) {
 		d, wide := must.Get(held(mask)), mask.shape[1]
 		t.added = func(a attended, c int64) float64 { return d.y[a.row*wide+c] }
 	}
-	readings = t.forms(func(t *attention) []Values {
+	of := func(t *attention) []Values {
 		out := []Values{t, nil}
 		if shape, ok := k.out(1); ok && count(shape) == 1 && !k.bool("softmax_lse_flag", false) {
 			out[1] = reshape(scalar(0), shape)
@@ -1531,13 +1532,23 @@ func inferenceAttention(k *invocation) (readings []Reading) {
 			out[1] = t.perRow(k, s, order, 1, func() num { return t.log })
 		}
 		return out
-	})
+	}
 	missing := int64(1) // of npu_incre_flash_attention; npu_prompt_flash_attention does not say it
 	if strings.HasPrefix(k.name, "npu_fused_infer") {
 		missing = 0
 	}
-	if k.tensor("query").typ != dtype.Float16 || k.int("inner_precise", missing) != 1 {
-		readings = readings[:1] // only float16 is computed with throughout
+	all := []*attention{t}
+	if k.has("key_antiquant_scale") || k.has("value_antiquant_scale") { // what was in steps may be rounded to the type of the queries, or not
+		u, p := *t, precisionFor(k.tensor("query").numeric())
+		u.k, u.v = must.Get(held(roundedTo(p, t.k))), must.Get(held(roundedTo(p, t.v)))
+		all = append(all, &u)
+	}
+	for _, t := range all {
+		forms := t.forms(of)
+		if k.tensor("query").typ != dtype.Float16 || k.int("inner_precise", missing) != 1 {
+			forms = forms[:1] // only float16 is computed with throughout
+		}
+		readings = append(readings, forms...)
 	}
 	return readings
 }

@@ -283,6 +283,7 @@ func TestNonsenseOfKernels(t *testing.T) {
 		{"NPU.npu_dynamic_quant(float32[1,2]{1 2}, mystery=3) = int8[1,2]{64 127}, float32[1]{0.015748031}", Unknown, "check-new-argument mystery"},
 		{"NPU.npu_quantize(float32[2]{1 2}, float32[1]{1}, None, 13, 0) = float32[2]{1 2}", Unknown, "check-type output 0 float32"},
 		{"NPU.npu_grouped_matmul([float32[1,1]{2}], [float32[1,1,1]{3}], group_list=int64[1]{1}, split_item=17, group_type=0) = [float32[1,1]{6}]", Unknown, "check-unsupported split_item 17"},
+		{"NPU.npu_min_backward(float32[2,1]{1 2}, 1, int64[2,1]{0 0}, [2, -6], True) = float32[2,3]{1 0 0 2 0 0}", Unknown, "check-shapes"},
 		{"NPU.npu_rms_norm(float32[1,2]{1 2}, float32[3]{1 1 1}) = float32[1,2]{1 2}, float32[1,1]{1}", Unknown, "check-shapes [1,2] [3]"},
 	} {
 		call, err := textCase(c.call)

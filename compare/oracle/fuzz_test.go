@@ -353,6 +353,17 @@ func (s *script) call(c *callCase, cases []callCase, what int) {
 	for _, list := range [][]caseValue{c.Outputs, c.Gradients, c.Back} {
 		all = valuesIn(all, list)
 	}
+	keys := slices.Sorted(maps.Keys(c.Kwargs))
+	named := make([]caseValue, len(keys))
+	for i, key := range keys {
+		named[i] = copyValue(c.Kwargs[key])
+	}
+	all = valuesIn(all, named)
+	defer func() {
+		for i, key := range keys {
+			c.Kwargs[key] = named[i]
+		}
+	}()
 	if len(all) == 0 {
 		return
 	}

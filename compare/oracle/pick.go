@@ -105,7 +105,7 @@ func defineParts() {
 		g, idx := k.pair("grad", "indices")
 		sizes := k.ints("sizes")
 		k.required("sizes")
-		refuseIf(len(sizes) == 0 || count(sizes) > maxDense || !slices.Equal(g.shape, idx.shape), ShapesDiffer, g.shape, idx.shape, sizes)
+		refuseIf(len(sizes) == 0 || slices.Min(sizes) < 0 || count(sizes) > maxDense || !slices.Equal(g.shape, idx.shape), ShapesDiffer, g.shape, idx.shape, sizes)
 		axis := k.axis("dim", 0, len(sizes))
 		kept := slices.Clone(sizes)
 		kept[axis] = 1
@@ -524,11 +524,11 @@ func pickForms() {
 	}), nodes: [][]string{{"permuted_tokens", "probs"}}, backward: unpermutedGradients})
 	// The third output numbers rows j·T + t of the j-th choice of token t, as moe_init_routing takes them.
 	define("npu_moe_gating_top_k_softmax", function{forward: func(k *invocation) []Reading {
-		k.unsupported("finished")
 		x := k.tensor("x")
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
 		probs := must.Get(held(k.softmax(x, []int{len(x.shape) - 1}, false)))
 		y, idx := k.gated(probs, nil, nil)
+		k.leaveFinished(idx, x.shape)
 		rows := count(idx.shape[:len(idx.shape)-1])
 		n := idx.shape[len(idx.shape)-1]
 		from := &formula{shape: idx.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return float64(i%n*rows + i/n), 0 }}
@@ -537,17 +537,18 @@ func pickForms() {
 	define("npu_moe_gating_top_k", function{forward: gatingTopK})
 	// The probabilities of the best experts or, renormalised, the softmax of the best scores.
 	define("npu_moe_gating_top_k_softmax_v2", function{forward: func(k *invocation) []Reading {
-		k.unsupported("finished")
 		x, renorm := k.tensor("x"), k.int("renorm", 0)
 		refuseIf(len(x.shape) == 0 || renorm != 0 && renorm != 1, ShapesDiffer, x.shape)
 		last := []int{len(x.shape) - 1}
 		probs := must.Get(held(k.softmax(x, last, false)))
 		if renorm == 0 {
 			y, idx := k.gated(probs, nil, nil)
+			k.leaveFinished(idx, x.shape)
 			return []Reading{{Out: []Values{y, idx, probs}}}
 		}
 		scores := must.Get(numbers(x))
 		y, idx := k.gated(&dense{shape: x.shape, y: scores, b: make([]float64, len(scores))}, nil, nil)
+		k.leaveFinished(idx, x.shape)
 		return []Reading{{Out: []Values{k.softmax(y, last, false), idx, nil}}}
 	}})
 }
@@ -1112,6 +1113,22 @@ func unpermutedGradients(k *invocation, g []Values) gradients {
 			terms := k.computed("x,g)=x*g", mine, theirs)
 			return &reduced{shape: probs.shape, in: terms, n: s[1], f: sumOf(k.sumUnit(), s[1], 1)}
 		},
+	}
+}
+
+// leaveFinished gives rows that are marked as finished the number of experts in place of one: they go to none (test of op-plugin).
+func (k *invocation) leaveFinished(idx *dense, of []int64) {
+	if !k.has("finished") {
+		return
+	}
+	o := k.tensor("finished")
+	done, experts := must.Get(numbers(o)), of[len(of)-1]
+	refuseIf(int64(len(done)) != count(of[:len(of)-1]), ShapesDiffer, of, o.shape)
+	few := idx.shape[len(idx.shape)-1]
+	for i := range idx.y {
+		if done[int64(i)/few] != 0 {
+			idx.y[i], idx.b[i] = float64(experts), 0
+		}
 	}
 }
 
