@@ -10,6 +10,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/each"
 	"precision/internal/nd"
 )
 
@@ -345,10 +346,7 @@ func (w *writer) picture(l *result.Look) {
 		})
 	}
 	if len(l.Histogram) > 0 {
-		counts := make([]float64, len(l.Histogram))
-		for i, n := range l.Histogram {
-			counts[i] = float64(n)
-		}
+		counts := each.Of(l.Histogram, func(n int64) float64 { return float64(n) })
 		w.section("histogram", report.Figure(math.Pow(10, l.HistogramLow)), report.Figure(math.Pow(10, l.HistogramHigh)), l.Equal)
 		draw(func(width, _ int) [][]report.Segment { return [][]report.Segment{{{Text: bars(counts, width)}}} })
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"precision/compare/report"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -119,10 +120,7 @@ func byKey[K cmp.Ordered](rows []int32, key func(int32) K) []int32 {
 		key K
 		row int32
 	}
-	list := make([]keyed, len(rows))
-	for i, r := range rows {
-		list[i] = keyed{key(r), r}
-	}
+	list := each.Of(rows, func(r int32) keyed { return keyed{key(r), r} })
 	slices.SortFunc(list, func(a, b keyed) int {
 		switch {
 		case a.key < b.key:

@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/layout"
+	"precision/internal/each"
 	"precision/internal/nd"
 )
 
@@ -145,11 +146,7 @@ func targetLayout(g rightShape, own layout.Format) (layout.Format, *PairError) {
 }
 
 func permuted(dims []int64, axes ...int) []int64 {
-	out := make([]int64, len(axes))
-	for i, a := range axes {
-		out[i] = dims[a]
-	}
-	return out
+	return each.Of(axes, func(a int) int64 { return dims[a] })
 }
 
 // samePlan compares two framework arrays: their shapes must agree, and nothing

@@ -9,6 +9,7 @@ import (
 
 	"precision/compare/report"
 	"precision/internal/clean"
+	"precision/internal/each"
 )
 
 // Screen renders panels and tables for one output: with colours on a terminal
@@ -186,10 +187,7 @@ func (s *Screen) Panel(title, body string) string {
 // than the terminal, the widest column first. A terminal too narrow for all
 // columns gets the rows below each other.
 func (s *Screen) Table(title string, head []string, rows [][]string) string {
-	wide := make([]int, len(head))
-	for i, h := range head {
-		wide[i] = lipgloss.Width(h)
-	}
+	wide := each.Of(head, lipgloss.Width)
 	for _, row := range rows {
 		for i, c := range row {
 			wide[i] = max(wide[i], lipgloss.Width(c))
@@ -199,10 +197,7 @@ func (s *Screen) Table(title string, head []string, rows [][]string) string {
 		return s.records(title, head, rows)
 	}
 	rule := func(left, line, mid, right string) string {
-		parts := make([]string, len(wide))
-		for i, w := range wide {
-			parts[i] = strings.Repeat(line, w+2)
-		}
+		parts := each.Of(wide, func(w int) string { return strings.Repeat(line, w+2) })
 		return left + strings.Join(parts, mid) + right
 	}
 	var b strings.Builder
@@ -211,10 +206,7 @@ func (s *Screen) Table(title string, head []string, rows [][]string) string {
 		b.WriteString(strings.TrimRight(centre(s.Italic(title), lipgloss.Width(top), " "), " ") + "\n")
 	}
 	b.WriteString(top + "\n")
-	bold := make([]string, len(head))
-	for i, h := range head {
-		bold[i] = s.Bold(h)
-	}
+	bold := each.Of(head, s.Bold)
 	s.row(&b, bold, wide, "┃")
 	b.WriteString(rule("┡", "━", "╇", "┩") + "\n")
 	for _, row := range rows {

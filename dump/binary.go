@@ -11,6 +11,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/pb"
+	"precision/internal/each"
 )
 
 // readBinary reads a device dump: the header length, the header, and where the
@@ -167,9 +168,5 @@ func dims(shape []uint64) ([]int64, bool) {
 }
 
 func signed(shape []uint64) []int64 {
-	out := make([]int64, len(shape))
-	for i, d := range shape {
-		out[i] = int64(d)
-	}
-	return out
+	return each.Of(shape, func(d uint64) int64 { return int64(d) })
 }

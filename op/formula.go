@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"text/scanner"
+
+	"precision/internal/each"
 )
 
 // Formula is what a function computes of the numbers in one place, as a row says it: an expression of its parameters
@@ -119,10 +121,7 @@ func Compile[T any, A Arithmetic[T]](f *Formula, a A) func(x []T) T { return com
 // A node becomes a closure over those of its arguments; numbers are made once. where computes only the branch that is
 // taken, or both where the condition is not sure.
 func compile[T any, A Arithmetic[T]](n *node, a A) func(x []T) T {
-	args := make([]func(x []T) T, len(n.args))
-	for i, arg := range n.args {
-		args[i] = compile[T](arg, a)
-	}
+	args := each.Of(n.args, func(arg *node) func(x []T) T { return compile[T](arg, a) })
 	switch n.op {
 	case "number":
 		c := a.Number(n.x)
@@ -233,10 +232,7 @@ func (f *Formula) Tensors() (names []string) {
 // Function is what a formula makes of its first operand, the other parameters being as they are by default. One
 // goroutine at a time may call it.
 func (f *Formula) Function() func(x float64) float64 {
-	fixed := make([]float64, len(f.Params))
-	for i, p := range f.Params {
-		fixed[i] = p.Default
-	}
+	fixed := each.Of(f.Params, func(p Param) float64 { return p.Default })
 	of := f.Slope(fixed)
 	return func(x float64) float64 {
 		y, _ := of(x)

@@ -10,6 +10,7 @@ import (
 	"precision/console"
 	"precision/dump"
 	"precision/dump/overflow"
+	"precision/internal/each"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/repl/array"
@@ -137,10 +138,7 @@ func (s *session) overflowEvent(ctx context.Context, place decodePlace, e *overf
 		}
 	}
 	for _, d := range e.Detected {
-		status := make([]string, len(d.Status))
-		for i, w := range d.Status {
-			status[i] = fmt.Sprintf("%d (0x%x)", w, w)
-		}
+		status := each.Of(d.Status, func(w uint64) string { return fmt.Sprintf("%d (0x%x)", w, w) })
 		fmt.Fprintf(&b, " - [%s][Status: %s][TaskId: %d][StreamId: %d]\n", d.Detector, strings.Join(status, ", "), d.Task, d.Stream)
 		for _, m := range overflow.Explain(d) {
 			b.WriteString("   " + s.Screen.Red(m.In(lang)) + "\n")

@@ -17,6 +17,7 @@ import (
 	"precision/compare/verdict"
 	"precision/graph"
 	"precision/graph/tell"
+	"precision/internal/each"
 	"precision/internal/lazy"
 	"precision/internal/progress"
 	"precision/repl/workspace"
@@ -328,10 +329,9 @@ func (s *session) fusionGraphs(a *workspace.DebugID, left *workspace.Leaf, b *wo
 // none does.
 func (s *session) graphOf(id *workspace.DebugID, l *workspace.Leaf) *workspace.GraphFile {
 	files := s.graphsOf(id).Files
-	candidates := make([]graph.Candidate, len(files))
-	for i, f := range files {
-		candidates[i] = graph.Candidate{File: f.File, Model: f.Index.Model}
-	}
+	candidates := each.Of(files, func(f *workspace.GraphFile) graph.Candidate {
+		return graph.Candidate{File: f.File, Model: f.Index.Model}
+	})
 	matches := compare.GraphsOf(l.Folder(), candidates)
 	if len(matches) == 0 {
 		return nil

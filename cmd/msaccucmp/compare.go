@@ -22,6 +22,7 @@ import (
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/graph/fusion"
+	"precision/internal/each"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
 	"precision/internal/plainfile"
@@ -209,10 +210,7 @@ func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Va
 	}
 	text := v.Text("algorithm")
 	if list := v.Ints("algorithm"); len(list) > 0 {
-		names := make([]string, len(list))
-		for i, n := range list {
-			names[i] = strconv.Itoa(n)
-		}
+		names := each.Of(list, strconv.Itoa)
 		text = strings.Join(names, ",")
 	}
 	columns, unknown, err := compat.ParseAlgorithms(text, user)

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"sync"
 
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
@@ -83,10 +84,7 @@ func (e *entry) named(dir string) error {
 		}
 	}
 	err := plainfile.CheckName(e.Unit)
-	found := make([]string, len(e.Tables))
-	for i, t := range e.Tables {
-		found[i] = t.Name
-	}
+	found := each.Of(e.Tables, func(t tableFile) string { return t.Name })
 	if err == nil && !slices.Equal(found, want) {
 		err = fmt.Errorf("found the tables %.200q, expected %.200q", found, want)
 	}

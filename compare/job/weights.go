@@ -7,6 +7,7 @@ import (
 	"precision/compare"
 	"precision/compare/oracle"
 	"precision/compare/result"
+	"precision/internal/each"
 	"precision/internal/order"
 )
 
@@ -50,10 +51,7 @@ func (r *runner) weights(ctx context.Context, s *compare.Session, t *result.Tabl
 			return // the rows say so
 		}
 		defer file.Close()
-		slots := make([]int, len(reads[ops[i]]))
-		for k, x := range reads[ops[i]] {
-			slots[k] = x.slot
-		}
+		slots := each.Of(reads[ops[i]], func(x read) int { return x.slot })
 		sums := oracle.InputSums(op.Op, file, slots)
 		r.mu.Lock()
 		defer r.mu.Unlock()

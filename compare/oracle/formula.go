@@ -7,6 +7,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/order"
 	catalogue "precision/op"
@@ -621,10 +622,7 @@ type pointwise struct {
 
 // newPointwise broadcasts the operands to their common shape.
 func newPointwise(f kernel, in ...Values) *pointwise {
-	shapes := make([][]int64, len(in))
-	for i, v := range in {
-		shapes[i] = v.Shape()
-	}
+	shapes := each.Of(in, func(v Values) []int64 { return v.Shape() })
 	shape, ok := broadcastShape(shapes...)
 	refuseIf(!ok, ShapesDiffer, shapeText(shapes...))
 	p := &pointwise{shape: shape, f: f, in: make([]Values, len(in)), x: make([][]float64, len(in)), e: make([][]float64, len(in)),

@@ -11,6 +11,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/order"
 )
@@ -531,10 +532,7 @@ func (m *meeting) findRoot(group []int, t int, n int64) {
 			idx = append(idx, lo+i)
 		}
 	}
-	outs := make([][]float64, len(group))
-	for k, place := range group {
-		outs[k] = m.elements(place, true, t, idx)
-	}
+	outs := each.Of(group, func(place int) []float64 { return m.elements(place, true, t, idx) })
 	most := 0
 	for k, place := range group {
 		in := m.elements(place, false, t, idx)
@@ -776,10 +774,7 @@ func worstOf(j *judge, most int) (idx []int64, found []float64) {
 	if len(j.misses) == 0 {
 		return nil, nil
 	}
-	ratios := make([]float64, len(j.misses))
-	for i, x := range j.misses {
-		ratios[i] = x.ratio
-	}
+	ratios := each.Of(j.misses, func(x miss) float64 { return x.ratio })
 	slices.Sort(ratios)
 	ratios = ratios[max(0, len(ratios)-most):]
 	least, equal := ratios[0], 0

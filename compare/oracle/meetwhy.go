@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/order"
 )
@@ -257,10 +258,7 @@ func (s *suspect) from(o *operand, lo int64) bool {
 
 // reduced looks for other results of a reduction.
 func (w *search) reduced(list []*suspect) {
-	at := make([][]int64, len(list))
-	for i, s := range list {
-		at[i] = shifted(s.idx, s.list[0].inLo-s.list[0].outLo)
-	}
+	at := each.Of(list, func(s *suspect) []int64 { return shifted(s.idx, s.list[0].inLo-s.list[0].outLo) })
 	places := w.places(list, at)
 	rows, olds := w.inputs(places)
 	size, n := len(rows), len(rows[0])

@@ -12,6 +12,7 @@ import (
 
 	"precision/dump/msprobe"
 	"precision/graph"
+	"precision/internal/each"
 	"precision/internal/must"
 	catalogue "precision/op"
 )
@@ -744,10 +745,7 @@ func (c *Call) firstPart(name string, in []*operand) []Reading {
 	p, ok := fusedPart(name)
 	refuseIf(!ok, FusedWord, name)
 	refuseIf(len(in) != p.operands, InputCount, len(in), p.operands)
-	values := make([]Values, len(in))
-	for i, o := range in {
-		values[i] = o
-	}
+	values := each.Of(in, func(o *operand) Values { return o })
 	v := p.build(c, values)
 	return []Reading{{Out: []Values{v}}}
 }

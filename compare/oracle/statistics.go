@@ -12,6 +12,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/monitor"
 	"precision/dump/msprobe"
+	"precision/internal/each"
 	"precision/internal/must"
 	catalogue "precision/op"
 )
@@ -1035,10 +1036,7 @@ func Quote(findings []Finding, claims []monitor.Claim) (others []monitor.Claim) 
 				first[t] = c
 			}
 		case c.Sources != nil:
-			ranks := make([]string, len(c.Sources))
-			for i, r := range c.Sources {
-				ranks[i] = strconv.Itoa(r)
-			}
+			ranks := each.Of(c.Sources, strconv.Itoa)
 			findings[at].Reasons = append(findings[at].Reasons, because(ClaimSource, c.Rule, strings.Join(ranks, ", ")))
 		default:
 			findings[at].Reasons = append(findings[at].Reasons, because(ClaimCall, c.Rule))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"precision/internal/each"
 	"precision/internal/must"
 	catalogue "precision/op"
 )
@@ -204,10 +205,7 @@ func (t *tape) sum(list ...float64) float64 {
 	case 1:
 		return list[0]
 	}
-	terms := make([]num, len(list))
-	for i, p := range list {
-		terms[i] = t.at(p)
-	}
+	terms := each.Of(list, t.at)
 	return t.push(taped{v: total(terms, t.sums), all: slices.Clone(list)})
 }
 

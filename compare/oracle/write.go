@@ -13,6 +13,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/internal/clean"
+	"precision/internal/each"
 )
 
 // Say puts a reason into words.
@@ -51,10 +52,7 @@ func WriteCSV(w io.Writer, findings []Finding, say Say) error {
 }
 
 func sentences(reasons []result.Reason, say Say) string {
-	text := make([]string, len(reasons))
-	for i, r := range reasons {
-		text[i] = say(r)
-	}
+	text := each.Of(reasons, say)
 	return strings.Join(text, "; ")
 }
 
@@ -71,10 +69,7 @@ func dims(shape []int64) string {
 	if shape == nil {
 		return ""
 	}
-	text := make([]string, len(shape))
-	for i, d := range shape {
-		text[i] = strconv.FormatInt(d, 10)
-	}
+	text := each.Of(shape, func(d int64) string { return strconv.FormatInt(d, 10) })
 	return strings.Join(text, "x")
 }
 

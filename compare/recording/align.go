@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	"precision/internal/each"
 )
 
 // align pairs the calls of two recordings. It tells whether these differ too much for pairs
@@ -337,10 +338,7 @@ func changePlaces(a []*call) {
 	}
 	for _, token := range order {
 		list := groups[token]
-		own := make([]float64, len(list))
-		for i, x := range list {
-			own[i] = strange(x, x.pair, math.Inf(1))
-		}
+		own := each.Of(list, func(x *call) float64 { return strange(x, x.pair, math.Inf(1)) })
 		for i, x := range list {
 			best, at := 0.25, -1
 			for k := i + 1; k < min(len(list), i+near); k++ {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/dump/msprobe"
+	"precision/internal/each"
 	"precision/internal/order"
 )
 
@@ -125,10 +126,7 @@ func value(calls map[string]*call, name string) (*call, int) {
 // gather makes calls parts of one.
 func gather(list []*call) *call {
 	last := list[len(list)-1]
-	names := make([]string, len(list))
-	for i, c := range list {
-		names[i] = c.Name
-	}
+	names := each.Of(list, func(c *call) string { return c.Name })
 	whole := &call{Name: strings.Join(names, ", "), Parsed: last.Parsed, at: last.at, parts: list}
 	for _, c := range list {
 		c.fused = whole

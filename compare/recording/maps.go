@@ -7,6 +7,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	"precision/internal/each"
 	catalogue "precision/op"
 )
 
@@ -191,10 +192,7 @@ func fuse(c *call, list []*call, flip bool) {
 	last := list[len(list)-1]
 	whole := &call{Name: last.Name, Parsed: last.Parsed, at: last.at, parts: list}
 	if len(list) > 1 {
-		names := make([]string, len(list))
-		for i, x := range list {
-			names[i] = x.Name
-		}
+		names := each.Of(list, func(x *call) string { return x.Name })
 		whole.Name = strings.Join(names, ", ")
 	}
 	inside := map[identity]bool{}

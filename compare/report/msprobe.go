@@ -13,6 +13,7 @@ import (
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/internal/clean"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -202,10 +203,7 @@ func msprobeShape(s *result.Summary, o *result.Operand) string {
 	case o.Shape == nil && s.Class == "None":
 		return "None"
 	}
-	texts := make([]string, len(o.Shape))
-	for i, d := range o.Shape {
-		texts[i] = strconv.FormatInt(d, 10)
-	}
+	texts := each.Of(o.Shape, func(d int64) string { return strconv.FormatInt(d, 10) })
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 

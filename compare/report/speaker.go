@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -102,10 +103,7 @@ func Sentence(lang msg.Lang, r result.Reason) string {
 	if !msg.English.Has(key) || len(r.Args) != patternOf(r.Kind).count() {
 		return strings.Join(append([]string{string(r.Kind)}, r.Args...), " ")
 	}
-	args := make([]any, len(r.Args))
-	for i, a := range r.Args {
-		args[i] = a
-	}
+	args := each.Of(r.Args, func(a string) any { return a })
 	if ofSide[r.Kind] && lang.Has("side."+r.Args[0]) {
 		args[0] = lang.T("side." + r.Args[0])
 	}

@@ -11,6 +11,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/checkpoint"
 	"precision/dump/msprobe"
+	"precision/internal/each"
 	"precision/internal/lazy"
 	"precision/internal/nd"
 )
@@ -229,10 +230,7 @@ func (e *elements) ReadTile(dst []byte, first, n int64) error {
 }
 
 func shapeText(shape []int64) string {
-	words := make([]string, len(shape))
-	for i, d := range shape {
-		words[i] = strconv.FormatInt(d, 10)
-	}
+	words := each.Of(shape, func(d int64) string { return strconv.FormatInt(d, 10) })
 	return "(" + strings.Join(words, ",") + ")"
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/order"
 )
@@ -31,10 +32,7 @@ func (g *Group) Names() ([]string, error) {
 	if err := g.load(); err != nil {
 		return nil, err
 	}
-	names := make([]string, len(g.links))
-	for i, l := range g.links {
-		names[i] = l.name
-	}
+	names := each.Of(g.links, func(l link) string { return l.name })
 	return names, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"precision/internal/clean"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -74,10 +75,7 @@ func (b *Block) line(w *strings.Builder) {
 }
 
 func statusText(status []uint64) string {
-	all := make([]string, len(status))
-	for i, s := range status {
-		all[i] = strconv.FormatUint(s, 10)
-	}
+	all := each.Of(status, func(s uint64) string { return strconv.FormatUint(s, 10) })
 	if len(all) == 1 {
 		return all[0]
 	}

@@ -11,6 +11,7 @@ import (
 
 	"precision/graph"
 	"precision/internal/clean"
+	"precision/internal/each"
 )
 
 const (
@@ -47,10 +48,7 @@ func (d *Drawing) WriteSVG(w io.Writer, s Style) error {
 			boxes[i].w = ws[i] // its edges start along the whole width
 		}
 	}
-	edges := make([][2]int, len(d.Edges))
-	for i, e := range d.Edges {
-		edges[i] = [2]int{e.From, e.To}
-	}
+	edges := each.Of(d.Edges, func(e Edge) [2]int { return [2]int{e.From, e.To} })
 	l := layOut(ws, hs, edges)
 
 	b := bufio.NewWriter(w)

@@ -2,6 +2,7 @@ package tell
 
 import (
 	"precision/graph"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -104,9 +105,6 @@ func (s *speaker) ref(r *graph.OpRef) {
 }
 
 func (s *speaker) typedList(ops []*graph.Op) string {
-	names := make([]string, len(ops))
-	for i, op := range ops {
-		names[i] = s.typed(op)
-	}
+	names := each.Of(ops, s.typed)
 	return s.list(names)
 }

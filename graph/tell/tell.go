@@ -11,6 +11,7 @@ import (
 
 	"precision/graph"
 	"precision/graph/fusion"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -29,10 +30,7 @@ func Cast(lang msg.Lang, r *graph.CastRule) string {
 
 // Note says where a peer of an operator was found.
 func Note(lang msg.Lang, n graph.Note) string {
-	args := make([]any, len(n.Args))
-	for i, a := range n.Args {
-		args[i] = a
-	}
+	args := each.Of(n.Args, func(a string) any { return a })
 	return lang.T("graph.note."+string(n.Kind), args...)
 }
 
@@ -81,10 +79,7 @@ func (s *speaker) list(names []string) string { return strings.Join(names, s.say
 
 // counted lists names with how often they occur.
 func (s *speaker) counted(counts []graph.Count) string {
-	list := make([]string, len(counts))
-	for i, c := range counts {
-		list[i] = s.orNone(c.Name) + " " + strconv.Itoa(c.N)
-	}
+	list := each.Of(counts, func(c graph.Count) string { return s.orNone(c.Name) + " " + strconv.Itoa(c.N) })
 	return s.list(list)
 }
 

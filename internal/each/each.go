@@ -1,4 +1,4 @@
-// Package each does work on numbered things by several workers.
+// Package each does something with each of many things: work by several workers, or another list.
 package each
 
 import (
@@ -40,4 +40,13 @@ func Number(ctx context.Context, n, workers int, progress func(done, total int),
 		})
 	}
 	all.Wait()
+}
+
+// Of makes a list of what f makes of each of another one.
+func Of[T, U any](list []T, f func(T) U) []U {
+	made := make([]U, len(list))
+	for i, x := range list {
+		made[i] = f(x)
+	}
+	return made
 }

@@ -4,14 +4,13 @@ package sh
 import (
 	"runtime"
 	"strings"
+
+	"precision/internal/each"
 )
 
 // Line is a command with its words, quoted as far as they need it.
 func Line(words ...string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = Word(w)
-	}
+	quoted := each.Of(words, Word)
 	return strings.Join(quoted, " ")
 }
 

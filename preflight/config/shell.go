@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"precision/internal/each"
 	"precision/internal/lazy"
 )
 
@@ -59,10 +60,7 @@ func (e *entries) assigned(list []*syntax.Assign) {
 // later ones have a number.
 func (e *entries) call(c *syntax.CallExpr, seen map[string]int) {
 	e.assigned(c.Assigns)
-	words := make([]Value, len(c.Args))
-	for i, w := range c.Args {
-		words[i] = word(w)
-	}
+	words := each.Of(c.Args, word)
 	i := 0
 	for i < len(words) && !option().MatchString(words[i].Source) {
 		i++

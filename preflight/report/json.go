@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"precision/internal/each"
 	"precision/preflight/config"
 	"precision/preflight/manifest"
 	"precision/preflight/trainlog"
@@ -156,11 +157,7 @@ func LogJSON(to io.Writer, d *trainlog.Difference) error {
 		}
 	}
 	drops := func(l *trainlog.Log) []jsonDrop {
-		out := make([]jsonDrop, len(l.Drops))
-		for i, drop := range l.Drops {
-			out[i] = jsonDrop{drop.Step, number(drop.From), number(drop.To)}
-		}
-		return out
+		return each.Of(l.Drops, func(drop trainlog.Drop) jsonDrop { return jsonDrop{drop.Step, number(drop.From), number(drop.To)} })
 	}
 	settings := make([]jsonSetting, len(d.Settings))
 	for i := range d.Settings {

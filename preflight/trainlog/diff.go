@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"precision/internal/each"
 )
 
 // Difference is what two logs differ in, quantity by quantity.
@@ -263,10 +265,7 @@ func common(s, t *Series) (c both) {
 	c.printed, c.low = printed{}, math.Inf(1)
 	for _, list := range [][]float64{c.a, c.b} {
 		c.see(list)
-		sizes := make([]float64, len(list))
-		for i, v := range list {
-			sizes[i] = math.Abs(v)
-		}
+		sizes := each.Of(list, math.Abs)
 		if slices.Sort(sizes); slices.ContainsFunc(list, func(v float64) bool { return v < 0 }) {
 			c.low = min(c.low, sizes[len(sizes)/2]/10)
 		}

@@ -272,10 +272,7 @@ func swapBytes(b []byte, size int) {
 
 // ShapeText renders a shape as numpy does: (2, 3), (3,), ().
 func ShapeText(shape []int64) string {
-	parts := make([]string, len(shape))
-	for i, d := range shape {
-		parts[i] = fmt.Sprint(d)
-	}
+	parts := each.Of(shape, func(d int64) string { return fmt.Sprint(d) })
 	if len(parts) == 1 {
 		return "(" + parts[0] + ",)"
 	}

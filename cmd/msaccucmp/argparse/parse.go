@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"precision/internal/each"
 	"precision/internal/must"
 )
 
@@ -104,10 +105,7 @@ func (r *reading) meaning(arg string) word {
 		}
 	}
 	found := r.abbreviated(arg)
-	names := make([]string, len(found))
-	for i, w := range found {
-		names[i] = w.spelled
-	}
+	names := each.Of(found, func(w word) string { return w.spelled })
 	r.p.fail(len(found) > 1, nil, "ambiguous option: %s could match %s", arg, strings.Join(names, ", "))
 	switch {
 	case len(found) == 1:
@@ -195,10 +193,7 @@ func (r *reading) commandAt(i int) bool {
 func (r *reading) runCommand(args []string) {
 	inner := r.p.command(args[0])
 	if inner == nil {
-		names := make([]string, len(r.p.Commands))
-		for i, c := range r.p.Commands {
-			names[i] = repr(c.Name)
-		}
+		names := each.Of(r.p.Commands, func(c Command) string { return repr(c.Name) })
 		r.p.fail(true, &Option{Names: []string{r.p.commandNames()}}, "invalid choice: %s (choose from %s)", repr(args[0]), strings.Join(names, ", "))
 	}
 	r.inner, r.innerExtras = inner.parseKnown(args[1:])

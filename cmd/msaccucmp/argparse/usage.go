@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"precision/internal/each"
 )
 
 // width leaves two columns of a terminal free on the right; helpColumn is where help texts start.
@@ -13,18 +15,12 @@ const (
 )
 
 func (p *Parser) commandNames() string {
-	names := make([]string, len(p.Commands))
-	for i, c := range p.Commands {
-		names[i] = c.Name
-	}
+	names := each.Of(p.Commands, func(c Command) string { return c.Name })
 	return "{" + strings.Join(names, ",") + "}"
 }
 
 func joinChoices(choices []any, text func(any) string, separator string) string {
-	all := make([]string, len(choices))
-	for i, c := range choices {
-		all[i] = text(c)
-	}
+	all := each.Of(choices, text)
 	return strings.Join(all, separator)
 }
 
@@ -120,10 +116,7 @@ func (p *Parser) Help() string {
 	}
 	b.WriteString("\noptions:\n")
 	for _, o := range p.all() {
-		names := make([]string, len(o.Names))
-		for i, n := range o.Names {
-			names[i] = n + o.value()
-		}
+		names := each.Of(o.Names, func(n string) string { return n + o.value() })
 		item(&b, strings.Join(names, ", "), o.About)
 	}
 	return b.String()

@@ -12,6 +12,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/verdict"
 	"precision/internal/clean"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -185,10 +186,7 @@ func (t *Text) plan(p *advice.Plan, limit int64) {
 
 // numbers lists ranks or steps.
 func numbers(list []int) string {
-	texts := make([]string, len(list))
-	for i, n := range list {
-		texts[i] = strconv.Itoa(n)
-	}
+	texts := each.Of(list, strconv.Itoa)
 	return strings.Join(texts, ", ")
 }
 

@@ -8,6 +8,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -161,10 +162,7 @@ func Fault(lang msg.Lang, f *job.Fault) string {
 
 // Why says why nothing is known of a meeting.
 func Why(lang msg.Lang, m *job.Met) string {
-	args := make([]any, len(m.Args))
-	for i := range m.Args {
-		args[i] = m.Args[i]
-	}
+	args := each.Of(m.Args, func(x string) any { return x })
 	return lang.T("job.why."+m.Why, args...)
 }
 

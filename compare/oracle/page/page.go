@@ -20,6 +20,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/graph"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -266,9 +267,6 @@ func kind(lang msg.Lang, f *oracle.Finding) string {
 
 // say says reasons in a language.
 func say(lang msg.Lang, list []result.Reason) string {
-	texts := make([]string, len(list))
-	for i, r := range list {
-		texts[i] = report.Clean(tell.Reason(lang, r))
-	}
+	texts := each.Of(list, func(r result.Reason) string { return report.Clean(tell.Reason(lang, r)) })
 	return strings.Join(texts, lang.T("report.also"))
 }

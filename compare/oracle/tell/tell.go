@@ -8,6 +8,7 @@ import (
 	"precision/compare/oracle"
 	"precision/compare/report"
 	"precision/compare/result"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -26,9 +27,6 @@ func Reason(lang msg.Lang, r result.Reason) string {
 	if !strings.HasPrefix(string(r.Kind), "check-") {
 		return report.Sentence(lang, r)
 	}
-	args := make([]any, len(r.Args))
-	for i, a := range r.Args {
-		args[i] = a
-	}
+	args := each.Of(r.Args, func(a string) any { return a })
 	return lang.T(string(r.Kind), args...)
 }
