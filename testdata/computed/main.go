@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 
+	"precision/internal/must"
 	"precision/testdata/workshop/computed"
 )
 
@@ -41,17 +42,10 @@ func main() {
 	}
 }
 
-func run(o computed.Options, out string) error {
-	if out == "" || math.IsNaN(o.Mask) {
-		return fmt.Errorf("-out names a folder, -mask is a number")
-	}
-	n, err := computed.New(o)
-	if err != nil {
-		return err
-	}
-	answer, err := n.Write(out)
-	if err != nil {
-		return err
-	}
+func run(o computed.Options, out string) (err error) {
+	defer must.Catch(&err)
+	must.Not(out == "" || math.IsNaN(o.Mask), "-out names a folder, -mask is a number")
+	n := must.Get(computed.New(o))
+	answer := must.Get(n.Write(out))
 	return json.NewEncoder(os.Stdout).Encode(answer)
 }

@@ -8,38 +8,28 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"precision/internal/must"
 	"slices"
 	"strings"
 )
 
 // clean checks recordings with nothing wrong (clean.py makes them) and prints how many of their
 // outputs are judged, and how: nothing in them is wrong.
-func clean(python, in string, seed int, only, program string, verbose bool) error {
-	work, err := os.MkdirTemp("", "recordings")
-	if err != nil {
-		return err
-	}
+func clean(python, in string, seed int, only, program string, verbose bool) (err error) {
+	defer must.Catch(&err)
+	work := must.Get(os.MkdirTemp("", "recordings"))
 	defer os.RemoveAll(work)
 	if program == "" {
-		if program, err = build(work); err != nil {
-			return err
-		}
+		program = must.Get(build(work))
 	}
 	if in == "" {
-		if python == "" {
-			return errors.New("which Python records? -python PYTHON, or -in DIR with what was recorded")
-		}
+		must.Not(python == "", "which Python records? -python PYTHON, or -in DIR with what was recorded")
 		in = filepath.Join(work, "clean")
 		record := exec.Command(python, "testdata/recordings/clean.py", in, "--seed", fmt.Sprint(seed), "--only", only)
 		record.Stdout, record.Stderr = os.Stderr, os.Stderr
-		if err := record.Run(); err != nil {
-			return err
-		}
+		must.Do(record.Run())
 	}
-	entries, err := os.ReadDir(in)
-	if err != nil {
-		return err
-	}
+	entries := must.Get(os.ReadDir(in))
 	of := map[string]*outputs{}
 	all := &outputs{}
 	for _, e := range entries {
@@ -63,17 +53,13 @@ func clean(python, in string, seed int, only, program string, verbose bool) erro
 			fmt.Printf("%-40s %v %s\n", e.Name(), *one, strings.Join(accused, ", "))
 		}
 	}
-	if all.recordings == 0 {
-		return fmt.Errorf("%s: no recordings", in)
-	}
+	must.Not(all.recordings == 0, "%s: no recordings", in)
 	fmt.Println("| kind | recordings | outputs | judged | suspect | unknown | wrong |\n|---|---|---|---|---|---|---|")
 	for _, how := range slices.Sorted(maps.Keys(of)) {
 		fmt.Println(of[how].row(how))
 	}
 	fmt.Println(all.row("**all**"))
-	if all.wrong > 0 {
-		return fmt.Errorf("%d outputs of recordings with nothing wrong are called wrong", all.wrong)
-	}
+	must.Not(all.wrong > 0, "%d outputs of recordings with nothing wrong are called wrong", all.wrong)
 	return nil
 }
 

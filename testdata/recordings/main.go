@@ -30,6 +30,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"precision/internal/must"
 	"regexp"
 	"slices"
 	"strings"
@@ -98,21 +99,15 @@ type premised struct {
 	Broken bool
 }
 
-func run(python, ms, script, in string, seed int, only, program string, verbose, least bool) error {
-	work, err := os.MkdirTemp("", "recordings")
-	if err != nil {
-		return err
-	}
+func run(python, ms, script, in string, seed int, only, program string, verbose, least bool) (err error) {
+	defer must.Catch(&err)
+	work := must.Get(os.MkdirTemp("", "recordings"))
 	defer os.RemoveAll(work)
 	if program == "" {
-		if program, err = build(work); err != nil {
-			return err
-		}
+		program = must.Get(build(work))
 	}
 	if in == "" {
-		if python == "" && ms == "" {
-			return fmt.Errorf("which Python records? -python PYTHON, or -in DIR with what was recorded")
-		}
+		must.Not(python == "" && ms == "", "which Python records? -python PYTHON, or -in DIR with what was recorded")
 		in = filepath.Join(work, "pairs")
 		record := exec.Command(python, filepath.Join("testdata/recordings", script), in, "--seed", fmt.Sprint(seed), "--only", only)
 		if ms != "" {
@@ -122,14 +117,9 @@ func run(python, ms, script, in string, seed int, only, program string, verbose,
 			record = exec.Command(ms, filepath.Join("testdata/recordings", script), in, "--seed", fmt.Sprint(seed), "--only", only, "--torch", python)
 		}
 		record.Stdout, record.Stderr = os.Stderr, os.Stderr
-		if err := record.Run(); err != nil {
-			return err
-		}
+		must.Do(record.Run())
 	}
-	list, err := filepath.Glob(filepath.Join(in, "*", "answer.json"))
-	if err != nil {
-		return err
-	}
+	list := must.Get(filepath.Glob(filepath.Join(in, "*", "answer.json")))
 	var s score
 	for _, path := range list {
 		pair := filepath.Dir(path)
@@ -156,9 +146,7 @@ func run(python, ms, script, in string, seed int, only, program string, verbose,
 	}
 	fmt.Printf("harmless pairs not accused: %d of %d\nfaults whose first root is the call at fault: %d of %d, in none %d\nfalse further roots: %d in %d pairs\nruns that are not comparable, told as such: %d of %d\n",
 		s.spared, s.harmless, s.exact, s.faults, s.none, s.further, s.harmless+s.faults, s.named, s.premises)
-	if least && (100*s.spared < 94*s.harmless || 100*s.exact < 91*s.faults || 100*s.further > 5*(s.harmless+s.faults) || s.harmless+s.faults == 0) {
-		return fmt.Errorf("less is right than expected: 94 %% of harmless pairs, 91 %% of faults, 5 further roots in 100 pairs")
-	}
+	must.Not(least && (100*s.spared < 94*s.harmless || 100*s.exact < 91*s.faults || 100*s.further > 5*(s.harmless+s.faults) || s.harmless+s.faults == 0), "less is right than expected: 94 %% of harmless pairs, 91 %% of faults, 5 further roots in 100 pairs")
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"precision/internal/must"
 	"precision/testdata/workshop/recorded"
 	"precision/testdata/workshop/soak"
 )
@@ -32,20 +33,12 @@ func programs(ctx context.Context, work string, names ...string) (map[string]soa
 
 // campaign makes so many mutants, a tenth as many kills and full disks, and a
 // fiftieth as many random networks, from a seed on, and plays a tenth as many recorded inputs of the old tool.
-func (t *tally) campaign(ctx context.Context, o options, work string) error {
-	under, err := programs(ctx, work, "precision", "msaccucmp")
-	if err != nil {
-		return err
-	}
-	trials, err := os.MkdirTemp(work, "trials-")
-	if err != nil {
-		return err
-	}
+func (t *tally) campaign(ctx context.Context, o options, work string) (err error) {
+	defer must.Catch(&err)
+	under := must.Get(programs(ctx, work, "precision", "msaccucmp"))
+	trials := must.Get(os.MkdirTemp(work, "trials-"))
 	defer os.RemoveAll(trials)
-	c, err := soak.NewCampaign(under, ".", trials, o.only)
-	if err != nil {
-		return err
-	}
+	c := must.Get(soak.NewCampaign(under, ".", trials, o.only))
 	networks := func(seed uint64) (string, error) {
 		run := func(args ...string) (int, string, string) {
 			cmd := exec.Command(under["precision"].Path, args...)
@@ -57,10 +50,7 @@ func (t *tally) campaign(ctx context.Context, o options, work string) error {
 		}
 		return "networks", soak.Metamorphic(run, seed, trials)
 	}
-	plays, err := recorded.Plays("testdata/played.jsonl")
-	if err != nil {
-		return err
-	}
+	plays := must.Get(recorded.Plays("testdata/played.jsonl"))
 	// What the old tool made of random inputs, and what ours makes of them.
 	played := func(seed uint64) (string, error) {
 		p := plays[seed%uint64(len(plays))]

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"precision/internal/must"
 	"regexp"
 	"strings"
 )
@@ -44,15 +45,11 @@ func corpus(ctx context.Context, targets []*target, o options, work string) erro
 	return nil
 }
 
-func (g *target) choose(ctx context.Context, program, cache, work string) error {
+func (g *target) choose(ctx context.Context, program, cache, work string) (err error) {
+	defer must.Catch(&err)
 	folder := filepath.Join(g.folder, "testdata", "fuzz", g.name)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	reached, err := g.reach(ctx, program, "seed#", work)
-	if err != nil {
-		return err
-	}
+	must.Do(os.MkdirAll(folder, 0o755))
+	reached := must.Get(g.reach(ctx, program, "seed#", work))
 	type candidate struct {
 		name  string
 		size  int
@@ -71,13 +68,8 @@ func (g *target) choose(ctx context.Context, program, cache, work string) error 
 			}
 			seen[e.Name()] = true
 			if fixed := dir == folder && !byFuzzing.MatchString(e.Name()); fixed || len(text) <= longestInput && len(list) < mostCandidates {
-				if err := os.WriteFile(filepath.Join(folder, e.Name()), text, 0o644); err != nil {
-					return err
-				}
-				adds, err := g.reach(ctx, program, e.Name()+"$", work)
-				if err != nil {
-					return err
-				}
+				must.Do(os.WriteFile(filepath.Join(folder, e.Name()), text, 0o644))
+				adds := must.Get(g.reach(ctx, program, e.Name()+"$", work))
 				if fixed {
 					named++
 					for block := range adds {
@@ -116,9 +108,7 @@ func (g *target) choose(ctx context.Context, program, cache, work string) error 
 	}
 	for _, c := range list {
 		if !c.taken {
-			if err := os.Remove(filepath.Join(folder, c.name)); err != nil {
-				return err
-			}
+			must.Do(os.Remove(filepath.Join(folder, c.name)))
 		}
 	}
 	fmt.Printf("%-28s %-18s %3d findings, %3d of %3d inputs kept\n", g.folder, g.name, named, taken, tried)

@@ -29,6 +29,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"precision/internal/must"
 	"regexp"
 	"syscall"
 	"time"
@@ -76,7 +77,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o options) error {
+func run(ctx context.Context, o options) (err error) {
+	defer must.Catch(&err)
 	switch {
 	case o.corpus && o.cache == "":
 		return errors.New("-corpus from where? -cache DIR")
@@ -89,10 +91,7 @@ func run(ctx context.Context, o options) error {
 	if o.each == 0 {
 		o.each = 30 * time.Second
 	}
-	work, err := os.MkdirTemp("", "soak-")
-	if err != nil {
-		return err
-	}
+	work := must.Get(os.MkdirTemp("", "soak-"))
 	defer os.RemoveAll(work)
 	if o.cache == "" {
 		o.cache = work
@@ -102,39 +101,28 @@ func run(ctx context.Context, o options) error {
 	}
 	t := tally{start: time.Now(), findings: map[string]bool{}}
 	if o.costs {
-		if err := t.costs(ctx, o, work); err != nil {
-			return err
-		}
+		must.Do(t.costs(ctx, o, work))
 		if o.long == 0 && once == 0 && o.mutants <= 0 && o.damage <= 0 {
 			return t.end()
 		}
 	}
 	if o.damage > 0 {
-		if err := t.damage(ctx, o, work); err != nil {
-			return err
-		}
+		must.Do(t.damage(ctx, o, work))
 		if o.long == 0 && once == 0 && o.mutants <= 0 {
 			return t.end()
 		}
 	}
 	if o.long == 0 && !o.corpus && o.mutants > 0 {
-		if err := t.campaign(ctx, o, work); err != nil {
-			return err
-		}
+		must.Do(t.campaign(ctx, o, work))
 		if once == 0 {
 			return t.end()
 		}
 	}
-	targets, err := find(o.match)
-	if err != nil {
-		return err
-	}
+	targets := must.Get(find(o.match))
 	if o.corpus {
 		return corpus(ctx, targets, o, work)
 	}
-	if err := build(ctx, targets, work); err != nil {
-		return err
-	}
+	must.Do(build(ctx, targets, work))
 	if o.long == 0 {
 		t.fuzz(ctx, targets, o)
 		return t.end()
@@ -143,9 +131,7 @@ func run(ctx context.Context, o options) error {
 	defer cancel()
 	for ctx.Err() == nil {
 		if o.mutants > 0 {
-			if err := t.campaign(ctx, o, work); err != nil {
-				return err
-			}
+			must.Do(t.campaign(ctx, o, work))
 			o.seed += uint64(o.mutants)
 		}
 		t.fuzz(ctx, targets, o)

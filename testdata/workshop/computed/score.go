@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"precision/internal/must"
 	"slices"
 )
 
@@ -112,24 +113,16 @@ type Score struct {
 
 // Measure makes a network and asks with and without a check. Options that the network
 // cannot have are left out.
-func (s *Score) Measure(run Run, o Options, dir string) error {
+func (s *Score) Measure(run Run, o Options, dir string) (err error) {
+	defer must.Catch(&err)
 	n, err := New(o)
 	if err != nil {
 		return nil // not every network can be wrong in every way
 	}
-	a, err := n.Write(dir)
-	if err != nil {
-		return err
-	}
+	a := must.Get(n.Write(dir))
 	defer os.RemoveAll(dir)
-	plain, err := Ask(run, dir)
-	if err != nil {
-		return err
-	}
-	checked, err := Ask(run, dir, "-check")
-	if err != nil {
-		return err
-	}
+	plain := must.Get(Ask(run, dir))
+	checked := must.Get(Ask(run, dir, "-check"))
 	kind := "none"
 	if len(a.Faults) > 0 {
 		kind = a.Class + " " + a.Faults[0].Kind

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/must"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -41,25 +42,19 @@ func Plays(path string) ([]Played, error) {
 }
 
 // Check compares what a run in dir did with the recording; all it wrote is below out.
-func (p *Played) Check(exit int, dir string) error {
-	if exit != p.Exit {
-		return fmt.Errorf("exit code %d, expected %d", exit, p.Exit)
-	}
+func (p *Played) Check(exit int, dir string) (err error) {
+	defer must.Catch(&err)
+	must.Not(exit != p.Exit, "exit code %d, expected %d", exit, p.Exit)
 	found := map[string]string{}
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {
-		tree, err := Tree(filepath.Join(dir, "out"))
-		if err != nil {
-			return err
-		}
+		tree := must.Get(Tree(filepath.Join(dir, "out")))
 		for path, data := range tree {
 			if !strings.HasSuffix(path, "_topn.csv") {
 				found[stamp.ReplaceAllString(path, "_$$TIME.$1")] = data
 			}
 		}
 	}
-	if err := sameNames("files written", slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(p.Files))); err != nil {
-		return err
-	}
+	must.Do(sameNames("files written", slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(p.Files))))
 	for path, want := range p.Files {
 		if err := Same(path, string(want), found[path], ""); err != nil {
 			return fmt.Errorf("%s: %w", path, err)

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"precision/internal/must"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,15 +51,10 @@ type Result struct {
 
 // Load reads all cases below dir, by name. Their paths are absolute, so that a
 // test can change its folder.
-func Load(dir string) ([]*Case, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
+func Load(dir string) (_ []*Case, err error) {
+	defer must.Catch(&err)
+	dir = must.Get(filepath.Abs(dir))
+	entries := must.Get(os.ReadDir(dir))
 	var cases []*Case
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -66,9 +62,7 @@ func Load(dir string) ([]*Case, error) {
 		if os.IsNotExist(err) {
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
+		must.Do(err)
 		c := &Case{Name: e.Name(), Dir: path}
 		if err := json.Unmarshal(text, c); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -93,36 +87,23 @@ func (c *Case) Expected(run Run) (*Result, error) {
 }
 
 // Copy lays the input of the case into work.
-func (c *Case) Copy(work string) error {
-	entries, err := os.ReadDir(c.Dir)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(work, 0o755); err != nil {
-		return err
-	}
+func (c *Case) Copy(work string) (err error) {
+	defer must.Catch(&err)
+	entries := must.Get(os.ReadDir(c.Dir))
+	must.Do(os.MkdirAll(work, 0o755))
 	for _, e := range entries {
 		from, to := filepath.Join(c.Dir, e.Name()), filepath.Join(work, e.Name())
 		switch {
 		case e.Name() == "expected" || e.Name() == "cmd.json":
 		case e.IsDir():
-			if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-				return err
-			}
+			must.Do(os.CopyFS(to, os.DirFS(from)))
 		default:
-			data, err := os.ReadFile(from)
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(to, data, 0o644); err != nil {
-				return err
-			}
+			data := must.Get(os.ReadFile(from))
+			must.Do(os.WriteFile(to, data, 0o644))
 		}
 	}
 	for _, m := range c.Make {
-		if err := os.MkdirAll(filepath.Join(work, m), 0o755); err != nil {
-			return err
-		}
+		must.Do(os.MkdirAll(filepath.Join(work, m), 0o755))
 	}
 	return nil
 }
@@ -152,10 +133,9 @@ var stamp = regexp.MustCompile(`_\d{14}\.(csv|txt)$`)
 
 // Check compares what a run did with the recording: before and after are the
 // trees of work around the run.
-func (r *Result) Check(exit int, before, after map[string]string, work string) error {
-	if r.NotFixed.ExitCode != "varies" && exit != r.ExitCode {
-		return fmt.Errorf("exit code %d, expected %d", exit, r.ExitCode)
-	}
+func (r *Result) Check(exit int, before, after map[string]string, work string) (err error) {
+	defer must.Catch(&err)
+	must.Not(r.NotFixed.ExitCode != "varies" && exit != r.ExitCode, "exit code %d, expected %d", exit, r.ExitCode)
 	roots := []string{work}
 	if real, err := filepath.EvalSymlinks(work); err == nil && real != work {
 		roots = append(roots, real)
@@ -173,24 +153,17 @@ func (r *Result) Check(exit int, before, after map[string]string, work string) e
 		written[stamp.ReplaceAllString(path, "_$$TIME.$1")] = data
 	}
 	if r.NotFixed.Files != "varies" {
-		if err := sameNames("files written", slices.Sorted(maps.Keys(written)), r.Files); err != nil {
-			return err
-		}
+		must.Do(sameNames("files written", slices.Sorted(maps.Keys(written)), r.Files))
 		var removed []string
 		for path := range before {
 			if !has(after, path) {
 				removed = append(removed, path)
 			}
 		}
-		if err := sameNames("files removed", removed, r.Removed); err != nil {
-			return err
-		}
+		must.Do(sameNames("files removed", removed, r.Removed))
 	}
 	for _, path := range slices.Sorted(maps.Keys(written)) {
-		want, err := os.ReadFile(filepath.Join(r.dir, "files", filepath.FromSlash(path)))
-		if err != nil {
-			return err
-		}
+		want := must.Get(os.ReadFile(filepath.Join(r.dir, "files", filepath.FromSlash(path))))
 		if err := Same(path, string(want), written[path], r.NotFixed.FileContent[path]); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}

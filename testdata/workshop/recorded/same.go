@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"precision/internal/must"
 	"reflect"
 	"regexp"
 	"slices"
@@ -46,22 +47,16 @@ func readTable(text string) ([][]string, error) {
 	return r.ReadAll()
 }
 
-func sameTable(wantText, gotText string, unordered bool) error {
+func sameTable(wantText, gotText string, unordered bool) (err error) {
+	defer must.Catch(&err)
 	want, err := readTable(wantText)
-	if err != nil {
-		return fmt.Errorf("recorded table: %w", err)
-	}
-	got, err := readTable(gotText)
-	if err != nil {
-		return err
-	}
+	must.Not(err != nil, "recorded table: %w", err)
+	got := must.Get(readTable(gotText))
 	if unordered {
 		slices.SortFunc(want, slices.Compare[[]string])
 		slices.SortFunc(got, slices.Compare[[]string])
 	}
-	if len(want) != len(got) {
-		return fmt.Errorf("%d rows, expected %d", len(got), len(want))
-	}
+	must.Not(len(want) != len(got), "%d rows, expected %d", len(got), len(want))
 	var bad []string
 	for i := range want {
 		if len(want[i]) != len(got[i]) {
@@ -154,21 +149,14 @@ func closeNumber(a, b string) bool {
 
 var npyHeader = regexp.MustCompile(`'descr': *('[^']*').*'fortran_order': *(\w+).*'shape': *(\([^)]*\))`)
 
-func sameArray(want, got string) error {
+func sameArray(want, got string) (err error) {
+	defer must.Catch(&err)
 	w, wd, err := splitArray(want)
-	if err != nil {
-		return fmt.Errorf("recorded array: %w", err)
-	}
+	must.Not(err != nil, "recorded array: %w", err)
 	g, gd, err := splitArray(got)
-	if err != nil {
-		return err
-	}
-	if w != g {
-		return fmt.Errorf("array %s, expected %s", g, w)
-	}
-	if wd != gd {
-		return fmt.Errorf("array values differ (%d bytes, expected %d)", len(gd), len(wd))
-	}
+	must.Do(err)
+	must.Not(w != g, "array %s, expected %s", g, w)
+	must.Not(wd != gd, "array values differ (%d bytes, expected %d)", len(gd), len(wd))
 	return nil
 }
 

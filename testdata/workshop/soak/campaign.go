@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"precision/internal/must"
 	"slices"
 	"strings"
 	"time"
@@ -23,24 +24,17 @@ type Campaign struct {
 
 // NewCampaign lays out the inputs of all commands whose program is there. Only
 // those whose names begin with only are taken.
-func NewCampaign(programs map[string]Program, root, work, only string) (*Campaign, error) {
-	root, err := filepath.Abs(root)
-	if err != nil {
-		return nil, err
-	}
+func NewCampaign(programs map[string]Program, root, work, only string) (_ *Campaign, err error) {
+	defer must.Catch(&err)
+	root = must.Get(filepath.Abs(root))
 	c := &Campaign{Programs: programs, Root: root, Work: work, scenarios: map[string][]*scenario{}}
-	list, err := scenarios(root)
-	if err != nil {
-		return nil, err
-	}
+	list := must.Get(scenarios(root))
 	for _, s := range list {
 		if _, ok := programs[s.program]; ok && strings.HasPrefix(s.program+" "+s.name, only) {
 			c.scenarios[s.program] = append(c.scenarios[s.program], s)
 		}
 	}
-	if len(c.scenarios) == 0 {
-		return nil, fmt.Errorf("there is no command %q", only)
-	}
+	must.Not(len(c.scenarios) == 0, "there is no command %q", only)
 	return c, nil
 }
 
@@ -68,30 +62,24 @@ var folders = []string{"in", "out", "home", "tmp"}
 
 // trial lays out a scenario. content, if not nil, replaces the file; if file is
 // given without content, the file is not there.
-func (c *Campaign) trial(s *scenario, name, file string, content []byte) (*trial, error) {
+func (c *Campaign) trial(s *scenario, name, file string, content []byte) (_ *trial, err error) {
+	defer must.Catch(&err)
 	if err := c.prepare(s); err != nil {
 		return nil, fmt.Errorf("%s %s, whole: %w", s.program, s.name, err)
 	}
 	t := &trial{c: c, s: s, dir: filepath.Join(c.Work, name)}
 	for _, f := range folders {
-		if err := os.MkdirAll(filepath.Join(t.dir, f), 0o700); err != nil {
-			return nil, err
-		}
+		must.Do(os.MkdirAll(filepath.Join(t.dir, f), 0o700))
 	}
-	if err := copyTree(s.base, filepath.Join(t.dir, "in")); err != nil {
-		return nil, err
-	}
+	must.Do(copyTree(s.base, filepath.Join(t.dir, "in")))
 	if file != "" {
 		at := filepath.Join(t.dir, "in", filepath.FromSlash(file))
 		err := os.Remove(at)
 		if err == nil && content != nil {
 			err = os.WriteFile(at, content, 0o600)
 		}
-		if err != nil {
-			return nil, err
-		}
+		must.Do(err)
 	}
-	var err error
 	t.before, err = snapshot(t.dir)
 	return t, err
 }
@@ -147,18 +135,15 @@ func exists(path string) bool {
 }
 
 // prepare fills the base folder of a scenario, and runs it once as it is.
-func (c *Campaign) prepare(s *scenario) error {
+func (c *Campaign) prepare(s *scenario) (err error) {
+	defer must.Catch(&err)
 	if s.base != "" {
 		return nil
 	}
 	home := filepath.Join(c.Work, "base", s.program, strings.ReplaceAll(s.name, "/", "_"))
 	base := filepath.Join(home, "in")
-	if err := os.MkdirAll(base, 0o700); err != nil {
-		return err
-	}
-	if err := s.inputs(base); err != nil {
-		return err
-	}
+	must.Do(os.MkdirAll(base, 0o700))
+	must.Do(s.inputs(base))
 	for _, words := range s.first { // which make inputs
 		p := c.Programs[s.program]
 		p.Dir = home
@@ -166,7 +151,7 @@ func (c *Campaign) prepare(s *scenario) error {
 			return fmt.Errorf("%q: exit status %d, %w, %s", words, e.code, err, e.stderr)
 		}
 	}
-	err := filepath.WalkDir(base, func(path string, e fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir(base, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
 			rel, _ := filepath.Rel(base, path)
 			if rel = filepath.ToSlash(rel); s.from == "" || strings.HasPrefix(rel, s.from) {
@@ -174,24 +159,13 @@ func (c *Campaign) prepare(s *scenario) error {
 			}
 		}
 		return err
-	})
-	if err != nil {
-		return err
-	}
-	if len(s.files) == 0 {
-		return fmt.Errorf("it has no inputs")
-	}
+	}))
+	must.Not(len(s.files) == 0, "it has no inputs")
 	s.base, s.changed = base, map[string]*dependent{}
-	t, err := c.trial(s, "time", "", nil)
-	if err != nil {
-		return err
-	}
+	t := must.Get(c.trial(s, "time", "", nil))
 	defer t.remove()
 	start := time.Now()
-	e, err := t.run(0)
-	if err != nil {
-		return err
-	}
+	e := must.Get(t.run(0))
 	s.takes, s.code, s.made = time.Since(start), e.code, t.made()
 	s.rows, err = t.rows(e)
 	if err == nil && s.table && len(s.rows) == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"precision/internal/must"
 	"strings"
 	"syscall"
 	"time"
@@ -21,27 +22,20 @@ const (
 // EndsAtOnce runs the program and asks it to end at n moments of its run, which a
 // seed picks. It must do so in order: soon, with status 130 or, if it was done just
 // then, 0, and without half a file in the folder out.
-func (p Program) EndsAtOnce(seed uint64, n int, out string, args ...string) error {
+func (p Program) EndsAtOnce(seed uint64, n int, out string, args ...string) (err error) {
+	defer must.Catch(&err)
 	start := time.Now()
-	if _, err := p.run(0, args...); err != nil {
-		return err
-	}
+	must.Get(p.run(0, args...))
 	whole := time.Since(start)
 	rng := seedOf(seed)
 	for range n {
-		if err := os.RemoveAll(out); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(out, 0o700); err != nil {
-			return err
-		}
+		must.Do(os.RemoveAll(out))
+		must.Do(os.MkdirAll(out, 0o700))
 		cmd := exec.Command(p.Path, args...)
 		cmd.Env = append(os.Environ(), p.Env...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			return err
-		}
+		must.Do(cmd.Start())
 		after := whole/20 + time.Duration(rng.Int64N(int64(whole)))
 		time.Sleep(after)
 		asked := time.Now()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"precision/internal/must"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -56,16 +57,13 @@ func (g *Grown) Steep() string {
 
 // Grow runs the commands of an input at three sizes. What seems steep is measured once more,
 // and the smaller cost counts.
-func (g *Growth) Grow(programs map[string]Program, seed uint64, work string, take func(Grown)) error {
+func (g *Growth) Grow(programs map[string]Program, seed uint64, work string, take func(Grown)) (err error) {
+	defer must.Catch(&err)
 	var dirs [3]string
 	for i := range dirs {
 		dirs[i] = filepath.Join(work, fmt.Sprint(g.n<<i))
-		if err := os.MkdirAll(dirs[i], 0o700); err != nil {
-			return err
-		}
-		if err := g.lay(dirs[i], g.n<<i, rand.New(rand.NewPCG(seed, uint64(i)))); err != nil {
-			return err
-		}
+		must.Do(os.MkdirAll(dirs[i], 0o700))
+		must.Do(g.lay(dirs[i], g.n<<i, rand.New(rand.NewPCG(seed, uint64(i)))))
 	}
 	for _, dir := range dirs {
 		if words := strings.Fields(g.first); len(words) > 0 {
@@ -86,13 +84,9 @@ func (g *Growth) Grow(programs map[string]Program, seed uint64, work string, tak
 				p.Env = append(p.Env, "HOME="+work, "PRECISION_DATA="+work)
 				out := filepath.Join(dir, "out")
 				os.RemoveAll(out)
-				if err := os.Mkdir(out, 0o700); err != nil {
-					return err
-				}
+				must.Do(os.Mkdir(out, 0o700))
 				e, err := p.run(0, words[1:]...)
-				if err != nil {
-					return fmt.Errorf("%s, %d: %s: %w", g.Name, g.n<<i, command, err)
-				}
+				must.Not(err != nil, "%s, %d: %s: %w", g.Name, g.n<<i, command, err)
 				if try == 0 || e.user < found.CPU[i] {
 					found.CPU[i] = e.user
 				}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/internal/must"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -21,7 +22,8 @@ func put(content []byte, path ...string) error {
 }
 
 // layOffline is a chain of n operators as an offline model and in the style of ONNX, and the dump of one.
-func layOffline(dir string, n int, _ *rand.Rand) error {
+func layOffline(dir string, n int, _ *rand.Rand) (err error) {
+	defer must.Catch(&err)
 	graph := message(nil).text(1, "grown_1")
 	var text strings.Builder
 	text.WriteString("ir_version: 6\nproducer_name: \"GE\"\ngraph {\n")
@@ -37,16 +39,10 @@ func layOffline(dir string, n int, _ *rand.Rand) error {
 		graph = graph.nested(6, op.attr(10, "alpha", message(nil).number(3, 1)).nested(34, desc))
 	}
 	text.WriteString("  name: \"grown\"\n}\n")
-	if err := put([]byte(text.String()), dir, "ge_onnx_00000001_graph_1_Build.pbtxt"); err != nil {
-		return err
-	}
-	if err := put(om(message(nil).text(1, "grown").nested(7, graph)), dir, "model.om"); err != nil {
-		return err
-	}
+	must.Do(put([]byte(text.String()), dir, "ge_onnx_00000001_graph_1_Build.pbtxt"))
+	must.Do(put(om(message(nil).text(1, "grown").nested(7, graph)), dir, "model.om"))
 	d := dumptest.Dump{OpName: "op1", Time: largeStart, Outputs: []dumptest.Tensor{{Type: dumptest.Float16, Format: dumptest.ND, Shape: []int64{1}, Data: dumptest.Halves([]float32{1})}}}
-	if err := put(d.Bytes(), dir, "npu", fmt.Sprint("Relu.op1.1.2.", largeStart)); err != nil {
-		return err
-	}
+	must.Do(put(d.Bytes(), dir, "npu", fmt.Sprint("Relu.op1.1.2.", largeStart)))
 	return goldenOf(dir, fmt.Sprintf("op1.0.%d.npy", largeStart), 1)
 }
 

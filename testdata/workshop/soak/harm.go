@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"precision/internal/must"
 )
 
 // Harm damages what commands judge, and sees that no verdict gets better by it.
@@ -54,35 +56,26 @@ func (h *Harm) prepare(s *specimen) error {
 	return s.broken
 }
 
-func (h *Harm) layOut(s *specimen) error {
+func (h *Harm) layOut(s *specimen) (err error) {
+	defer must.Catch(&err)
 	dir := filepath.Join(h.Work, "base", strings.NewReplacer(" ", "_", "/", "_").Replace(s.name))
 	in := filepath.Join(dir, "in")
-	if err := os.MkdirAll(in, 0o700); err != nil {
-		return err
-	}
-	if err := s.lay(in); err != nil {
-		return err
-	}
+	must.Do(os.MkdirAll(in, 0o700))
+	must.Do(s.lay(in))
 	s.base = dir
 	p := h.Program
 	p.Dir = dir
 	for _, args := range s.first {
-		if _, err := p.run(0, args...); err != nil {
-			return err
-		}
+		must.Get(p.run(0, args...))
 	}
 	if found, _ := filepath.Glob(filepath.Join(in, "tables", "result_*.csv")); len(found) == 1 {
-		if err := os.Rename(found[0], filepath.Join(in, "tables", "result.csv")); err != nil {
-			return err
-		}
+		must.Do(os.Rename(found[0], filepath.Join(in, "tables", "result.csv")))
 	}
 	s.known = map[string]int{}
 	if s.form == logs {
 		return nil
 	}
-	if err := h.wholeOf(s, s.commands[0]); err != nil {
-		return err
-	}
+	must.Do(h.wholeOf(s, s.commands[0]))
 	s.faulty = s.commands[0].whole.verdict != "good"
 	return s.expect()
 }
@@ -232,7 +225,7 @@ func (h *Harm) trial(t *Trial, rng *rand.Rand, s *specimen, j *judgement, kind *
 		return false, err
 	}
 	p := &patient{s: s, j: j, dir: dir, rng: rng, h: h, left: j.left}
-	harm, err := kind.do(p)
+	harm, err := must.Of(func() *harm { return kind.do(p) })
 	if err != nil || harm == nil {
 		return false, err
 	}

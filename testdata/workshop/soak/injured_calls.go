@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"precision/internal/must"
 )
 
 // callsFile is one dump.json of a side, with its values.
@@ -21,26 +23,22 @@ type callsFile struct {
 }
 
 // recordings are the dump.json of a side.
-func (p *patient) recordings(side int) (list []*callsFile, err error) {
+func (p *patient) recordings(side int) (list []*callsFile) {
 	for _, pattern := range []string{"dump.json", "*/dump.json", "*/*/dump.json"} {
-		found, err := filepath.Glob(filepath.Join(p.dir, filepath.FromSlash(p.s.sides[side]), pattern))
-		if err != nil {
-			return nil, err
-		}
+		found := must.Get(filepath.Glob(filepath.Join(p.dir, filepath.FromSlash(p.s.sides[side]), pattern)))
 		for _, file := range found {
 			rel, _ := filepath.Rel(p.dir, file)
 			r := &callsFile{path: filepath.ToSlash(rel)}
 			r.place = strings.TrimPrefix(filepath.ToSlash(filepath.Dir(rel)), p.s.sides[side]+"/")
-			if r.text, err = p.read(r.path); err != nil {
-				return nil, err
-			}
+			r.text = p.read(r.path)
+			var err error
 			if r.top, err = parse(r.text); err != nil {
 				continue // recorded so
 			}
 			list = append(list, r)
 		}
 	}
-	return list, nil
+	return list
 }
 
 func (r *callsFile) calls() []*node {
@@ -62,33 +60,31 @@ func (p *patient) expects(side int, r *callsFile, call, place string) bool {
 	return p.s.known[sideNames[side]+" "+flat(name)] > 0 || p.s.known[sideNames[side]+" "+flat(r.place+"/"+name)] > 0
 }
 
-func cutCalls(p *patient, b bytesTo) (*harm, error) {
+func cutCalls(p *patient, b bytesTo) *harm {
 	side := p.side()
-	list, err := p.recordings(side)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	list := p.recordings(side)
+	if len(list) == 0 {
+		return nil
 	}
 	r := list[p.rng.IntN(len(list))]
 	out := b.do(r.text)
 	if len(strings.TrimSpace(string(out))) == len(strings.TrimSpace(string(r.text))) {
-		return nil, nil
+		return nil
 	}
 	d := &harm{how: damaged, what: r.path + " " + b.what, names: [][]string{{"dump.json"}}, closed: "the recording is cut"}
 	if _, err := parse(out); err == nil { // by chance it is one of fewer calls
-		return nil, nil
+		return nil
 	}
-	return d, p.write(r.path, out)
+	p.write(r.path, out)
+	return d
 }
 
 // outputKeys are those of a call's results.
 var outputKeys = []string{"output", "output_grad"}
 
-func removeOutputs(p *patient, share float64) (*harm, error) {
+func removeOutputs(p *patient, share float64) *harm {
 	side := p.side()
-	list, err := p.recordings(side)
-	if err != nil {
-		return nil, err
-	}
+	list := p.recordings(side)
 	d := &harm{how: missing, what: fmt.Sprintf("outputs removed from dump.json of the %s side", sideNames[side])}
 	all := 0
 	for _, r := range list {
@@ -108,34 +104,32 @@ func removeOutputs(p *patient, share float64) (*harm, error) {
 			}
 		}
 		if len(edits) > 0 {
-			if err := p.write(r.path, edited(r.text, edits)); err != nil {
-				return nil, err
-			}
+			p.write(r.path, edited(r.text, edits))
 		}
 	}
 	if d.tensors == 0 {
-		return nil, nil
+		return nil
 	}
 	if d.tensors*2 > all {
 		d.closed = "more than half of the outputs are missing"
 	}
 	d.what += fmt.Sprintf(": %d of %d", d.tensors, all)
-	return d, nil
+	return d
 }
 
-func removeCalls(p *patient) (*harm, error) {
+func removeCalls(p *patient) *harm {
 	side := p.side()
 	if p.j.left {
-		return nil, nil // a recording of fewer calls is one
+		return nil // a recording of fewer calls is one
 	}
-	list, err := p.recordings(side)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	list := p.recordings(side)
+	if len(list) == 0 {
+		return nil
 	}
 	r := list[p.rng.IntN(len(list))]
 	data := r.top.get("data")
 	if data == nil || len(data.inner) < 2 {
-		return nil, nil
+		return nil
 	}
 	d := &harm{how: missing}
 	n := 1 + p.rng.IntN(len(data.inner)-1)
@@ -158,7 +152,7 @@ func removeCalls(p *patient) (*harm, error) {
 		}
 	}
 	if len(d.names) == 0 {
-		return nil, nil
+		return nil
 	}
 	if d.tensors*2 > all && len(list) == 1 {
 		d.closed = "more than half of the outputs are missing"
@@ -170,7 +164,8 @@ func removeCalls(p *patient) (*harm, error) {
 		gone.from = data.inner[at-1].to
 	}
 	d.what = fmt.Sprintf("%d of %d calls removed from %s", n, len(data.inner), r.path)
-	return d, p.write(r.path, edited(r.text, []edit{gone}))
+	p.write(r.path, edited(r.text, []edit{gone}))
+	return d
 }
 
 // tensorsIn counts the tensors whose entries a value holds.
@@ -188,7 +183,7 @@ var statisticKeys = []string{"Max", "Min", "Mean", "Norm"}
 var noNumbers = []string{`"text"`, `"NaN"`, `""`, `true`, `"N/A"`, `NaN`, `null`, `0`}
 
 // statistics replaces those of one tensor, of all of a side, or of both.
-func statistics(p *patient, where string) (*harm, error) {
+func statistics(p *patient, where string) *harm {
 	by := noNumbers[p.rng.IntN(len(noNumbers))]
 	side := p.side()
 	sides := []int{side}
@@ -205,10 +200,7 @@ func statistics(p *patient, where string) (*harm, error) {
 		words []string
 	}
 	for _, side := range sides {
-		list, err := p.recordings(side)
-		if err != nil {
-			return nil, err
-		}
+		list := p.recordings(side)
 		var places []place
 		for _, r := range list {
 			for _, call := range r.calls() {
@@ -239,7 +231,7 @@ func statistics(p *patient, where string) (*harm, error) {
 			}
 		}
 		if len(places) == 0 {
-			return nil, nil
+			return nil
 		}
 		if where == "one" {
 			places = places[p.rng.IntN(len(places)):][:1]
@@ -252,9 +244,7 @@ func statistics(p *patient, where string) (*harm, error) {
 			d.tensors++
 		}
 		for r, e := range edits {
-			if err := p.write(r.path, edited(r.text, e)); err != nil {
-				return nil, err
-			}
+			p.write(r.path, edited(r.text, e))
 		}
 	}
 	if where == "both" && by == "0" {
@@ -263,15 +253,15 @@ func statistics(p *patient, where string) (*harm, error) {
 	if by == "null" { // not recorded, or not finite
 		d.how = missing
 	}
-	return d, nil
+	return d
 }
 
 // inTensor changes what a key says of one tensor of numbers.
-func inTensor(p *patient, how loss, key string, do func(value string) string) (*harm, error) {
+func inTensor(p *patient, how loss, key string, do func(value string) string) *harm {
 	side := p.side()
-	list, err := p.recordings(side)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	list := p.recordings(side)
+	if len(list) == 0 {
+		return nil
 	}
 	r := list[p.rng.IntN(len(list))]
 	var values []*node
@@ -291,17 +281,18 @@ func inTensor(p *patient, how loss, key string, do func(value string) string) (*
 		}
 	}
 	if len(values) == 0 {
-		return nil, nil
+		return nil
 	}
 	k := p.rng.IntN(len(values))
 	v := values[k]
 	was := string(r.text[v.from:v.to])
 	by := do(was)
 	if by == was {
-		return nil, nil
+		return nil
 	}
 	d := &harm{how: how, tensors: 1, names: [][]string{{of[k]}}, what: fmt.Sprintf("%s of a tensor of %s in %s: %s, not %s", key, of[k], r.path, by, was)}
-	return d, p.write(r.path, edited(r.text, []edit{{v.from, v.to, by}}))
+	p.write(r.path, edited(r.text, []edit{{v.from, v.to, by}}))
+	return d
 }
 
 // fraction tells that the largest element of a tensor is no number of bfloat16, as whole ones and 0.5 are.
@@ -355,11 +346,11 @@ func otherDigit(number string) string {
 
 // reordered writes the members of every call and tensor of the recordings of a side in another order, and those
 // of construct.json: JSON has none.
-func reordered(p *patient) (*harm, error) {
+func reordered(p *patient) *harm {
 	side := p.side()
-	list, err := p.recordings(side)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	list := p.recordings(side)
+	if len(list) == 0 {
+		return nil
 	}
 	var turned func(text []byte, n *node) string
 	turned = func(text []byte, n *node) string {
@@ -381,29 +372,25 @@ func reordered(p *patient) (*harm, error) {
 		for _, c := range r.calls() {
 			edits = append(edits, edit{c.from, c.to, turned(r.text, c)})
 		}
-		if err := p.write(r.path, edited(r.text, edits)); err != nil {
-			return nil, err
-		}
+		p.write(r.path, edited(r.text, edits))
 		at := path.Join(path.Dir(r.path), "construct.json")
-		text, err := p.read(at)
-		if err != nil {
+		text, ok := p.sought(at)
+		if !ok {
 			continue // there may be none
 		}
 		if top, err := parse(text); err == nil {
-			if err := p.write(at, []byte(turned(text, top))); err != nil {
-				return nil, err
-			}
+			p.write(at, []byte(turned(text, top)))
 		}
 	}
-	return &harm{how: nothing, what: "members of the recordings of the " + sideNames[side] + " side in another order"}, nil
+	return &harm{how: nothing, what: "members of the recordings of the " + sideNames[side] + " side in another order"}
 }
 
 // crossed exchanges what a key says of two tensors of one recording, such as their files.
-func crossed(p *patient, how loss, key string) (*harm, error) {
+func crossed(p *patient, how loss, key string) *harm {
 	side := p.side()
-	list, err := p.recordings(side)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	list := p.recordings(side)
+	if len(list) == 0 {
+		return nil
 	}
 	r := list[p.rng.IntN(len(list))]
 	var values []*node
@@ -424,7 +411,7 @@ func crossed(p *patient, how loss, key string) (*harm, error) {
 	}
 	for range 20 {
 		if len(values) < 2 {
-			return nil, nil
+			return nil
 		}
 		i, j := p.rng.IntN(len(values)), p.rng.IntN(len(values))
 		a, b := string(r.text[values[i].from:values[i].to]), string(r.text[values[j].from:values[j].to])
@@ -435,11 +422,12 @@ func crossed(p *patient, how loss, key string) (*harm, error) {
 			var content [2][]byte
 			for k, name := range []string{a, b} {
 				file, err := strconv.Unquote(name)
-				if err == nil {
-					content[k], err = p.read(path.Join(path.Dir(r.path), "dump_tensor_data", file))
+				ok := err == nil
+				if ok {
+					content[k], ok = p.sought(path.Join(path.Dir(r.path), "dump_tensor_data", file))
 				}
-				if err != nil {
-					return nil, nil // recorded without it
+				if !ok {
+					return nil // recorded without it
 				}
 			}
 			if bytes.Equal(content[0], content[1]) || sums(content[0]) != "" && sums(content[0]) == sums(content[1]) {
@@ -447,20 +435,21 @@ func crossed(p *patient, how loss, key string) (*harm, error) {
 			}
 		}
 		d := &harm{how: how, names: [][]string{{of[i], of[j]}}, what: fmt.Sprintf("%s of %s and %s in %s exchanged", key, of[i], of[j], r.path)}
-		return d, p.write(r.path, edited(r.text, []edit{{values[i].from, values[i].to, b}, {values[j].from, values[j].to, a}}))
+		p.write(r.path, edited(r.text, []edit{{values[i].from, values[i].to, b}, {values[j].from, values[j].to, a}}))
+		return d
 	}
-	return nil, nil
+	return nil
 }
 
 // repeated writes a call again behind another one, under its own name or the next number.
-func repeated(p *patient) (*harm, error) {
+func repeated(p *patient) *harm {
 	side := p.side()
 	if p.j.left {
-		return nil, nil // a recording of more calls is one
+		return nil // a recording of more calls is one
 	}
-	list, err := p.recordings(side)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	list := p.recordings(side)
+	if len(list) == 0 {
+		return nil
 	}
 	r := list[p.rng.IntN(len(list))]
 	of := r.calls()
@@ -468,7 +457,7 @@ func repeated(p *patient) (*harm, error) {
 		return !p.expects(side, r, c.key, "") || tensorsIn(c, r.text) == 0
 	})
 	if len(calls) == 0 {
-		return nil, nil
+		return nil
 	}
 	c, behind := calls[p.rng.IntN(len(calls))], of[p.rng.IntN(len(of))]
 	name := c.key
@@ -484,52 +473,55 @@ func repeated(p *patient) (*harm, error) {
 	if name != c.key {
 		d.how = changed
 	}
-	return d, p.write(r.path, edited(r.text, []edit{{behind.to, behind.to, ", " + strconv.Quote(name) + ": " + string(r.text[c.from:c.to])}}))
+	p.write(r.path, edited(r.text, []edit{{behind.to, behind.to, ", " + strconv.Quote(name) + ": " + string(r.text[c.from:c.to])}}))
+	return d
 }
 
 // besides cuts construct.json or stack.json.
-func besides(p *patient) (*harm, error) {
+func besides(p *patient) *harm {
 	side := p.side()
-	list, err := p.recordings(side)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	list := p.recordings(side)
+	if len(list) == 0 {
+		return nil
 	}
 	files := []string{"construct.json", "stack.json"}
 	if p.j.left {
 		files = files[:1] // check does not read the other
 	}
 	at := path.Join(path.Dir(list[p.rng.IntN(len(list))].path), files[p.rng.IntN(len(files))])
-	text, err := p.read(at)
-	if err != nil {
-		return nil, nil // there may be none
+	text, ok := p.sought(at)
+	if !ok {
+		return nil // there may be none
 	}
 	b := []bytesTo{cutBytes(p), lostBlock(p)}[p.rng.IntN(2)]
 	out := b.do(text)
 	if _, err := parse(out); err == nil {
-		return nil, nil // of fewer calls
+		return nil // of fewer calls
 	}
-	return &harm{how: damaged, what: at + " " + b.what, names: [][]string{{path.Base(at)}}}, p.write(at, out)
+	p.write(at, out)
+	return &harm{how: damaged, what: at + " " + b.what, names: [][]string{{path.Base(at)}}}
 }
 
 // otherLetter writes a letter of the name of a call as another alphabet has it.
-func otherLetter(p *patient) (*harm, error) {
+func otherLetter(p *patient) *harm {
 	side := p.side()
-	list, err := p.recordings(side)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	list := p.recordings(side)
+	if len(list) == 0 {
+		return nil
 	}
 	r := list[p.rng.IntN(len(list))]
 	calls := slices.DeleteFunc(slices.Clone(r.calls()), func(c *node) bool {
 		return !p.expects(side, r, c.key, "") || !strings.ContainsAny(c.key, "aeo") || tensorsIn(c, r.text) == 0
 	})
 	if len(calls) == 0 {
-		return nil, nil
+		return nil
 	}
 	c := calls[p.rng.IntN(len(calls))]
 	at := strings.IndexAny(c.key, "aeo")
 	name := c.key[:at] + map[byte]string{'a': "а", 'e': "е", 'o': "о"}[c.key[at]] + c.key[at+1:]
 	d := &harm{how: told, tensors: 1, names: [][]string{{c.key, name}}, what: fmt.Sprintf("%s in %s is %q", c.key, r.path, name)}
-	return d, p.write(r.path, edited(r.text, []edit{{c.keyFrom, c.keyFrom + len(c.key) + 2, strconv.Quote(name)}}))
+	p.write(r.path, edited(r.text, []edit{{c.keyFrom, c.keyFrom + len(c.key) + 2, strconv.Quote(name)}}))
+	return d
 }
 
 func floating(dtype string) bool { return strings.Contains(strings.ToLower(dtype), "float") }
@@ -537,15 +529,12 @@ func floating(dtype string) bool { return strings.Contains(strings.ToLower(dtype
 func zero(text string) bool { return strings.Trim(text, "0.-") == "" || text == "null" }
 
 // checksums makes those of tensors nothing.
-func checksums(p *patient, sides int) (*harm, error) {
+func checksums(p *patient, sides int) *harm {
 	by := []string{`""`, `"N/A"`, `null`}[p.rng.IntN(3)]
 	first := p.side()
 	d := &harm{how: damaged, what: fmt.Sprintf("checksums of %d sides to %s", sides, by)}
 	for k := range sides {
-		list, err := p.recordings((first + k) % 2)
-		if err != nil {
-			return nil, err
-		}
+		list := p.recordings((first + k) % 2)
 		for _, r := range list {
 			var edits []edit
 			for _, call := range r.calls() {
@@ -568,13 +557,11 @@ func checksums(p *patient, sides int) (*harm, error) {
 			if len(edits) == 0 {
 				continue
 			}
-			if err := p.write(r.path, edited(r.text, edits)); err != nil {
-				return nil, err
-			}
+			p.write(r.path, edited(r.text, edits))
 		}
 	}
 	if d.tensors == 0 {
-		return nil, nil
+		return nil
 	}
-	return d, nil
+	return d
 }

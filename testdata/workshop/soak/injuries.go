@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"precision/graph/read"
+	"precision/internal/must"
 )
 
 // injury is a kind of damage.
@@ -26,7 +27,7 @@ type injury struct {
 	name  string
 	forms []form
 	// do damages a copy; nil if there is nothing that it could damage.
-	do func(p *patient) (*harm, error)
+	do func(p *patient) *harm
 	// unfit tells of what it has nothing to do with.
 	unfit func(s *specimen, j *judgement) bool
 }
@@ -41,131 +42,128 @@ func graphless(s *specimen, j *judgement) bool { return s.graph == "" }
 
 // injuries are all kinds of damage.
 var injuries = []injury{
-	{name: "a file cut", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 1, 0, cutBytes(p)) }},
-	{name: "a tenth of the files cut", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 0, 0.1, cutBytes(p)) }},
-	{name: "half of the files cut", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 0, 0.5, cutBytes(p)) }},
-	{name: "all files of a side cut", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 0, 1, cutBytes(p)) }},
-	{name: "a file empty", forms: onFiles, do: func(p *patient) (*harm, error) {
+	{name: "a file cut", forms: onFiles, do: func(p *patient) *harm { return p.each(damaged, 1, 0, cutBytes(p)) }},
+	{name: "a tenth of the files cut", forms: onFiles, do: func(p *patient) *harm { return p.each(damaged, 0, 0.1, cutBytes(p)) }},
+	{name: "half of the files cut", forms: onFiles, do: func(p *patient) *harm { return p.each(damaged, 0, 0.5, cutBytes(p)) }},
+	{name: "all files of a side cut", forms: onFiles, do: func(p *patient) *harm { return p.each(damaged, 0, 1, cutBytes(p)) }},
+	{name: "a file empty", forms: onFiles, do: func(p *patient) *harm {
 		return p.each(damaged, 1, 0, bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
 	}},
-	{name: "all files of a side empty", forms: onFiles, do: func(p *patient) (*harm, error) {
+	{name: "all files of a side empty", forms: onFiles, do: func(p *patient) *harm {
 		return p.each(damaged, 0, 1, bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
 	}},
-	{name: "bytes of a file swapped", forms: onFiles, do: func(p *patient) (*harm, error) { return p.each(damaged, 1, 0, bytesTo{"bytes swapped", swab}) }},
-	{name: "bytes of values swapped", forms: onFiles, do: func(p *patient) (*harm, error) {
+	{name: "bytes of a file swapped", forms: onFiles, do: func(p *patient) *harm { return p.each(damaged, 1, 0, bytesTo{"bytes swapped", swab}) }},
+	{name: "bytes of values swapped", forms: onFiles, do: func(p *patient) *harm {
 		return p.each(changed, 1, 0, bytesTo{"values swapped", payload(func(v []byte) { copy(v, swab(v)) })})
 	}},
-	{name: "values of a file zero", forms: onFiles, do: func(p *patient) (*harm, error) {
+	{name: "values of a file zero", forms: onFiles, do: func(p *patient) *harm {
 		return p.each(changed, 1, 0, bytesTo{"values zero", payload(func(v []byte) { clear(v) })})
 	}},
-	{name: "a hole in the values of a file", forms: onFiles, do: func(p *patient) (*harm, error) {
+	{name: "a hole in the values of a file", forms: onFiles, do: func(p *patient) *harm {
 		return p.each(changed, 1, 0, bytesTo{"middle third zero", payload(func(v []byte) { clear(v[len(v)/3/8*8 : len(v)*2/3/8*8]) })})
 	}},
-	{name: "all values of both sides zero", forms: []form{dumps, jobs}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.both("zero", 0) }},
-	{name: "all values of both sides NaN", forms: []form{dumps, jobs}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.both("NaN", 0xff) }},
+	{name: "all values of both sides zero", forms: []form{dumps, jobs}, unfit: onlyLeft, do: func(p *patient) *harm { return p.both("zero", 0) }},
+	{name: "all values of both sides NaN", forms: []form{dumps, jobs}, unfit: onlyLeft, do: func(p *patient) *harm { return p.both("NaN", 0xff) }},
 	{name: "two files exchanged", forms: onFiles, do: exchange},
-	{name: "a dump deleted", forms: onFiles, do: func(p *patient) (*harm, error) { return p.delete(0, 1, 0) }},
-	{name: "a tenth of the dumps deleted", forms: onFiles, do: func(p *patient) (*harm, error) { return p.delete(0, 0, 0.1) }},
-	{name: "three quarters of the dumps deleted", forms: onFiles, do: func(p *patient) (*harm, error) { return p.delete(0, 0, 0.75) }},
-	{name: "all dumps deleted", forms: onFiles, do: func(p *patient) (*harm, error) { return p.delete(0, 0, 1) }},
-	{name: "a golden file deleted", forms: onFiles, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.delete(1, 1, 0) }},
-	{name: "three quarters of the golden files deleted", forms: onFiles, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return p.delete(1, 0, 0.75) }},
-	{name: "outputs of the network cut", forms: []form{dumps, jobs, baseline}, do: func(p *patient) (*harm, error) { return outputsOf(p, damaged) }},
-	{name: "outputs of the network deleted", forms: []form{dumps, jobs, baseline}, do: func(p *patient) (*harm, error) { return outputsOf(p, missing) }},
-	{name: "a process deleted", forms: []form{calls, jobs}, do: func(p *patient) (*harm, error) { return processes(p, func(process) string { return "process" }) }},
-	{name: "a rank deleted", forms: []form{calls, jobs}, do: func(p *patient) (*harm, error) { return processes(p, func(x process) string { return x.rank }) }},
-	{name: "a step deleted", forms: []form{calls, jobs}, do: func(p *patient) (*harm, error) { return processes(p, func(x process) string { return x.step }) }},
+	{name: "a dump deleted", forms: onFiles, do: func(p *patient) *harm { return p.delete(0, 1, 0) }},
+	{name: "a tenth of the dumps deleted", forms: onFiles, do: func(p *patient) *harm { return p.delete(0, 0, 0.1) }},
+	{name: "three quarters of the dumps deleted", forms: onFiles, do: func(p *patient) *harm { return p.delete(0, 0, 0.75) }},
+	{name: "all dumps deleted", forms: onFiles, do: func(p *patient) *harm { return p.delete(0, 0, 1) }},
+	{name: "a golden file deleted", forms: onFiles, unfit: onlyLeft, do: func(p *patient) *harm { return p.delete(1, 1, 0) }},
+	{name: "three quarters of the golden files deleted", forms: onFiles, unfit: onlyLeft, do: func(p *patient) *harm { return p.delete(1, 0, 0.75) }},
+	{name: "outputs of the network cut", forms: []form{dumps, jobs, baseline}, do: func(p *patient) *harm { return outputsOf(p, damaged) }},
+	{name: "outputs of the network deleted", forms: []form{dumps, jobs, baseline}, do: func(p *patient) *harm { return outputsOf(p, missing) }},
+	{name: "a process deleted", forms: []form{calls, jobs}, do: func(p *patient) *harm { return processes(p, func(process) string { return "process" }) }},
+	{name: "a rank deleted", forms: []form{calls, jobs}, do: func(p *patient) *harm { return processes(p, func(x process) string { return x.rank }) }},
+	{name: "a step deleted", forms: []form{calls, jobs}, do: func(p *patient) *harm { return processes(p, func(x process) string { return x.step }) }},
 	{name: "two ranks exchanged", forms: []form{calls, jobs}, unfit: onlyLeft, do: exchangeRanks},
 	{name: "a rank's recording twice", forms: []form{calls, jobs}, unfit: onlyLeft, do: repeatRank},
 	{name: "a file of another process", forms: []form{calls, jobs}, unfit: onlyLeft, do: ofAnother},
-	{name: "dump.json cut", forms: []form{calls}, do: func(p *patient) (*harm, error) { return cutCalls(p, cutBytes(p)) }},
-	{name: "a block of dump.json lost", forms: []form{calls}, do: func(p *patient) (*harm, error) { return cutCalls(p, lostBlock(p)) }},
+	{name: "dump.json cut", forms: []form{calls}, do: func(p *patient) *harm { return cutCalls(p, cutBytes(p)) }},
+	{name: "a block of dump.json lost", forms: []form{calls}, do: func(p *patient) *harm { return cutCalls(p, lostBlock(p)) }},
 	{name: "construct.json or stack.json cut", forms: []form{calls}, do: besides},
 	{name: "members of dump.json in another order", forms: []form{calls}, do: reordered},
 	{name: "a call twice", forms: []form{calls}, unfit: onlyLeft, do: repeated},
-	{name: "files in dump.json exchanged", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return crossed(p, changed, "data_name") }},
-	{name: "shapes in dump.json exchanged", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return crossed(p, changed, "shape") }},
-	{name: "all outputs of dump.json removed", forms: []form{calls}, do: func(p *patient) (*harm, error) { return removeOutputs(p, 1) }},
-	{name: "some outputs of dump.json removed", forms: []form{calls}, do: func(p *patient) (*harm, error) { return removeOutputs(p, 0.3) }},
+	{name: "files in dump.json exchanged", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm { return crossed(p, changed, "data_name") }},
+	{name: "shapes in dump.json exchanged", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm { return crossed(p, changed, "shape") }},
+	{name: "all outputs of dump.json removed", forms: []form{calls}, do: func(p *patient) *harm { return removeOutputs(p, 1) }},
+	{name: "some outputs of dump.json removed", forms: []form{calls}, do: func(p *patient) *harm { return removeOutputs(p, 0.3) }},
 	{name: "calls of dump.json removed", forms: []form{calls}, do: removeCalls},
-	{name: "statistics of a tensor", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return statistics(p, "one") }},
-	{name: "statistics of a side", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return statistics(p, "side") }},
-	{name: "statistics of both sides", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return statistics(p, "both") }},
-	{name: "a statistic twice", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+	{name: "statistics of a tensor", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm { return statistics(p, "one") }},
+	{name: "statistics of a side", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm { return statistics(p, "side") }},
+	{name: "statistics of both sides", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm { return statistics(p, "both") }},
+	{name: "a statistic twice", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm {
 		return inTensor(p, damaged, "Max", func(number string) string { return "-77.5, \"Max\": " + number })
 	}},
-	{name: "digits of a statistic lost", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+	{name: "digits of a statistic lost", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm {
 		return inTensor(p, changed, extremes[p.rng.IntN(2)], lostDigits)
 	}},
-	{name: "sign or exponent of a statistic lost", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+	{name: "sign or exponent of a statistic lost", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm {
 		return inTensor(p, changed, extremes[p.rng.IntN(2)], lostSign)
 	}},
-	{name: "a digit of a statistic", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+	{name: "a digit of a statistic", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm {
 		return inTensor(p, changed, extremes[p.rng.IntN(2)], otherDigit)
 	}},
-	{name: "the type of a tensor", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+	{name: "the type of a tensor", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm {
 		by := []string{`"torch.float99"`, `"torch.int8"`, `"torch.bool"`}[p.rng.IntN(3)]
 		return inTensor(p, damaged, "dtype", func(string) string { return by })
 	}},
-	{name: "another type of floating point", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) {
+	{name: "another type of floating point", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm {
 		by := []string{"torch.bfloat16", "torch.float16", "torch.float64"}[p.rng.IntN(3)]
-		d, err := inTensor(p, changed, "dtype", func(string) string { return strconv.Quote(by) })
+		d := inTensor(p, changed, "dtype", func(string) string { return strconv.Quote(by) })
 		if d != nil {
 			d.names[0] = append(d.names[0], by) // that types differ is told of the first
 			if by == "torch.float64" {
 				d.how = told // every number is one of that type
 			}
 		}
-		return d, err
+		return d
 	}},
 	{name: "a letter of a call", forms: []form{calls}, unfit: func(s *specimen, j *judgement) bool {
 		return j.left || j.name == "compare -all" // whose tables name calls that were paired by their order
 	}, do: otherLetter},
-	{name: "checksums of a side", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return checksums(p, 1) }},
-	{name: "checksums of both sides", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) (*harm, error) { return checksums(p, 2) }},
-	{name: "the graph cut", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) (*harm, error) { return p.one(p.s.graph, cutBytes(p)) }},
-	{name: "the graph empty", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) (*harm, error) {
+	{name: "checksums of a side", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm { return checksums(p, 1) }},
+	{name: "checksums of both sides", forms: []form{calls}, unfit: onlyLeft, do: func(p *patient) *harm { return checksums(p, 2) }},
+	{name: "the graph cut", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) *harm { return p.one(p.s.graph, cutBytes(p)) }},
+	{name: "the graph empty", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) *harm {
 		return p.one(p.s.graph, bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
 	}},
-	{name: "a block of the graph lost", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) (*harm, error) {
-		d, err := p.one(p.s.graph, lostBlock(p))
-		if d == nil || err != nil {
-			return d, err
+	{name: "a block of the graph lost", forms: []form{dumps, jobs}, unfit: graphless, do: func(p *patient) *harm {
+		d := p.one(p.s.graph, lostBlock(p))
+		if d == nil {
+			return d
 		}
-		t, err := p.read(p.s.graph)
-		if err != nil {
-			return nil, err
-		}
+		t := p.read(p.s.graph)
 		if _, err := read.Read(context.Background(), bytes.NewReader(t), p.s.graph); err == nil {
-			return nil, nil // it can be read: a digit of an attribute is gone, say, which nothing shows
+			return nil // it can be read: a digit of an attribute is gone, say, which nothing shows
 		}
-		return d, nil
+		return d
 	}},
 	{name: "an operator of the graph lost", forms: []form{dumps, jobs}, unfit: graphless, do: operatorLost},
 	{name: "the graph of another network", forms: []form{dumps, jobs}, unfit: graphless, do: otherGraph},
 	{name: "the table cut", forms: []form{saved}, do: cutTable},
-	{name: "the table empty", forms: []form{saved}, do: func(p *patient) (*harm, error) {
+	{name: "the table empty", forms: []form{saved}, do: func(p *patient) *harm {
 		return p.one(p.table(), bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
 	}},
-	{name: "a block of the table lost", forms: []form{saved}, do: func(p *patient) (*harm, error) { return tableLost(p, p.table()) }},
-	{name: "the baseline cut", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return p.one(p.s.saved, cutBytes(p)) }},
-	{name: "a block of the baseline lost", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return tableLost(p, p.s.saved) }},
+	{name: "a block of the table lost", forms: []form{saved}, do: func(p *patient) *harm { return tableLost(p, p.table()) }},
+	{name: "the baseline cut", forms: []form{baseline}, do: func(p *patient) *harm { return p.one(p.s.saved, cutBytes(p)) }},
+	{name: "a block of the baseline lost", forms: []form{baseline}, do: func(p *patient) *harm { return tableLost(p, p.s.saved) }},
 	{name: "the baseline of another network", forms: []form{baseline}, do: otherBaseline},
-	{name: "a baseline that compared nothing", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return damagedBaseline(p, "all") }},
-	{name: "a baseline without what is bad", forms: []form{baseline}, do: func(p *patient) (*harm, error) { return damagedBaseline(p, "bad") }},
-	{name: "a log cut", forms: []form{logs}, do: func(p *patient) (*harm, error) { return p.logged(cutBytes(p)) }},
-	{name: "a log empty", forms: []form{logs}, do: func(p *patient) (*harm, error) {
+	{name: "a baseline that compared nothing", forms: []form{baseline}, do: func(p *patient) *harm { return damagedBaseline(p, "all") }},
+	{name: "a baseline without what is bad", forms: []form{baseline}, do: func(p *patient) *harm { return damagedBaseline(p, "bad") }},
+	{name: "a log cut", forms: []form{logs}, do: func(p *patient) *harm { return p.logged(cutBytes(p)) }},
+	{name: "a log empty", forms: []form{logs}, do: func(p *patient) *harm {
 		return p.logged(bytesTo{"emptied", func([]byte) []byte { return []byte{} }})
 	}},
-	{name: "the second half of a log lost", forms: []form{logs}, do: func(p *patient) (*harm, error) {
+	{name: "the second half of a log lost", forms: []form{logs}, do: func(p *patient) *harm {
 		return p.logged(bytesTo{"second half of the lines lost", func(t []byte) []byte {
 			lines := bytes.SplitAfter(t, []byte("\n"))
 			return bytes.Join(lines[:len(lines)/2], nil)
 		}})
 	}},
-	{name: "a value of a log", forms: []form{logs}, do: func(p *patient) (*harm, error) { return p.logged(pointLost(p)) }},
+	{name: "a value of a log", forms: []form{logs}, do: func(p *patient) *harm { return p.logged(pointLost(p)) }},
 	{name: "files in another order", forms: []form{dumps, calls, jobs, saved, baseline}, do: rewritten},
-	{name: "the second half of a log multiplied", forms: []form{logs}, do: func(p *patient) (*harm, error) {
+	{name: "the second half of a log multiplied", forms: []form{logs}, do: func(p *patient) *harm {
 		return p.logged(bytesTo{"second half multiplied", func(t []byte) []byte {
 			half := len(t) / 2
 			return append(slices.Clone(t[:half]), bytes.ReplaceAll(t[half:], []byte("loss "), []byte("loss 7"))...)
@@ -189,7 +187,7 @@ func cutBytes(p *patient) bytesTo {
 }
 
 // tableLost takes a piece out of a saved table. What a table says beside its rows is for people: nothing is judged by it.
-func tableLost(p *patient, path string) (*harm, error) {
+func tableLost(p *patient, path string) *harm {
 	rows := func(t []byte) string {
 		top, err := parse(t)
 		if err != nil || top.get("table") == nil {
@@ -198,20 +196,14 @@ func tableLost(p *patient, path string) (*harm, error) {
 		n := top.get("table")
 		return string(t[n.from:n.to])
 	}
-	was, err := p.read(path)
-	if err != nil {
-		return nil, err
-	}
+	was := p.read(path)
 	b := lostBlock(p)
 	if now := rows(b.do(was)); now != "" && now == rows(was) {
-		return nil, nil
+		return nil
 	}
-	d, err := p.one(path, b)
+	d := p.one(path, b)
 	if d != nil && p.j.csv { // that whole lines and digits of numbers are missing no csv shows
-		now, err := p.read(path)
-		if err != nil {
-			return nil, err
-		}
+		now := p.read(path)
 		rows := map[string]int{}
 		for line := range bytes.Lines(was) {
 			rows[rowIndex(line)]++
@@ -228,7 +220,7 @@ func tableLost(p *patient, path string) (*harm, error) {
 			d.closed = ""
 		}
 	}
-	return d, err
+	return d
 }
 
 func rowIndex(line []byte) string {
@@ -276,49 +268,42 @@ func pointLost(p *patient) bytesTo {
 }
 
 // rewritten writes all files again, in another order and at other times.
-func rewritten(p *patient) (*harm, error) {
+func rewritten(p *patient) *harm {
 	var list []string
-	err := filepath.WalkDir(filepath.Join(p.dir, "in"), func(path string, e fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir(filepath.Join(p.dir, "in"), func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
 			path, err = filepath.Rel(p.dir, path)
 			list = append(list, path)
 		}
 		return err
-	})
+	}))
 	p.rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	for _, path := range list {
-		var t []byte
-		if t, err = p.read(path); err == nil {
-			err = p.write(path, t)
-		}
+		p.write(path, p.read(path))
 		at := time.Unix(1e9+p.rng.Int64N(1e9), 0)
-		if err == nil {
-			err = os.Chtimes(filepath.Join(p.dir, path), at, at)
-		}
-		if err != nil {
-			return nil, err
-		}
+		must.Do(os.Chtimes(filepath.Join(p.dir, path), at, at))
 	}
-	return &harm{how: nothing, what: fmt.Sprintf("%d files written in another order", len(list))}, err
+	return &harm{how: nothing, what: fmt.Sprintf("%d files written in another order", len(list))}
 }
 
 // operatorLost takes an operator out of a graph in text.
-func operatorLost(p *patient) (*harm, error) {
-	t, err := p.read(p.s.graph)
-	if err != nil || filepath.Ext(p.s.graph) != ".txt" {
-		return nil, err
+func operatorLost(p *patient) *harm {
+	t := p.read(p.s.graph)
+	if filepath.Ext(p.s.graph) != ".txt" {
+		return nil
 	}
 	blocks := operatorBlock.FindAllSubmatchIndex(t, -1)
 	if len(blocks) < 2 {
-		return nil, nil
+		return nil
 	}
 	b := blocks[p.rng.IntN(len(blocks))]
 	name := string(t[b[2]:b[3]])
 	if bytes.Contains(t[b[0]:b[1]], []byte("type: \"NetOutput\"")) {
-		return nil, nil // what it takes leaves the network all the same
+		return nil // what it takes leaves the network all the same
 	}
 	d := &harm{how: misfit, what: "the graph without " + name, names: [][]string{{name, filepath.Base(p.s.graph)}}}
-	return d, p.write(p.s.graph, slices.Concat(t[:b[0]], t[b[1]:]))
+	p.write(p.s.graph, slices.Concat(t[:b[0]], t[b[1]:]))
+	return d
 }
 
 var operatorBlock = regexp.MustCompile(`(?m)^  op \{\n    name: "([^"]*)"\n(?:    .*\n)*  \}\n`)
@@ -354,32 +339,27 @@ func payload(do func([]byte)) func([]byte) []byte {
 }
 
 // each damages n files of a side, or a share of them.
-func (p *patient) each(how loss, n int, share float64, b bytesTo) (*harm, error) {
+func (p *patient) each(how loss, n int, share float64, b bytesTo) *harm {
 	side := p.side()
 	if n == 0 {
 		n = max(2, int(share*float64(len(p.files(side)))))
 	}
 	var hit []*file
 	for _, f := range p.some(side, n) {
-		t, err := p.read(f.path)
-		if err != nil {
-			return nil, err
-		}
+		t := p.read(f.path)
 		if out := b.do(t); !bytes.Equal(out, t) {
-			if err := p.write(f.path, out); err != nil {
-				return nil, err
-			}
+			p.write(f.path, out)
 			hit = append(hit, f)
 		}
 	}
 	if len(hit) == 0 {
-		return nil, nil
+		return nil
 	}
-	return harmed(how, hit, "%d files of the %s side: %s", len(hit), sideNames[side], b.what), nil
+	return harmed(how, hit, "%d files of the %s side: %s", len(hit), sideNames[side], b.what)
 }
 
 // both fills the values of all files of both sides, also of those that no table names, as slices.
-func (p *patient) both(what string, by byte) (*harm, error) {
+func (p *patient) both(what string, by byte) *harm {
 	d := &harm{how: damaged, what: "all values of both sides are " + what, closed: "nothing is left that could differ"}
 	fill := payload(func(v []byte) {
 		for i := range v {
@@ -387,58 +367,42 @@ func (p *patient) both(what string, by byte) (*harm, error) {
 		}
 	})
 	for side := range 2 {
-		err := filepath.WalkDir(filepath.Join(p.dir, filepath.FromSlash(p.s.sides[side])), func(path string, e fs.DirEntry, err error) error {
+		must.Do(filepath.WalkDir(filepath.Join(p.dir, filepath.FromSlash(p.s.sides[side])), func(path string, e fs.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() {
 				return err
 			}
-			rel, err := filepath.Rel(p.dir, path)
-			if err != nil {
-				return err
-			}
-			t, err := p.read(rel)
-			if err != nil {
-				return err
-			}
+			rel := must.Get(filepath.Rel(p.dir, path))
+			t := p.read(rel)
 			if out := fill(t); !bytes.Equal(out, t) {
 				d.tensors++
-				return p.write(rel, out)
+				p.write(rel, out)
 			}
 			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+		}))
 	}
 	if d.tensors == 0 {
-		return nil, nil
+		return nil
 	}
-	return d, nil
+	return d
 }
 
 // exchange gives two files each other's content.
-func exchange(p *patient) (*harm, error) {
+func exchange(p *patient) *harm {
 	side := p.side()
 	two := p.some(side, 2)
 	if two == nil || filepath.Ext(two[0].path) != filepath.Ext(two[1].path) && two[0].array {
-		return nil, nil
+		return nil
 	}
-	a, err := p.read(two[0].path)
-	if err != nil {
-		return nil, err
+	a := p.read(two[0].path)
+	b := p.read(two[1].path)
+	if bytes.Equal(a, b) || two[0].array && (bytes.Equal(a[min(128, len(a)):], b[min(128, len(b)):]) || sums(a) != "" && sums(a) == sums(b)) {
+		return nil
 	}
-	b, err := p.read(two[1].path)
-	if err != nil || bytes.Equal(a, b) || two[0].array && (bytes.Equal(a[min(128, len(a)):], b[min(128, len(b)):]) || sums(a) != "" && sums(a) == sums(b)) {
-		return nil, err
-	}
-	if err := p.write(two[0].path, b); err != nil {
-		return nil, err
-	}
-	if err := p.write(two[1].path, a); err != nil {
-		return nil, err
-	}
+	p.write(two[0].path, b)
+	p.write(two[1].path, a)
 	d := harmed(changed, two, "%s and %s exchanged", two[0].path, two[1].path)
 	d.names = [][]string{slices.Concat(two[0].words, two[1].words)} // one of them tells
-	return d, nil
+	return d
 }
 
 // sums are the checksums of what is in a zip file, whose entries stand below its own name; "" of others.
@@ -453,55 +417,49 @@ func sums(content []byte) (text string) {
 	return text
 }
 
-func (p *patient) delete(side, n int, share float64) (*harm, error) {
+func (p *patient) delete(side, n int, share float64) *harm {
 	all := slices.DeleteFunc(p.files(side), func(f *file) bool { return f.given })
 	if n == 0 {
 		n = max(2, int(share*float64(len(all))))
 	}
 	list := p.pick(all, n)
 	for _, f := range list {
-		if err := p.remove(f.path); err != nil {
-			return nil, err
-		}
+		p.remove(f.path)
 	}
 	if len(list) == 0 {
-		return nil, nil
+		return nil
 	}
-	return harmed(missing, list, "%d files of the %s side deleted", n, sideNames[side]), nil
+	return harmed(missing, list, "%d files of the %s side deleted", n, sideNames[side])
 }
 
 // outputsOf damages or deletes the outputs of the network on one side.
-func outputsOf(p *patient, how loss) (*harm, error) {
+func outputsOf(p *patient, how loss) *harm {
 	side := p.side()
 	list := slices.DeleteFunc(p.files(side), func(f *file) bool { return !f.output })
 	if len(list) == 0 {
-		return nil, nil
+		return nil
 	}
 	b := cutBytes(p)
 	for _, f := range list {
-		t, err := p.read(f.path)
-		if err == nil && how == damaged {
-			err = p.write(f.path, b.do(t))
-		} else if err == nil {
-			err = p.remove(f.path)
-		}
-		if err != nil {
-			return nil, err
+		if t := p.read(f.path); how == damaged {
+			p.write(f.path, b.do(t))
+		} else {
+			p.remove(f.path)
 		}
 	}
 	if how == missing {
 		b.what = "deleted"
 	}
-	return harmed(how, list, "%d outputs of the network, %s side: %s", len(list), sideNames[side], b.what), nil
+	return harmed(how, list, "%d outputs of the network, %s side: %s", len(list), sideNames[side], b.what)
 }
 
 // processes deletes those of one side that a key has in common. Two of a side are left, for
 // one of the golden side would be the partner of all.
-func processes(p *patient, key func(process) string) (*harm, error) {
+func processes(p *patient, key func(process) string) *harm {
 	side := p.side()
 	all := p.processes(side)
 	if len(all) < 2 {
-		return nil, nil
+		return nil
 	}
 	one := all[p.rng.IntN(len(all))]
 	var gone []process
@@ -523,19 +481,17 @@ func processes(p *patient, key func(process) string) (*harm, error) {
 		}
 	}
 	if len(gone) == len(all) || side == 1 && len(ranks) < 2 {
-		return nil, nil
+		return nil
 	}
 	if p.j.left && (!ranks[one.rank] || !steps[one.step]) {
-		return nil, nil // nothing tells the command that there was more
+		return nil // nothing tells the command that there was more
 	}
 	d := &harm{how: missing, partner: !p.j.left, what: fmt.Sprintf("%d processes of the %s side deleted: %s", len(gone), sideNames[side], one.path)}
 	for _, x := range gone {
-		if err := p.remove(x.path); err != nil {
-			return nil, err
-		}
+		p.remove(x.path)
 		d.names = append(d.names, append(x.words(), x.step, "step "+strings.TrimPrefix(x.step, "step")))
 	}
-	return d, nil
+	return d
 }
 
 // words are what a process is called.
@@ -544,11 +500,11 @@ func (x process) words() []string {
 }
 
 // exchangeRanks gives two ranks of a step each other's recording.
-func exchangeRanks(p *patient) (*harm, error) {
+func exchangeRanks(p *patient) *harm {
 	side := p.side()
 	all := p.processes(side)
 	if len(all) < 2 {
-		return nil, nil
+		return nil
 	}
 	a := all[p.rng.IntN(len(all))]
 	for _, b := range all {
@@ -556,42 +512,39 @@ func exchangeRanks(p *patient) (*harm, error) {
 			continue
 		}
 		if equalTrees(filepath.Join(p.dir, a.path), filepath.Join(p.dir, b.path)) {
-			return nil, nil
+			return nil
 		}
 		other := filepath.Join(p.dir, "other")
 		for _, move := range [][2]string{{filepath.Join(p.dir, a.path), other}, {filepath.Join(p.dir, b.path), filepath.Join(p.dir, a.path)}, {other, filepath.Join(p.dir, b.path)}} {
-			if err := os.Rename(move[0], move[1]); err != nil {
-				return nil, err
-			}
+			must.Do(os.Rename(move[0], move[1]))
 		}
 		// Data that differ by a few hundredths are suspect: the gate may let that pass where one of
 		// the two is named.
-		return &harm{how: changed, what: fmt.Sprintf("%s and %s exchanged", a.path, b.path), names: [][]string{slices.Concat(a.words(), b.words())}}, nil
+		return &harm{how: changed, what: fmt.Sprintf("%s and %s exchanged", a.path, b.path), names: [][]string{slices.Concat(a.words(), b.words())}}
 	}
-	return nil, nil
+	return nil
 }
 
 // repeatRank gives a rank of a step the recording of another.
-func repeatRank(p *patient) (*harm, error) {
+func repeatRank(p *patient) *harm {
 	all := p.processes(p.side())
 	if len(all) < 2 {
-		return nil, nil
+		return nil
 	}
 	a := all[p.rng.IntN(len(all))]
 	at := slices.IndexFunc(all, func(b process) bool { return b.step == a.step && b.rank != a.rank })
 	if at < 0 || equalTrees(filepath.Join(p.dir, a.path), filepath.Join(p.dir, all[at].path)) {
-		return nil, nil
+		return nil
 	}
 	b := all[at]
-	if err := p.remove(b.path); err != nil {
-		return nil, err
-	}
+	p.remove(b.path)
 	d := &harm{how: changed, what: fmt.Sprintf("%s is that of %s", b.path, a.path), names: [][]string{slices.Concat(a.words(), b.words())}}
-	return d, linkTree(filepath.Join(p.dir, a.path), filepath.Join(p.dir, b.path))
+	must.Do(linkTree(filepath.Join(p.dir, a.path), filepath.Join(p.dir, b.path)))
+	return d
 }
 
 // ofAnother gives a tensor the file that another rank or step has of it.
-func ofAnother(p *patient) (*harm, error) {
+func ofAnother(p *patient) *harm {
 	side := p.side()
 	all := p.processes(side)
 	for _, f := range p.some(side, 1) {
@@ -601,18 +554,16 @@ func ofAnother(p *patient) (*harm, error) {
 			if !inside || to.path == from.path {
 				continue
 			}
-			mine, err := p.read(f.path)
-			if err != nil {
-				return nil, err
+			mine := p.read(f.path)
+			other, ok := p.sought(to.path + "/" + rest)
+			if !ok || bytes.Equal(mine, other) || sums(mine) != "" && sums(mine) == sums(other) {
+				return nil // it has none, or the same
 			}
-			other, err := p.read(to.path + "/" + rest)
-			if err != nil || bytes.Equal(mine, other) || sums(mine) != "" && sums(mine) == sums(other) {
-				return nil, nil // it has none, or the same
-			}
-			return harmed(changed, []*file{f}, "it is that of %s", to.path), p.write(f.path, other)
+			p.write(f.path, other)
+			return harmed(changed, []*file{f}, "it is that of %s", to.path)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // equalTrees tells whether two folders hold the same.
@@ -626,45 +577,39 @@ func equalTrees(a, b string) bool {
 }
 
 // one damages a file that is not of a recording.
-func (p *patient) one(path string, b bytesTo) (*harm, error) {
-	t, err := p.read(path)
-	if err != nil {
-		return nil, err
-	}
+func (p *patient) one(path string, b bytesTo) *harm {
+	t := p.read(path)
 	out := b.do(t)
 	if len(bytes.TrimSpace(out)) == len(bytes.TrimSpace(t)) {
-		return nil, nil
+		return nil
 	}
 	d := &harm{how: misfit, what: path + " " + b.what, names: [][]string{{filepath.Base(path)}}}
 	if p.s.form != dumps && p.s.form != jobs {
 		d.closed = "what it is judged by is damaged"
 	}
-	return d, p.write(path, out)
+	p.write(path, out)
+	return d
 }
 
-func otherGraph(p *patient) (*harm, error) {
+func otherGraph(p *patient) *harm {
 	for range 10 {
 		o := p.h.shipped[p.rng.IntN(len(p.h.shipped))]
 		if o.graph == "" || o.name == p.s.name || filepath.Ext(o.graph) != filepath.Ext(p.s.graph) {
 			continue
 		}
-		if err := p.h.prepare(o); err != nil {
-			return nil, err
-		}
-		t, err := os.ReadFile(filepath.Join(o.base, filepath.FromSlash(o.graph)))
-		if err != nil {
-			return nil, err
-		}
-		old, err := p.read(p.s.graph)
-		if err != nil || bytes.Equal(old, t) {
-			return nil, err
+		must.Do(p.h.prepare(o))
+		t := must.Get(os.ReadFile(filepath.Join(o.base, filepath.FromSlash(o.graph))))
+		old := p.read(p.s.graph)
+		if bytes.Equal(old, t) {
+			return nil
 		}
 		// A graph with all operators of this one is that of the same network whose other dumps
 		// are missing, for all that anybody can tell: those are named.
 		names := append([]string{filepath.Base(p.s.graph), "graph"}, further(old, t, p.s.graph)...)
-		return &harm{how: misfit, what: "the graph of " + o.name, names: [][]string{names}}, p.write(p.s.graph, t)
+		p.write(p.s.graph, t)
+		return &harm{how: misfit, what: "the graph of " + o.name, names: [][]string{names}}
 	}
-	return nil, nil
+	return nil
 }
 
 // further are the operators that a graph has beside all those of another; none where it lacks one.
@@ -699,7 +644,7 @@ func (p *patient) table() string {
 	return p.s.saved
 }
 
-func cutTable(p *patient) (*harm, error) {
+func cutTable(p *patient) *harm {
 	b := cutBytes(p)
 	if p.j.csv && p.rng.IntN(2) == 0 {
 		share := p.rng.Float64()
@@ -708,42 +653,35 @@ func cutTable(p *patient) (*harm, error) {
 			return t[:at+1]
 		}}
 	}
-	d, err := p.one(p.table(), b)
+	d := p.one(p.table(), b)
 	if d != nil && p.j.csv {
 		// A csv has no end mark: where it is cut between rows, nothing shows it.
-		t, err := p.read(p.table())
-		if err != nil {
-			return nil, err
-		}
+		t := p.read(p.table())
 		if d.unseen = bytes.HasSuffix(t, []byte("\n")) || bytes.Count(t, []byte("\n")) == 0 && len(t) > 0; d.unseen {
 			d.closed = ""
 		}
 	}
-	return d, err
+	return d
 }
 
-func otherBaseline(p *patient) (*harm, error) {
+func otherBaseline(p *patient) *harm {
 	for _, o := range p.h.shipped {
 		if o.form != baseline || o.name == p.s.name || path.Base(o.saved) != path.Base(p.s.saved) {
 			continue
 		}
-		if err := p.h.prepare(o); err != nil {
-			return nil, err
-		}
-		t, err := os.ReadFile(filepath.Join(o.base, filepath.FromSlash(o.saved)))
-		if err != nil {
-			return nil, err
-		}
-		return &harm{how: misfit, what: "the baseline of " + o.name, closed: "the baseline is that of another network"}, p.write(p.s.saved, t)
+		must.Do(p.h.prepare(o))
+		t := must.Get(os.ReadFile(filepath.Join(o.base, filepath.FromSlash(o.saved))))
+		p.write(p.s.saved, t)
+		return &harm{how: misfit, what: "the baseline of " + o.name, closed: "the baseline is that of another network"}
 	}
-	return nil, nil
+	return nil
 }
 
 // damagedBaseline makes the baseline again from recordings of which all dumps, or those of
 // operators that are not good, are cut.
-func damagedBaseline(p *patient, which string) (*harm, error) {
+func damagedBaseline(p *patient, which string) *harm {
 	if which == "bad" && !p.s.faulty {
-		return nil, nil
+		return nil
 	}
 	kept := map[string][]byte{}
 	for _, f := range p.files(0) {
@@ -754,50 +692,39 @@ func damagedBaseline(p *patient, which string) (*harm, error) {
 		if which == "bad" && !bad {
 			continue
 		}
-		t, err := p.read(f.path)
-		if err != nil {
-			return nil, err
-		}
+		t := p.read(f.path)
 		kept[f.path] = t
-		if err := p.write(f.path, t[:len(t)/3]); err != nil {
-			return nil, err
-		}
+		p.write(f.path, t[:len(t)/3])
 	}
 	if len(kept) == 0 {
-		return nil, nil
+		return nil
 	}
 	program := p.h.Program
 	program.Dir = p.dir
-	if err := os.Remove(filepath.Join(p.dir, filepath.FromSlash(p.s.saved))); err != nil {
-		return nil, err
-	}
+	must.Do(os.Remove(filepath.Join(p.dir, filepath.FromSlash(p.s.saved))))
 	for _, args := range p.s.first {
-		if e, err := program.run(0, args...); err != nil || e.code != 0 && e.code != 2 {
-			return nil, err // no table is made of that
+		if e := must.Get(program.run(0, args...)); e.code != 0 && e.code != 2 {
+			return nil // no table is made of that
 		}
 	}
 	for path, t := range kept {
-		if err := p.write(path, t); err != nil {
-			return nil, err
-		}
+		p.write(path, t)
 	}
 	if !exists(filepath.Join(p.dir, filepath.FromSlash(p.s.saved))) {
-		return nil, nil
+		return nil
 	}
-	return &harm{how: misfit, what: fmt.Sprintf("a baseline of recordings with %d of the dumps cut", len(kept)), closed: "the baseline does not know what it is asked for"}, nil
+	return &harm{how: misfit, what: fmt.Sprintf("a baseline of recordings with %d of the dumps cut", len(kept)), closed: "the baseline does not know what it is asked for"}
 }
 
 // logged damages one of two logs.
-func (p *patient) logged(b bytesTo) (*harm, error) {
+func (p *patient) logged(b bytesTo) *harm {
 	side := p.side()
 	path := p.j.args[2+side]
-	t, err := p.read(path)
-	if err != nil {
-		return nil, err
-	}
+	t := p.read(path)
 	out := b.do(t)
 	if bytes.Equal(bytes.TrimSpace(out), bytes.TrimSpace(t)) {
-		return nil, nil
+		return nil
 	}
-	return &harm{how: damaged, what: path + " " + b.what, names: [][]string{{filepath.Base(path)}}}, p.write(path, out)
+	p.write(path, out)
+	return &harm{how: damaged, what: path + " " + b.what, names: [][]string{{filepath.Base(path)}}}
 }

@@ -3,6 +3,7 @@ package soak
 import (
 	"bytes"
 	"encoding/json"
+	"precision/internal/must"
 	"slices"
 )
 
@@ -21,33 +22,23 @@ func parse(text []byte) (*node, error) {
 	return value(d, text)
 }
 
-func value(d *json.Decoder, text []byte) (*node, error) {
+func value(d *json.Decoder, text []byte) (_ *node, err error) {
+	defer must.Catch(&err)
 	n := &node{from: begins(text, int(d.InputOffset()))}
 	n.keyFrom = n.from
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
+	token := must.Get(d.Token())
 	if open, ok := token.(json.Delim); ok {
 		for d.More() {
 			at, key := begins(text, int(d.InputOffset())), ""
 			if open == '{' {
-				token, err := d.Token()
-				if err != nil {
-					return nil, err
-				}
+				token := must.Get(d.Token())
 				key, _ = token.(string)
 			}
-			v, err := value(d, text)
-			if err != nil {
-				return nil, err
-			}
+			v := must.Get(value(d, text))
 			v.key, v.keyFrom = key, at
 			n.inner = append(n.inner, v)
 		}
-		if _, err := d.Token(); err != nil {
-			return nil, err
-		}
+		must.Get(d.Token())
 	}
 	n.to = int(d.InputOffset())
 	return n, nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"precision/internal/must"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -74,27 +75,22 @@ func (l Large) desc(b *bufio.Writer, field string, i int, origin string) {
 
 // Record writes what a device and a framework computed of the first n operators:
 // a dump and an array each, of one element.
-func (l Large) Record(npu, golden string, n int) error {
+func (l Large) Record(npu, golden string, n int) (err error) {
+	defer must.Catch(&err)
 	for _, dir := range []string{npu, golden} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
+		must.Do(os.MkdirAll(dir, 0o700))
 	}
 	values := []float32{1.5}
 	for i := range min(n, l.Ops) {
 		d := dumptest.Dump{OpName: l.name(i, "/"), Time: uint64(largeStart + i), Outputs: []dumptest.Tensor{{Type: dumptest.Float16,
 			Format: dumptest.ND, Shape: []int64{1}, Data: dumptest.Halves(values)}}}
 		name := fmt.Sprintf("%s.%s.%d.%d.%d", largeKinds[i%len(largeKinds)], l.name(i, "_"), i%1000, i%3, largeStart+i)
-		if err := d.Write(filepath.Join(npu, name)); err != nil {
-			return err
-		}
+		must.Do(d.Write(filepath.Join(npu, name)))
 		if l.inserted(i) {
 			continue
 		}
 		name = fmt.Sprintf("%s.0.%d.npy", l.name(i, "_"), largeStart+i)
-		if err := dumptest.WriteNpy(filepath.Join(golden, name), "<f4", []int64{1}, dumptest.Floats(values)); err != nil {
-			return err
-		}
+		must.Do(dumptest.WriteNpy(filepath.Join(golden, name), "<f4", []int64{1}, dumptest.Floats(values)))
 	}
 	return nil
 }

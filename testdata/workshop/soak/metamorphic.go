@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"precision/internal/must"
 	"slices"
 	"strings"
 )
@@ -14,17 +15,14 @@ type Run func(args ...string) (code int, stdout, stderr string)
 // Metamorphic writes the random network of a seed in several forms that say the
 // same and sees that the same is found in each; where the sides are exchanged,
 // that the metrics that know no side stay.
-func Metamorphic(run Run, seed uint64, work string) error {
+func Metamorphic(run Run, seed uint64, work string) (err error) {
+	defer must.Catch(&err)
 	r := NewRandom(seed)
 	m := &meta{run: run, r: r, work: filepath.Join(work, fmt.Sprint("n", seed))}
 	defer os.RemoveAll(m.work)
 	first, err := m.form("first", Form{}, "npu", "golden", "ge_proto_1_Build.txt", "-workers", "1")
-	if err != nil {
-		return fmt.Errorf("seed %d: %w", seed, err)
-	}
-	if len(first.rows) < len(r.ops) {
-		return fmt.Errorf("seed %d: %d rows of %d operators", seed, len(first.rows), len(r.ops))
-	}
+	must.Not(err != nil, "seed %d: %w", seed, err)
+	must.Not(len(first.rows) < len(r.ops), "seed %d: %d rows of %d operators", seed, len(first.rows), len(r.ops))
 	json := filepath.Join(m.work, "graph.json")
 	if code, _, stderr := run("graph", filepath.Join(m.work, "first", "ge_proto_1_Build.txt"), "-json", json); code != 0 {
 		return fmt.Errorf("seed %d: the graph as JSON: exit status %d, %s", seed, code, stderr)
@@ -50,9 +48,7 @@ func Metamorphic(run Run, seed uint64, work string) error {
 		if err == nil {
 			err = first.same(other)
 		}
-		if err != nil {
-			return fmt.Errorf("seed %d, %s: %w", seed, c.name, err)
-		}
+		must.Not(err != nil, "seed %d, %s: %w", seed, c.name, err)
 	}
 	if err := m.mirrored(); err != nil {
 		return fmt.Errorf("seed %d, sides exchanged: %w", seed, err)
@@ -122,29 +118,16 @@ func (f *found) same(o *found) error {
 var even = []string{"CosineSimilarity", "MaxAbsoluteError", "MeanAbsoluteError", "RootMeanSquareError"}
 
 // mirrored compares two recordings of devices in both directions.
-func (m *meta) mirrored() error {
+func (m *meta) mirrored() (err error) {
+	defer must.Catch(&err)
 	a, b := filepath.Join(m.work, "a"), filepath.Join(m.work, "b")
-	if err := m.r.Write(Form{}, a, "", ""); err != nil {
-		return err
-	}
-	if err := m.r.Write(Form{Swapped: true}, b, "", ""); err != nil {
-		return err
-	}
-	there, err := m.compare(filepath.Join(m.work, "ab"), a, b)
-	if err != nil {
-		return err
-	}
-	back, err := m.compare(filepath.Join(m.work, "ba"), b, a)
-	if err != nil {
-		return err
-	}
-	if len(there.rows) != len(back.rows) || len(there.rows) == 0 {
-		return fmt.Errorf("%d rows there and %d back", len(there.rows), len(back.rows))
-	}
+	must.Do(m.r.Write(Form{}, a, "", ""))
+	must.Do(m.r.Write(Form{Swapped: true}, b, "", ""))
+	there := must.Get(m.compare(filepath.Join(m.work, "ab"), a, b))
+	back := must.Get(m.compare(filepath.Join(m.work, "ba"), b, a))
+	must.Not(len(there.rows) != len(back.rows) || len(there.rows) == 0, "%d rows there and %d back", len(there.rows), len(back.rows))
 	at := columns(there.titles, even...)
-	if len(at) < 3 {
-		return fmt.Errorf("the columns are %q", there.titles)
-	}
+	must.Not(len(at) < 3, "the columns are %q", there.titles)
 	for i := range there.rows {
 		for _, c := range at {
 			if there.rows[i][c] != back.rows[i][c] {

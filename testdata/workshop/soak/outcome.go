@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"precision/internal/must"
 	"slices"
 	"strings"
 )
@@ -44,7 +45,8 @@ func rank(verdict string) int { return slices.Index([]string{"good", "suspect", 
 
 // judge runs a judgement in a folder that has its inputs in "in". Command lines are told for
 // who wants to see it again.
-func (h *Harm) judge(dir string, j *judgement) (*outcome, error) {
+func (h *Harm) judge(dir string, j *judgement) (_ *outcome, err error) {
+	defer must.Catch(&err)
 	p := h.Program
 	p.Dir = dir
 	p.Env = append(slices.Clone(p.Env), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "NO_COLOR=1", "TERM=dumb")
@@ -53,18 +55,11 @@ func (h *Harm) judge(dir string, j *judgement) (*outcome, error) {
 	o.tables = out
 	var text strings.Builder
 	for _, gate := range gates {
-		if err := os.RemoveAll(out); err != nil {
-			return nil, err
-		}
-		if err := os.MkdirAll(out, 0o700); err != nil {
-			return nil, err
-		}
+		must.Do(os.RemoveAll(out))
+		must.Do(os.MkdirAll(out, 0o700))
 		stopped := -1
 		for _, args := range j.before {
-			e, err := p.run(0, args...)
-			if err != nil {
-				return nil, err
-			}
+			e := must.Get(p.run(0, args...))
 			text.WriteString(e.stdout + e.stderr)
 			if e.code != 0 {
 				stopped = e.code
@@ -78,16 +73,11 @@ func (h *Harm) judge(dir string, j *judgement) (*outcome, error) {
 		if gate != "" {
 			args = append(args, gate)
 		}
-		e, err := p.run(0, args...)
-		if err != nil {
-			return nil, err
-		}
+		e := must.Get(p.run(0, args...))
 		text.WriteString(e.stdout + e.stderr)
 		o.statuses = append(o.statuses, e.code)
 		if gate == "" {
-			if err := o.read(out); err != nil {
-				return nil, err
-			}
+			must.Do(o.read(out))
 		}
 	}
 	o.text = text.String()

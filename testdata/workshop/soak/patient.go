@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/dump"
+	"precision/internal/must"
 	"precision/op"
 )
 
@@ -181,21 +182,25 @@ func cutPlace(name string) (call, place string, ok bool) {
 	return name, "", false
 }
 
-func (p *patient) read(path string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(path)))
+func (p *patient) read(path string) []byte {
+	return must.Get(os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(path))))
+}
+
+// sought reads a file that may not be there.
+func (p *patient) sought(path string) ([]byte, bool) {
+	t, err := must.Of(func() []byte { return p.read(path) })
+	return t, err == nil
 }
 
 // write replaces a file; what others have of it stays.
-func (p *patient) write(path string, content []byte) error {
+func (p *patient) write(path string, content []byte) {
 	at := filepath.Join(p.dir, filepath.FromSlash(path))
-	if err := os.Remove(at); err != nil {
-		return err
-	}
-	return os.WriteFile(at, content, 0o600)
+	must.Do(os.Remove(at))
+	must.Do(os.WriteFile(at, content, 0o600))
 }
 
-func (p *patient) remove(path string) error {
-	return os.RemoveAll(filepath.Join(p.dir, filepath.FromSlash(path)))
+func (p *patient) remove(path string) {
+	must.Do(os.RemoveAll(filepath.Join(p.dir, filepath.FromSlash(path))))
 }
 
 // some picks n of the files of a side.

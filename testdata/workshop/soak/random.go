@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/must"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -82,7 +83,8 @@ type Form struct {
 
 // Write writes dumps to npu, arrays to golden and the graph to the file graph, an
 // offline model if its name ends with .om. An empty path writes nothing of that sort.
-func (r *Random) Write(f Form, npu, golden, graph string) error {
+func (r *Random) Write(f Form, npu, golden, graph string) (err error) {
+	defer must.Catch(&err)
 	order := make([]int, len(r.ops))
 	for i := range order {
 		order[i] = i
@@ -98,14 +100,10 @@ func (r *Random) Write(f Form, npu, golden, graph string) error {
 				d.Inputs = append(d.Inputs, r.tensor(in, f))
 			}
 			if f.Slices && o.storedAs(f) == "" && o.shape[1] > 1 {
-				if err := r.writeSlices(i, d, npu); err != nil {
-					return err
-				}
+				must.Do(r.writeSlices(i, d, npu))
 			} else {
 				name := fmt.Sprintf("%s.%s.%d.1.%d", o.kind, strings.ReplaceAll(o.name, "/", "_"), i, 1000+i)
-				if err := d.Write(filepath.Join(npu, name)); err != nil {
-					return err
-				}
+				must.Do(d.Write(filepath.Join(npu, name)))
 			}
 		}
 		if golden != "" {
@@ -117,9 +115,7 @@ func (r *Random) Write(f Form, npu, golden, graph string) error {
 				}
 			}
 			name := fmt.Sprintf("%s.0.%d.npy", strings.ReplaceAll(o.name, "/", "_"), 1000+i)
-			if err := dumptest.WriteNpy(filepath.Join(golden, name), descr, o.shape, data); err != nil {
-				return err
-			}
+			must.Do(dumptest.WriteNpy(filepath.Join(golden, name), descr, o.shape, data))
 		}
 	}
 	for _, dir := range []string{npu, golden} {
@@ -127,13 +123,9 @@ func (r *Random) Write(f Form, npu, golden, graph string) error {
 			continue
 		}
 		for name, text := range map[string]string{"README.md": "notes", ".hidden": "\x00", "train.log": "step 1\n", "notes.npy.txt": "x"} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				return err
-			}
+			must.Do(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
-		if err := os.MkdirAll(filepath.Join(dir, "plots"), 0o700); err != nil {
-			return err
-		}
+		must.Do(os.MkdirAll(filepath.Join(dir, "plots"), 0o700))
 	}
 	switch {
 	case graph == "":

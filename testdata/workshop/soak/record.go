@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/internal/must"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -21,10 +22,9 @@ func (r *Random) Record(dir string, golden bool) error {
 
 // RecordTask writes the recording of a task into the folder of a process: tensor, statistics,
 // or md5, which has checksums beside the statistics and no files either.
-func (r *Random) RecordTask(dir, task string, golden bool) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
+func (r *Random) RecordTask(dir, task string, golden bool) (err error) {
+	defer must.Catch(&err)
+	must.Do(os.MkdirAll(dir, 0o700))
 	type object = map[string]any
 	var calls []string
 	parent, stack := object{}, object{}
@@ -67,36 +67,23 @@ func (r *Random) RecordTask(dir, task string, golden bool) error {
 		name := fmt.Sprintf("%s.%s.%d.forward", library, strings.ToLower(o.kind), i)
 		args := []any{}
 		for k, in := range o.inputs {
-			entry, err := tensor(in, fmt.Sprintf("%s.input.%d", name, k))
-			if err != nil {
-				return err
-			}
+			entry := must.Get(tensor(in, fmt.Sprintf("%s.input.%d", name, k)))
 			args = append(args, entry)
 		}
-		out, err := tensor(i, name+".output.0")
-		if err != nil {
-			return err
-		}
-		text, err := json.Marshal(object{"input_args": args, "input_kwargs": object{}, "output": []any{out}})
-		if err != nil {
-			return err
-		}
+		out := must.Get(tensor(i, name+".output.0"))
+		text := must.Get(json.Marshal(object{"input_args": args, "input_kwargs": object{}, "output": []any{out}}))
 		calls = append(calls, fmt.Sprintf("  %q: %s", name, text))
 		parent[name] = "Module.net.Net.forward.0"
 		stack[fmt.Sprint(i)] = []any{[]string{name}, []string{fmt.Sprintf("File net.py, line %d, in forward, \n x = f%d(x)", i, i)}}
 	}
 	text := fmt.Sprintf("{\n \"task\": %q,\n \"level\": \"L1\",\n \"framework\": \"pytorch\",\n \"dump_data_dir\": \"dump_tensor_data\",\n \"data\": {\n%s\n }\n}\n", task, strings.Join(calls, ",\n"))
-	if err := os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600); err != nil {
-		return err
-	}
+	must.Do(os.WriteFile(filepath.Join(dir, "dump.json"), []byte(text), 0o600))
 	for name, content := range map[string]object{"construct.json": parent, "stack.json": stack} {
 		text, err := json.MarshalIndent(content, "", " ")
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
 		}
-		if err != nil {
-			return err
-		}
+		must.Do(err)
 	}
 	return nil
 }

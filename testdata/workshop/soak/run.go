@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"precision/internal/must"
 	"runtime"
 	"slices"
 	"strings"
@@ -127,37 +128,29 @@ func (p Program) guard() (words string) {
 
 // tables are the result tables of a folder, each of which must be whole. A
 // temporary file is a fault unless orphans is set.
-func tables(dir string, orphans bool) ([][][]string, error) {
+func tables(dir string, orphans bool) (_ [][][]string, err error) {
+	defer must.Catch(&err)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	var all [][][]string
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), ".precision-"):
-			if !orphans {
-				return nil, fmt.Errorf("%s was left behind", path)
-			}
+			must.Not(!orphans, "%s was left behind", path)
 			continue
 		case filepath.Ext(path) != ".csv":
 			continue
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
+		text := must.Get(os.ReadFile(path))
 		if !bytes.HasSuffix(text, []byte("\n")) {
 			return nil, fmt.Errorf("%s is cut: it ends with %.80q", path, text[max(0, len(text)-80):])
 		}
 		rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll() // rows of one length
-		if err != nil || len(rows) == 0 || rows[0][0] != "Index" {
-			return nil, fmt.Errorf("%s is no table: %v", path, err)
-		}
+		must.Not(err != nil || len(rows) == 0 || rows[0][0] != "Index", "%s is no table: %v", path, err)
 		all = append(all, rows)
 	}
 	return all, nil

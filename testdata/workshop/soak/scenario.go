@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"precision/compare/verdict"
+	"precision/internal/must"
 	"precision/testdata/workshop/recorded"
 )
 
@@ -176,17 +177,13 @@ func dropIn(list []*scenario, cases string) ([]*scenario, error) {
 func words(line string) []string { return strings.Fields(line) }
 
 // copies copies files and folders by pairs of names.
-func copies(to, from string, names ...string) error {
+func copies(to, from string, names ...string) (err error) {
+	defer must.Catch(&err)
 	for i := 0; i < len(names); i += 2 {
 		a, b := filepath.Join(from, filepath.FromSlash(names[i])), filepath.Join(to, filepath.FromSlash(names[i+1]))
-		info, err := os.Stat(a)
-		if err != nil {
-			return err
-		}
+		info := must.Get(os.Stat(a))
 		if info.IsDir() {
-			if err := copyTree(a, b); err != nil {
-				return err
-			}
+			must.Do(copyTree(a, b))
 			continue
 		}
 		content, err := os.ReadFile(a)
@@ -196,9 +193,7 @@ func copies(to, from string, names ...string) error {
 		if err == nil {
 			err = os.WriteFile(b, content, 0o600)
 		}
-		if err != nil {
-			return err
-		}
+		must.Do(err)
 	}
 	return nil
 }

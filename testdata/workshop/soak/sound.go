@@ -13,6 +13,7 @@ import (
 
 	"precision/dump/npy"
 	"precision/dump/torch"
+	"precision/internal/must"
 )
 
 // sound sees that a file is whole, as far as its format tells: a table, JSON, a page,
@@ -43,14 +44,12 @@ func Sound(dir string) error {
 // ends are how files of a sort end when they are whole.
 var ends = map[string]string{".html": "</html>", ".svg": "</svg>", ".xml": "</testsuites>", ".dot": "}", ".gv": "}"}
 
-func soundFile(path string) error {
+func soundFile(path string) (err error) {
+	defer must.Catch(&err)
 	ext := filepath.Ext(path)
 	switch ext {
 	case ".npy":
-		f, err := npy.Open(path)
-		if err != nil {
-			return err
-		}
+		f := must.Get(npy.Open(path))
 		defer f.Close()
 		info, err := f.Stat()
 		if err == nil && info.Size() != f.Offset+f.Size() {
@@ -58,16 +57,10 @@ func soundFile(path string) error {
 		}
 		return err
 	case ".pt":
-		f, err := torch.Open(path)
-		if err != nil {
-			return err
-		}
+		f := must.Get(torch.Open(path))
 		return f.Close()
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
+	text := must.Get(os.ReadFile(path))
 	switch ext {
 	case ".csv":
 		if !bytes.HasSuffix(text, []byte("\n")) {
@@ -76,9 +69,7 @@ func soundFile(path string) error {
 		_, err := csv.NewReader(bytes.NewReader(text)).ReadAll() // rows of one length
 		return err
 	case ".json", ".sarif":
-		if !json.Valid(text) {
-			return fmt.Errorf("is no JSON: %.80q", text)
-		}
+		must.Not(!json.Valid(text), "is no JSON: %.80q", text)
 	default:
 		if end := ends[ext]; end != "" && !bytes.HasSuffix(bytes.TrimSpace(text), []byte(end)) {
 			return fmt.Errorf("is cut: it ends with %.80q", text[max(0, len(text)-80):])
