@@ -260,7 +260,8 @@ type Binding struct {
 
 // Arg is a parameter of a function as a kernel has it.
 type Arg struct {
-	// Param is the parameter; empty where Default is all that From may be, for the function knows nothing else.
+	// Param is the parameter; empty where Default is all that From may be, for the function knows nothing else, or an input must not
+	// be there.
 	Param string
 	// From are the names of an attribute, or of an input, which is in place Slot; -1 if there is none, and [Rest] for a
 	// list of all inputs that no other argument is.
@@ -279,7 +280,7 @@ type Arg struct {
 const Rest = -2
 
 // binding reads function(…), or function'param(…) for the gradient of a parameter, with the arguments (param=input@slot,param=attribute/attribute:default,param=attribute{word/word},param=input@slot~attribute of a matrix
-// that may be turned,attribute!value).
+// that may be turned,attribute!value,input@slot! of one that must not be there).
 func binding(text string) (_ *Binding, err error) {
 	defer must.Catch(&err)
 	name, rest, _ := strings.Cut(text, "(")
@@ -289,8 +290,11 @@ func binding(text string) (_ *Binding, err error) {
 	must.Not(name == "" || !ok, "%q is no function with arguments", text)
 	for _, word := range strings.Split(list, ",") {
 		a := Arg{Slot: -1}
-		if from, only, must := strings.Cut(word, "!"); must {
-			a.From, a.Default = []string{from}, only
+		if from, only, fixed := strings.Cut(word, "!"); fixed {
+			name, slot, input := strings.Cut(from, "@")
+			if a.From, a.Default = []string{name}, only; input {
+				a.Slot = must.Get(strconv.Atoi(slot))
+			}
 			b.Args = append(b.Args, a)
 			continue
 		}

@@ -475,7 +475,7 @@ func window(k *invocation) Values {
 func affineGrid(k *invocation) Values {
 	theta, size := k.tensor("theta"), k.ints("size")
 	d := len(size) - 2
-	refuseIf(d < 2 || len(theta.shape) != 3 || theta.shape[0] != size[0] || theta.shape[1] != int64(d) || theta.shape[2] != int64(d+1), ShapesDiffer, theta.shape, size)
+	refuseIf(d < 2 || slices.Min(size) < 0 || len(theta.shape) != 3 || theta.shape[0] != size[0] || theta.shape[1] != int64(d) || theta.shape[2] != int64(d+1), ShapesDiffer, theta.shape, size)
 	m, corners := must.Get(held(theta)).y, k.bool("align_corners", false)
 	shape := append(append([]int64{size[0]}, size[2:]...), int64(d))
 	return &formula{shape: shape, f: func(_ int64, at []int64) (float64, float64) {

@@ -841,7 +841,7 @@ func npuNormForms() {
 		for i, p := range perm {
 			back[p] = i
 		}
-		refuseIf(count(shape) != count(g.shape), ShapesDiffer, g.shape, shape)
+		refuseIf(slices.ContainsFunc(shape, func(d int64) bool { return d < 0 }) || count(shape) != count(g.shape), ShapesDiffer, g.shape, shape)
 		if k.bool("transpose_first", true) {
 			refuseIf(len(perm) != len(g.shape), ShapesDiffer, g.shape, shape)
 			return reshape(transpose(g, back), shape)

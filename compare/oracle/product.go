@@ -794,7 +794,10 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 		case a.none() || a.v == nil && len(a.list) == 0:
 			return nil
 		case a.tensor():
-			return []*operand{k.tensor(name)}
+			if o := k.tensor(name); count(o.shape) > 0 || name == "x" || name == "weight" {
+				return []*operand{o}
+			}
+			return nil // what a graph has in place of none
 		}
 		return k.tensors(name)
 	}

@@ -692,7 +692,12 @@ func swigluQuant(k *invocation) []Reading {
 	if dequant {
 		smooth, offset = "quant_scale", "quant_offset"
 	}
-	mode := k.int("quant_mode", 0)
+	mode := int64(0)
+	if a := k.args["quant_mode"]; !a.none() && a.isText() { // as GE has it
+		mode = int64(slices.Index([]string{"static", "dynamic"}, k.string("quant_mode", "")))
+	} else {
+		mode = k.int("quant_mode", 0)
+	}
 	refuseIf(mode != 0 && mode != 1, Unsupported, "quant_mode")
 	if k.has(smooth) {
 		s := k.perGroup(k.tensor(smooth), groups, width/2)

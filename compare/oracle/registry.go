@@ -489,6 +489,7 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 		}
 		if o := c.input(a.From[0], a.Slot); o != nil && c.attrs.Get(key) == nil {
 			at := strings.IndexByte(o.axes, 'C')
+			refuseIf(a.Param == "" && a.Slot >= 0, Unsupported, key)
 			refuseIf(row.Traits&catalogue.Channels != 0 && len(o.axes) == len(o.shape) && at > 0 && at != 1,
 				BadLayout, key, o.axes+" where the channels come second")
 			if a.Turned != "" && c.attrBool(a.Turned, false) {

@@ -79,7 +79,7 @@ func hands(row *catalogue.Row) bool { return row.Traits&(catalogue.Moves|catalog
 
 // classOf is the class of an operator type, for the output of a row.
 func (j *judge) classOf(kind *catalogue.Row, row *result.Row) class {
-	if kind.Traits&catalogue.Rounds != 0 && counted(row.Left.DType) && !j.counts(row) {
+	if kind.Traits&(catalogue.Rounds|catalogue.Quantises) != 0 && counted(row.Left.DType) && !j.counts(row) {
 		return quantised
 	}
 	if word, argument := catalogue.Call(kind.Error); word != "" {
