@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +24,7 @@ import (
 	"precision/internal/each"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
@@ -45,7 +45,7 @@ type compareArgs struct {
 	op                     string
 }
 
-func (f *face) compare(ctx context.Context, v *argparse.Values) (int, error) {
+func (f *face) compare(ctx context.Context, v *argparse.Values) int {
 	if v.Int("version") == 1 {
 		f.log.warnf("The dump version 1 is no longer in use, the files are read as version 2.")
 	}
@@ -58,14 +58,10 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) (int, error) {
 		max: int64(v.Int("max_cmp_size")), op: v.Text("op_name"),
 	}
 	single := a.op != "" // as the old tool, which asks for its text
-	if code, err := a.check(v, single); err != nil {
-		return code, err
-	}
+	a.check(v, single)
 	files := !a.mapping && plainfile.IsFile(a.mine) && plainfile.IsFile(a.golden)
 	torch := files && bothEnd(a.mine, a.golden, ".h5")
-	if v.Given("post_process") && !torch {
-		return failed(exitParameter, "-p is for the comparison of two .h5 files")
-	}
+	refuse(v.Given("post_process") && !torch, exitParameter, "-p is for the comparison of two .h5 files")
 	if !a.mapping {
 		switch {
 		case torch:
@@ -74,12 +70,9 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) (int, error) {
 			return f.compareArrays(ctx, &a, v)
 		}
 		if a.rules != "" && !plainfile.IsFile(a.rules) {
-			if _, err := os.ReadDir(a.rules); err != nil {
-				return failed(exitPath, "the rule file: %w", err)
-			}
-			if single {
-				return failed(exitParameter, "-op cannot be used with a folder of rule files")
-			}
+			_, err := os.ReadDir(a.rules)
+			refuse(err != nil, exitPath, "the rule file: %w", err)
+			refuse(single, exitParameter, "-op cannot be used with a folder of rule files")
 			return f.compareBatch(ctx, &a, v)
 		}
 	}
@@ -88,48 +81,27 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) (int, error) {
 
 // check makes the checks that need no file but the two sides, in the old
 // tool's order.
-func (a *compareArgs) check(v *argparse.Values, single bool) (int, error) {
+func (a *compareArgs) check(v *argparse.Values, single bool) {
 	tensor := v.Given("output_tensor") || v.Given("input_tensor")
-	switch {
-	case a.ranged && a.rules == "":
-		return failed(exitParameter, "-r needs the rule file -f")
-	case a.ranged && single:
-		return failed(exitParameter, "-r cannot be used with -op")
-	case a.selected && a.rules == "":
-		return failed(exitParameter, "-s needs the rule file -f")
-	case a.selected && single:
-		return failed(exitParameter, "-s cannot be used with -op")
-	case a.ranged && a.selected:
-		return failed(exitParameter, "-r and -s exclude each other")
-	case a.max < 0:
-		return failed(exitParameter, "-max is %d, expected 0 or more", a.max)
-	}
+	refuse(a.ranged && a.rules == "", exitParameter, "-r needs the rule file -f")
+	refuse(a.ranged && single, exitParameter, "-r cannot be used with -op")
+	refuse(a.selected && a.rules == "", exitParameter, "-s needs the rule file -f")
+	refuse(a.selected && single, exitParameter, "-s cannot be used with -op")
+	refuse(a.ranged && a.selected, exitParameter, "-r and -s exclude each other")
+	refuse(a.max < 0, exitParameter, "-max is %d, expected 0 or more", a.max)
 	if a.mapping {
-		switch {
-		case single:
-			return failed(exitParameter, "-map cannot be used with -op")
-		case tensor:
-			return failed(exitParameter, "-map cannot be used with -o or -i")
-		case a.rules == "" && a.quant == "":
-			return failed(exitParameter, "-map needs a rule file, -f or -q")
-		}
-		return exitOK, nil
+		refuse(single, exitParameter, "-map cannot be used with -op")
+		refuse(tensor, exitParameter, "-map cannot be used with -o or -i")
+		refuse(a.rules == "" && a.quant == "", exitParameter, "-map needs a rule file, -f or -q")
+		return
 	}
-	switch {
-	case tensor && !single:
-		return failed(exitParameter, "-o and -i need -op")
-	case (v.Given("topn") || v.Given("ignore_single_op_result") || v.Given("max_line")) && !single:
-		return failed(exitParameter, "-n, -ml and --ignore_single_op_result need -op")
-	}
+	refuse(tensor && !single, exitParameter, "-o and -i need -op")
+	refuse((v.Given("topn") || v.Given("ignore_single_op_result") || v.Given("max_line")) && !single, exitParameter, "-n, -ml and --ignore_single_op_result need -op")
 	for _, path := range []string{a.mine, a.golden} {
-		if path == "" {
-			return failed(exitParameter, "a dump path is empty")
-		}
-		if _, err := os.Stat(path); err != nil {
-			return failed(exitPath, "the dump path: %w", err)
-		}
+		refuse(path == "", exitParameter, "a dump path is empty")
+		_, err := os.Stat(path)
+		refuse(err != nil, exitPath, "the dump path: %w", err)
 	}
-	return exitOK, nil
 }
 
 func bothEnd(a, b, suffix string) bool {
@@ -138,7 +110,7 @@ func bothEnd(a, b, suffix string) bool {
 
 // compareNetwork compares two folders. name, if any, comes in front of the
 // result's file name.
-func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.Values, name string) (int, error) {
+func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.Values, name string) int {
 	single := a.op != ""
 	if a.advisor {
 		if a.ranged || a.selected || single {
@@ -150,42 +122,22 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 	}
 	var detail *compare.DetailOptions
 	if single {
-		d, err := detailOptions(v)
-		if err != nil {
-			return compat.ExitCode(err), err
-		}
-		detail = d
+		detail = must.Get(detailOptions(v))
 	}
-	if err := f.setAlgorithms(ctx, a, v); err != nil {
-		return compat.ExitCode(err), err
-	}
+	must.Do(f.setAlgorithms(ctx, a, v))
 	for _, path := range []string{a.rules, a.quant, a.closed} {
-		if path != "" && !plainfile.IsFile(path) {
-			return failed(exitPath, "%s: no such rule file", path)
-		}
+		refuse(path != "" && !plainfile.IsFile(path), exitPath, "%s: no such rule file", path)
 	}
 	if single {
-		if err := detail.Validate(); err != nil {
-			return compat.ExitCode(err), err
-		}
+		must.Do(detail.Validate())
 	}
 	a.out = cmp.Or(a.out, ".")
-	if err := convert.Folder(a.out); err != nil {
-		if plainfile.IsFile(a.out) && !single {
-			return exitOpen, err // the old tool takes it for a folder until it opens the table
-		}
-		return dump.Code(err), err
-	}
-	opt, err := f.openSides(a)
-	if err != nil {
-		return compat.ExitCode(err), err
-	}
-	if opt.Rules, err = readRules(ctx, a); err != nil {
-		return compat.ExitCode(err), err
-	}
-	if err := f.choose(a, opt); err != nil {
-		return compat.ExitCode(err), err
-	}
+	err := convert.Folder(a.out)
+	refuse(err != nil && plainfile.IsFile(a.out) && !single, exitOpen, "%w", err) // the old tool takes it for a folder until it opens the table
+	must.Do(err)
+	opt := must.Get(f.openSides(a))
+	opt.Rules = must.Get(readRules(ctx, a))
+	must.Do(f.choose(a, opt))
 	switch {
 	case single:
 		return f.writeDetail(ctx, a, opt, detail)
@@ -296,15 +248,12 @@ func (f *face) choose(a *compareArgs, opt *compare.Folders) (err error) {
 }
 
 // writeTable compares and writes the result table, then the advice.
-func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Folders, name string) (int, error) {
+func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Folders, name string) int {
 	if name != "" {
 		name += "_"
 	}
 	path := filepath.Join(a.out, name+"result_"+f.now().Format("20060102150405")+".csv")
-	table, err := report.Create(path, opt.Columns())
-	if err != nil {
-		return compat.ExitCode(err), err
-	}
+	table := must.Get(report.Create(path, opt.Columns()))
 	defer table.Discard()
 	advisor := compat.NewAdvisor(opt.Rules)
 	if a.closed != "" {
@@ -321,29 +270,22 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Fold
 	if err == nil {
 		path, err = table.CommitNew()
 	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return failed(exitInterrupted, "stopped after %d of %d operators, no result was written", out.Done, out.Groups)
-		}
-		return compat.ExitCode(err), err
+	if err != nil && ctx.Err() != nil {
+		refuse(true, exitInterrupted, "stopped after %d of %d operators, no result was written", out.Done, out.Groups)
 	}
+	must.Do(err)
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
 	code := compat.ExitCode(out.Failed)
 	if !met(out.Table) && (code == exitOK || code == exitNoDump) {
 		text := "No operator of the two sides could be matched."
-		if a.ranged || a.selected {
-			f.log.warnf("%s", text)
-		} else {
-			err = errors.New(text) //lint:ignore ST1005 a sentence of the log
-		}
-		return exitNoDump, err
+		refuse(!a.ranged && !a.selected, exitNoDump, "%s", text)
+		f.log.warnf("%s", text)
+		return exitNoDump
 	}
 	if a.advisor {
-		if err := f.writeAdvice(a, name, advisor); err != nil {
-			return compat.ExitCode(err), err
-		}
+		must.Do(f.writeAdvice(a, name, advisor))
 	}
-	return code, nil
+	return code
 }
 
 // met tells whether the two sides have anything in common: a tensor that was looked for on the other side, whatever
@@ -354,11 +296,8 @@ func met(t *result.Table) bool {
 
 // compareBatch compares every model below a run's folder with its graph. The
 // exit code is the worst, not the last one's.
-func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Values) (int, error) {
-	runs, err := compat.FindBatch(ctx, a.mine, a.rules)
-	if err != nil {
-		return compat.ExitCode(err), err
-	}
+func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Values) int {
+	runs := must.Get(compat.FindBatch(ctx, a.mine, a.rules))
 	worst := exitOK
 	for _, r := range runs {
 		if r.Warning != "" {
@@ -366,16 +305,17 @@ func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Val
 		}
 		one := *a
 		one.mine, one.rules = r.Dir, r.Rules
-		code, err := f.compareNetwork(ctx, &one, v, r.Name())
+		code, err := coded(func() int { return f.compareNetwork(ctx, &one, v, r.Name()) })
 		if ctx.Err() != nil {
-			return code, err
+			must.Do(err)
+			return code
 		}
 		if err != nil {
 			f.log.errorf("%s: %v", r.Dir, err)
 		}
 		worst = max(worst, code)
 	}
-	return worst, nil
+	return worst
 }
 
 // detailOptions reads the options that go with -op.
@@ -401,14 +341,11 @@ func detailOptions(v *argparse.Values) (*compare.DetailOptions, error) {
 }
 
 // writeDetail compares one tensor element by element.
-func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *compare.Folders, d *compare.DetailOptions) (int, error) {
+func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *compare.Folders, d *compare.DetailOptions) int {
 	if opt.Rules == nil {
 		f.log.warnf("There is no fusion rule file, the operator is looked up by its dump's name.")
 	}
-	r, err := compare.Detail(ctx, *opt, *d, a.out)
-	if err != nil {
-		return compat.ExitCode(err), err
-	}
+	r := must.Get(compare.Detail(ctx, *opt, *d, a.out))
 	for _, tensor := range r.Overflow {
 		f.log.warnf("%s: overflow YES", tensor)
 	}
@@ -416,22 +353,17 @@ func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *compare.Fol
 	for _, path := range r.Files {
 		f.log.infof("The data has been written to \"'%s'\".", path)
 	}
-	return exitOK, nil
+	return exitOK
 }
 
 // writeMapping writes the table of which files would be compared.
-func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Folders) (int, error) {
-	rows, err := compare.Mapping(ctx, *opt)
-	if err != nil {
-		return compat.ExitCode(err), err
-	}
+func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Folders) int {
+	rows := must.Get(compare.Mapping(ctx, *opt))
 	path := filepath.Join(a.out, "mapping_"+f.now().Format("20060102150405")+".csv")
-	path, err = whole.FillNew(path, 0o600, func(w io.Writer) error { return report.WriteMapping(w, rows, opt.Sequence) })
-	if err != nil {
-		return exitPath, err
-	}
+	path, err := whole.FillNew(path, 0o600, func(w io.Writer) error { return report.WriteMapping(w, rows, opt.Sequence) })
+	refuse(err != nil, exitPath, "%w", err)
 	f.log.infof("The mapping table has been written to \"'%s'\".", path)
-	return exitOK, nil
+	return exitOK
 }
 
 // writeAdvice writes the advisor's summary beside the table and logs it. In a

@@ -10,17 +10,17 @@ import (
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
-	"precision/cmd/msaccucmp/compat"
 	"precision/compare/script"
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/dump/layout"
+	"precision/internal/must"
 )
 
 const exitShape = 23
 
 // convert writes dumps as arrays.
-func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
+func (f *face) convert(ctx context.Context, v *argparse.Values) int {
 	if v.Int("version") == 1 {
 		f.log.warnf("The dump version 1 is no longer in use, the files are read as version 2.")
 	}
@@ -28,9 +28,7 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
 	o.Type, _ = convert.ParseType(v.Text("type"))
 	formatted := v.Text("format") != ""
 	if !v.Given("format") { // an empty one is none, and what goes with it is left out
-		if slices.ContainsFunc([]string{"shape", "output_tensor", "input_tensor", "custom_script_path"}, v.Given) {
-			return failed(exitParameter, "-s, -o, -i and -c need -f")
-		}
+		refuse(slices.ContainsFunc([]string{"shape", "output_tensor", "input_tensor", "custom_script_path"}, v.Given), exitParameter, "-s, -o, -i and -c need -f")
 	}
 	source, err := convert.Files(v.Text("dump_file"), true)
 	if source != nil {
@@ -41,51 +39,39 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) (int, error) {
 			f.log.warnf("%s", w)
 		}
 	}
-	if err != nil && source != nil && source.Folder {
-		return dump.Code(err), err // an empty folder comes before everything else
+	if source != nil && source.Folder {
+		must.Do(err) // an empty folder comes before everything else
 	}
 	if formatted {
 		single := source != nil && source.Single
-		if code, err := formatOptions(&o, v, single); err != nil {
-			return code, err
-		}
+		formatOptions(&o, v, single)
 		if source != nil && !single && (v.Given("shape") || v.Given("output_tensor") || v.Given("input_tensor")) {
 			f.log.warnf("-s, -o and -i are for a single file, they are left out.")
 		}
 		if dir := v.Text("custom_script_path"); dir != "" {
-			if _, err := os.Stat(dir); err != nil {
-				return failed(exitPath, "the script folder: %w", err)
-			}
-			scripts, err := f.openScripts(ctx, dir, nil)
-			if err != nil {
-				return compat.ExitCode(err), err
-			}
+			_, err := os.Stat(dir)
+			refuse(err != nil, exitPath, "the script folder: %w", err)
+			scripts := must.Get(f.openScripts(ctx, dir, nil))
 			done := useConversions(&o, scripts.Scripts)
 			defer done()
 		}
 	}
-	if err != nil {
-		return dump.Code(err), err
-	}
+	must.Do(err)
 	o.Single = source.Single
 	report, err := convert.Convert(ctx, source.Files, o)
 	if report != nil {
 		f.logReport(report)
 	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return exitInterrupted, err
-		}
-		return dump.Code(err), err
-	}
-	return report.Code(), nil
+	refuse(err != nil && ctx.Err() != nil, exitInterrupted, "%w", err)
+	refuse(err != nil, dump.Code(err), "%w", err)
+	return report.Code()
 }
 
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
 // formatOptions reads what goes with -f; -o, -i and -s count for a single file
 // only.
-func formatOptions(o *convert.Options, v *argparse.Values, single bool) (int, error) {
+func formatOptions(o *convert.Options, v *argparse.Values, single bool) {
 	if single {
 		for key, into := range map[string]**int{"input_tensor": &o.Input, "output_tensor": &o.Output} {
 			if !v.Given(key) {
@@ -93,28 +79,21 @@ func formatOptions(o *convert.Options, v *argparse.Values, single bool) (int, er
 			}
 			text := v.Text(key)
 			n, err := strconv.Atoi(text)
-			if err != nil || !digits.MatchString(text) {
-				return failed(exitParameter, "tensor index %q: expected a number", text)
-			}
+			refuse(err != nil || !digits.MatchString(text), exitParameter, "tensor index %q: expected a number", text)
 			*into = &n
 		}
 		if v.Given("shape") {
 			parts := strings.Split(v.Text("shape"), ",")
 			for _, p := range parts {
 				n, err := strconv.ParseInt(p, 10, 64)
-				if err != nil || n < 1 || len(parts) < 2 {
-					return failed(exitShape, "shape %q: expected two or more positive numbers with commas between them", v.Text("shape"))
-				}
+				refuse(err != nil || n < 1 || len(parts) < 2, exitShape, "shape %q: expected two or more positive numbers with commas between them", v.Text("shape"))
 				o.Shape = append(o.Shape, n)
 			}
 		}
 	}
 	format, ok := layout.Parse(v.Text("format"))
-	if !ok || !format.Known() || format.String() != v.Text("format") {
-		return failed(exitParameter, "there is no format %q", v.Text("format"))
-	}
+	refuse(!ok || !format.Known() || format.String() != v.Text("format"), exitParameter, "there is no format %q", v.Text("format"))
 	o.Format = &format
-	return exitOK, nil
 }
 
 func (f *face) logReport(r *convert.Report) {

@@ -25,12 +25,14 @@ import (
 	"time"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/cmd/msaccucmp/compat"
 	"precision/compare"
 	"precision/compare/report"
 	"precision/internal/clean"
 	"precision/internal/gc"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
+	"precision/internal/must"
 )
 
 // Exit codes that do not come from an error.
@@ -69,19 +71,13 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (code int
 		return exit.Code
 	}
 	start := f.now()
-	switch values.Command {
-	case "compare":
-		code, err = f.compare(ctx, values)
-	case "file_compare":
-		code, err = f.fileCompare(ctx, values)
-	case "convert":
-		code, err = f.convert(ctx, values)
-	case "overflow":
-		code, err = f.overflow(ctx, values)
-	default:
+	command := map[string]func(context.Context, *argparse.Values) int{
+		"compare": f.compare, "file_compare": f.fileCompare, "convert": f.convert, "overflow": f.overflow}[values.Command]
+	if command == nil {
 		io.WriteString(stdout, parser.Help())
 		return exitParameter
 	}
+	code, err = coded(func() int { return command(ctx, values) })
 	if ctx.Err() != nil {
 		f.log.errorf("Interrupted: %v", err)
 		return exitInterrupted
@@ -102,9 +98,20 @@ func describe(err error) string {
 	return err.Error()
 }
 
-// failed makes the exit code of an error.
-func failed(code int, format string, args ...any) (int, error) {
-	return code, fmt.Errorf(format, args...)
+// coded does the work of a command, and gives its exit code or that of the error that ended it.
+func coded(work func() int) (int, error) {
+	code, err := must.Of(work)
+	if err != nil {
+		code = compat.ExitCode(err)
+	}
+	return code, err
+}
+
+// refuse ends a command with an exit code where something is bad.
+func refuse(bad bool, code int, format string, args ...any) {
+	if bad {
+		must.Do(&compat.Error{Code: code, Err: fmt.Errorf(format, args...)})
+	}
 }
 
 // logger writes lines in the form scripts know: time, process, level, text.

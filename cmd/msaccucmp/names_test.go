@@ -55,11 +55,11 @@ func TestSameSecond(t *testing.T) {
 				code := 0
 				switch values.Command {
 				case "compare":
-					code, err = f.compare(t.Context(), values)
+					code, err = coded(func() int { return f.compare(t.Context(), values) })
 				case "file_compare":
-					code, err = f.fileCompare(t.Context(), values)
+					code, err = coded(func() int { return f.fileCompare(t.Context(), values) })
 				case "overflow":
-					code, err = f.overflow(t.Context(), values)
+					code, err = coded(func() int { return f.overflow(t.Context(), values) })
 				}
 				if code != exitOK {
 					t.Errorf("%q: exit %d, %v\n%s", args, code, err, log.String())

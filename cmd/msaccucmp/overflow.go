@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,33 +13,28 @@ import (
 	"precision/dump/convert"
 	"precision/dump/overflow"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/whole"
 )
 
 // overflow reports the first operators that overflowed: their records as JSON,
 // their tensors as arrays, and a summary.
-func (f *face) overflow(ctx context.Context, v *argparse.Values) (int, error) {
+func (f *face) overflow(ctx context.Context, v *argparse.Values) int {
 	out := v.Text("output")
-	tree, err := overflow.Find(v.Text("dump_path"))
-	if err != nil {
-		return dump.Code(err), err
-	}
+	tree := must.Get(overflow.Find(v.Text("dump_path")))
 	for _, w := range tree.Warnings {
 		f.log.warnf("%s", w)
 	}
-	if err := convert.Folder(out); err != nil {
-		return dump.Code(err), err
-	}
+	must.Do(convert.Folder(out))
 	if len(tree.Records) == 0 {
 		f.log.infof("There is no record of an overflow in %s.", tree.Dir)
-		return exitOK, nil
+		return exitOK
 	}
 	events := overflow.Analyse(tree, overflow.Options{Top: v.Int("top_n"), Oldest: true, LastOnly: true})
 	w := &eventWriter{face: f, out: out, owner: map[string]string{}, reports: map[string]*convert.Report{}}
 	for i := range events {
-		if w.event(ctx, &events[i]); ctx.Err() != nil {
-			return exitInterrupted, ctx.Err()
-		}
+		w.event(ctx, &events[i])
+		refuse(ctx.Err() != nil, exitInterrupted, "%w", ctx.Err())
 	}
 	if overflow.Usable(events) {
 		text := overflow.Summary(events, nil)
@@ -47,19 +43,14 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) (int, error) {
 			_, err := io.WriteString(w, text)
 			return err
 		})
-		if err != nil {
-			return convert.CodeWrite, err
-		}
+		refuse(err != nil, convert.CodeWrite, "%w", err)
 		// The file is what scripts read; the log explains the status as well.
 		for line := range strings.Lines(overflow.Summary(events, &overflow.Explained{Language: msg.English})) {
 			f.log.infof("%s", strings.TrimRight(line, "\n"))
 		}
 		f.log.infof("The summary has been written to %s.", path)
 	}
-	if code := overflow.Code(events); code != exitOK {
-		return code, nil
-	}
-	return w.code, nil
+	return cmp.Or(overflow.Code(events), w.code)
 }
 
 // eventWriter writes what belongs to the events: records as JSON, the tensors
