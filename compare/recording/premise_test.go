@@ -281,3 +281,21 @@ func TestDataBesideLabels(t *testing.T) {
 		t.Errorf("labels alone: %s, premises %+v, roots %v", j.Verdict, j.Premises, rootNames(j))
 	}
 }
+
+// TestGrownOutOfRounding: an output of a network in float32 that limits call bad is not good because each call adds as much to what came in as all
+// others do.
+func TestGrownOutOfRounding(t *testing.T) {
+	record := func(off float64) string {
+		x, list := sized(2, 0), []string(nil)
+		for i := range 12 {
+			y := sized(3+float64(i), off)
+			list, x, off = append(list, entry("Functional.linear", i, []string{x, sized(1.1+float64(i)/8, 0)}, y)), y, off*3.4
+		}
+		return written(t, list...)
+	}
+	for off, good := range map[float64]bool{2e-7: false, 1e-9: true} {
+		if j := judged(t, record(off), record(0)); good != (j.Verdict == verdict.Good) {
+			t.Errorf("%g: %s, roots %v", off, j.Verdict, rootNames(j))
+		}
+	}
+}

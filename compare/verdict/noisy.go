@@ -114,8 +114,13 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 	if slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return blind(w.row(&t)) }) {
 		// But NaN and infinities that one side alone has were made here if none came in.
 		beyond := func(t Tensor) bool { size, known := sizeOf(w.row(&t)); return known && math.IsInf(size, 1) }
-		made := slices.ContainsFunc(op.Outputs, beyond) && !slices.ContainsFunc(op.Inputs, beyond)
-		return math.Inf(1), made
+		if slices.ContainsFunc(op.Outputs, beyond) && !slices.ContainsFunc(op.Inputs, beyond) {
+			return math.Inf(1), true
+		}
+		if backwards(op) == 1 || !(w.level > 0) || !w.noise {
+			return math.Inf(1), false
+		}
+		in, found = blindRoom*w.level, true // what is behind a mask is off by no more than all before, times its size
 	}
 	if math.IsInf(in, 1) {
 		return 0, false
@@ -147,6 +152,10 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 	}
 	return factor, ok && found
 }
+
+// blindRoom is how many times the largest error so far that is which a mask hides: scores of attention, whose errors are shares of their size, go into an
+// exponential.
+const blindRoom = 16
 
 // halfStep is half a step of whole numbers, as quantised ones, as a share of their size, of products of these and scales that of 8 bits;
 // 0 for others.
@@ -527,6 +536,9 @@ func (w *recordedWalk) calm() {
 			continue
 		}
 		t := &w.trails[i]
+		if op.Op.Final && backwards(op) == 0 && !t.chosen && t.coarse <= single {
+			continue // what a network makes of float32 is not off by as much as limits allow for all that each call adds
+		}
 		if f, ok := w.leap(op, &arrival{stirred: t.stirred, coarse: t.coarse}); !t.chosen && (ok && f > w.limitOf(op) || w.miscounts(op)) {
 			continue
 		}
