@@ -124,7 +124,8 @@ func pairIn(list []*dump.Tensor, t *dump.Tensor) (numbers, scales *dump.Tensor) 
 // did. beside opens the golden side of a tensor that stands beside that of the row.
 func (e *engine) products(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, s *Worker,
 	beside func(*dump.Tensor) (*rightTensor, *PairError)) (done bool, err error) {
-	if e.opt.dialect().terse || e.opt.Unshard != nil || e.opt.Scripts != nil || e.opt.MaxElements > 0 || !t.Input && !catalogue.Is(row.Type, catalogue.Quantises) {
+	if e.opt.dialect().terse || e.opt.Unshard != nil || e.opt.Scripts != nil || e.opt.MaxElements > 0 ||
+		!catalogue.Is(row.Type, catalogue.Quantises) && !(t.Input && catalogue.Is(row.Type, catalogue.Product)) {
 		return false, nil
 	}
 	numbers, scales := pairIn(left.tensors(t.Input, !t.Input), t)
