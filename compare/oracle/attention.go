@@ -1188,7 +1188,8 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 	return s
 }
 
-// antiquantised are keys or values times the scale of all or of each channel of each head, (x + offset)·scale.
+// antiquantised are keys or values times their scales, (x + offset)·scale, by the mode of a number: of all or each channel of each head (0),
+// each token (1), each head (2), each head's token (3); scales in pages are of no other mode (documentation of npu_fused_infer_attention_score).
 func (k *invocation) antiquantised(h headed, name string) Values {
 	scale := k.optional(name + "_antiquant_scale")
 	if scale == nil {
@@ -1196,10 +1197,24 @@ func (k *invocation) antiquantised(h headed, name string) Values {
 	}
 	shape := h.v.Shape()
 	rank := len(shape)
+	mode := k.int(name+"_antiquant_mode", k.int(name+"_quant_mode", 0))
+	refuseIf(mode != 0 && (k.has("block_table") || mode < 0 || mode > 3), Unsupported, name+"_antiquant_mode "+itoa(int(mode)))
 	along := func(o *operand) Values {
 		at := ones(rank)
+		first, heads := 2, 1 // the axes of tokens and heads: (B, N, S, D), or (B, S, N, D) and (B, S, N·D)
+		if h.step == 1 {
+			first, heads = 1, 2
+		}
 		switch n := count(o.shape); {
-		case n == 1:
+		case n == 1 && mode == 0:
+		case mode == 1 && rank > 2 && n == shape[0]*shape[first]:
+			at[0], at[first] = shape[0], shape[first]
+		case mode == 2 && rank == 4 && n == h.heads:
+			at[heads] = n
+		case mode == 3 && rank == 4 && h.step != 1 && n == shape[0]*h.heads*shape[2]:
+			at[0], at[1], at[2] = shape[0], h.heads, shape[2]
+		case mode != 0:
+			panic(refusal(ShapesDiffer, shapeText(shape, o.shape)))
 		case n == h.heads*shape[rank-1] && h.step == 1: // heads before the last axis
 			at[rank-2], at[rank-1] = h.heads, shape[rank-1]
 		case n == h.heads*shape[rank-1] && rank == 4:
@@ -1503,7 +1518,7 @@ func (t *attention) perRow(k *invocation, s sequences, order string, output int,
 // type of the keys; with inner_precise 1 scores and softmax may be float16 (ops-transformer attention/prompt_flash_attention).
 func inferenceAttention(k *invocation) (readings []Reading) {
 	k.unsupported("padding_mask")
-	k.only(0, "antiquant_mode", "key_antiquant_mode", "value_antiquant_mode", "query_quant_mode", "key_quant_mode", "value_quant_mode")
+	k.only(0, "antiquant_mode", "query_quant_mode")
 	heads, few := k.int("num_heads", 1), k.int("num_key_value_heads", 0)
 	if few == 0 {
 		few = heads

@@ -676,10 +676,16 @@ func gatheredProduct(k *invocation) Values {
 }
 
 // stateConv convolves each channel of sequences with what a cache holds of their last tokens in front, which it then has of these
-// (documentation of npu_fused_causal_conv1d).
+// (documentation of npu_fused_causal_conv1d). Where prefixes are cached, a sequence has a line of the cache for each block of tokens, reads
+// one, writes another, and leaves in those between what stands in front of the end of their blocks.
 func stateConv(k *invocation) []Values {
-	k.unsupported("block_idx_first_scheduled_token", "block_idx_last_scheduled_token", "initial_state_idx")
-	refuseIf(k.string("conv_mode", "default") != "default", Unsupported, "conv_mode")
+	mode, prefixed := k.string("conv_mode", "default"), k.has("initial_state_idx")
+	refuseIf(mode != "default" && mode != "pangu", Unsupported, "conv_mode "+mode)
+	if prefixed {
+		k.required("cache_indices", "num_computed_tokens", "block_idx_first_scheduled_token", "block_idx_last_scheduled_token")
+	} else {
+		k.unsupported("block_idx_first_scheduled_token", "block_idx_last_scheduled_token")
+	}
 	x, w := k.pair("x", "weight")
 	states, r := k.tensor("conv_states"), len(x.shape)
 	refuseIf(r < 2 || r > 3 || len(w.shape) != 2 || len(states.shape) != 3 || w.shape[0] < 1 || w.shape[1] != x.shape[r-1] || states.shape[2] != w.shape[1] || states.shape[1] < w.shape[0]-1, ShapesDiffer, x.shape, w.shape, states.shape)
@@ -697,14 +703,35 @@ func stateConv(k *invocation) []Values {
 		refuseIf(v != nil && len(v) < batches, ShapesDiffer, starts, v)
 		return v
 	}
-	lines, accepted, computed := list("cache_indices"), list("num_accepted_tokens"), list("num_computed_tokens")
+	accepted, computed := list("num_accepted_tokens"), list("num_computed_tokens")
+	refuseIf(mode == "pangu" && computed == nil, NoArgument, "num_computed_tokens")
+	var lines, read, last, first []int64
+	blocks := int64(0)
+	if prefixed {
+		o := k.tensor("cache_indices")
+		refuseIf(len(o.shape) != 2 || o.shape[0] < int64(batches), ShapesDiffer, o.shape, starts)
+		lines, blocks = ints(o), o.shape[1]
+		read, first, last = list("initial_state_idx"), list("block_idx_first_scheduled_token"), list("block_idx_last_scheduled_token")
+	} else {
+		lines = list("cache_indices")
+	}
+	lineOf := func(b int, block int64) int64 {
+		refuseIf(block < 0 || block >= blocks, OutsideCache, "cache_indices", block, blocks)
+		line := lines[int64(b)*blocks+block]
+		refuseIf(line < 0 || line >= states.shape[0], OutsideCache, "cache_indices", line, states.shape[0])
+		return line
+	}
 	d, old, f, a := must.Get(held(x)), must.Get(held(states)), must.Get(held(w)), k.arith()
 	refuseIf(int64(len(d.y)) > maxDense/4, TooLarge, len(d.y), maxDense/4)
 	y := &dense{shape: x.shape, y: make([]float64, len(d.y)), b: slices.Repeat([]float64{math.Inf(1)}, len(d.y))}
 	left := &dense{shape: states.shape, y: slices.Clone(old.y), exact: true}
 	for b := range batches {
 		from, to, line := starts[b], starts[b+1], int64(b)
-		if lines != nil {
+		switch {
+		case prefixed:
+			refuseIf(read[b] < 0 || read[b] >= blocks, OutsideCache, "initial_state_idx", read[b], blocks)
+			line = lines[int64(b)*blocks+read[b]]
+		case lines != nil:
 			line = lines[b]
 		}
 		if line == k.int("pad_slot_id", -1) {
@@ -724,12 +751,37 @@ func stateConv(k *invocation) []Values {
 			front = old.y[line*size*n:][:(skip+width-1)*n]
 		}
 		all := slices.Concat(front, d.y[from*n:to*n])
-		keep := min(size*n, int64(len(all)))
-		copy(left.y[(line+1)*size*n-keep:], all[int64(len(all))-keep:])
+		keep, to1 := min(size*n, int64(len(all))), line
+		if prefixed {
+			to1 = lineOf(b, last[b])
+		}
+		copy(left.y[(to1+1)*size*n-keep:], all[int64(len(all))-keep:])
 		all = all[skip*n:]
+		tokens := to - from
+		if prefixed && last[b] > first[b] {
+			block := k.int("block_size", 128)
+			refuseIf(block < 1, BadArgument, "block_size", block, "a positive number")
+			over := ((tokens-(block-computed[b]%block))%block + block) % block // tokens behind the last full block
+			end := tokens - over
+			if over == 0 {
+				end -= block
+			}
+			for c := first[b]; c < last[b]; c++ {
+				at := end - (last[b]-c-1)*block
+				refuseIf(at < 0 || at+width-1 > int64(len(all))/n, BadArgument, "block_idx_first_scheduled_token", first[b], "a block of the tokens")
+				copy(left.y[(lineOf(b, c)+1)*size*n-(width-1)*n:], all[at*n:(at+width-1)*n])
+			}
+		}
+		reset := int64(0)
+		if mode == "pangu" {
+			reset = min(max(width-1-computed[b], 0), tokens)
+		}
 		for i := range (to - from) * n {
 			terms := make([]num, 0, width+1)
 			for j := range width {
+				if i/n < reset {
+					break // what has too few tokens in front is 0
+				}
 				terms = append(terms, a.mul(exactNum(all[i+j*n]), exactNum(f.y[j*n+i%n])))
 			}
 			if k.int("residual_connection", 0) != 0 {
