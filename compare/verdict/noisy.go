@@ -536,7 +536,7 @@ func (w *recordedWalk) calm() {
 			continue
 		}
 		t := &w.trails[i]
-		if op.Op.Final && backwards(op) == 0 && !t.chosen && t.coarse <= single {
+		if op.Op.Final && backwards(op) == 0 && !t.chosen && t.coarse <= single && w.shown(op) {
 			continue // what a network makes of float32 is not off by as much as limits allow for all that each call adds
 		}
 		if f, ok := w.leap(op, &arrival{stirred: t.stirred, coarse: t.coarse}); !t.chosen && (ok && f > w.limitOf(op) || w.miscounts(op)) {
