@@ -10,6 +10,7 @@ import (
 	"precision/graph/read"
 	"precision/graph/tell"
 	"precision/graph/write"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/run/explain"
 )
@@ -25,9 +26,7 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 		if name == "h" || name == "help" {
 			return helpOr(e, "atc", nil, flag.ErrHelp)
 		}
-		if name != "mode" && name != "om" && name != "json" {
-			return exitUsage, explain.Say("err.atc.option", args[i])
-		}
+		misusedIf(name != "mode" && name != "om" && name != "json", "err.atc.option", args[i])
 		if !glued {
 			if i++; i >= len(args) {
 				return exitUsage, explain.Say("err.atc.value", args[i-1])
@@ -45,16 +44,9 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 	default:
 		return exitUsage, explain.Say("err.atc.mode", values["mode"])
 	}
-	if values["om"] == "" || values["json"] == "" {
-		return exitUsage, explain.Say("err.atc.both")
-	}
-	if err := whole.Apart([]string{values["json"]}, values["om"]); err != nil {
-		return exitUsage, err
-	}
-	m, err := read.Open(ctx, values["om"])
-	if err != nil {
-		return exitError, err
-	}
+	misusedIf(values["om"] == "" || values["json"] == "", "err.atc.both")
+	misused(whole.Apart([]string{values["json"]}, values["om"]))
+	m := must.Get(read.Open(ctx, values["om"]))
 	ok := false
 	for _, s := range want {
 		ok = ok || m.Source == s
@@ -65,8 +57,6 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 	for _, w := range m.Warnings {
 		e.warn(tell.Warning(e.language(), w))
 	}
-	if err := whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) }); err != nil {
-		return exitError, err
-	}
+	must.Do(whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) }))
 	return exitOK, nil
 }

@@ -25,9 +25,7 @@ func browseCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, explain.Say("err.browse.files", len(files), strings.Join(files, ", "))
 	case len(files) == 0:
 		found, err := e.result()
-		if err != nil {
-			return exitUsage, err
-		}
+		misused(err)
 		files = []string{found}
 	}
 	out, _ := e.stdout.(*os.File)

@@ -64,9 +64,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 			f.Path, f.Graph, f.Golden = last.Left, cmp.Or(f.Graph, last.Graph), cmp.Or(f.Golden, last.Right)
 		}
 	}
-	if err := cmp.Or(alone(f.events, f.JSON, f.Parquet, f.HTML, f.Explorer, f.NodeData), f.Validate()); err != nil {
-		return exitUsage, err
-	}
+	misused(cmp.Or(alone(f.events, f.JSON, f.Parquet, f.HTML, f.Explorer, f.NodeData), f.Validate()))
 	f.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
 	e.events = f.events
 	show := checkText{e.show(e.language())}

@@ -68,15 +68,9 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	case len(words) > 0 && f.Left+f.Right != "":
 		return exitUsage, explain.Say("err.argument", words[0])
 	}
-	if f.Left == "" || f.Right == "" {
-		return exitUsage, explain.Say("err.compare.need")
-	}
-	if err := f.judge.given(set); err != nil {
-		return exitUsage, err
-	}
-	if err := f.job.given(f.judge.set); err != nil {
-		return exitUsage, err
-	}
+	misusedIf(f.Left == "" || f.Right == "", "err.compare.need")
+	misused(f.judge.given(set))
+	misused(f.job.given(f.judge.set))
 	return f.run(ctx, e)
 }
 
@@ -132,9 +126,7 @@ func (f *compareFlags) request(e env) (r run.Compare, err error) {
 
 func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
 	r, err := f.request(e)
-	if err != nil {
-		return exitUsage, err
-	}
+	misused(err)
 	e.events = f.judge.events
 	show := e.show(r.Lang)
 	if f.job.all {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"precision/run/explain"
+	"precision/internal/must"
 )
 
 // completions are scripts that ask this program for words: completion/SHELL.
@@ -31,13 +31,8 @@ func completionCommand(_ context.Context, e env, args []string) (int, error) {
 		return helpOr(e, "completion", nil, nil)
 	}
 	script, err := completions.ReadFile("completion/" + args[0])
-	if err != nil {
-		return exitUsage, explain.Say("cli.completion.shell", args[0])
-	}
-	_, err = e.stdout.Write(script)
-	if err != nil {
-		return exitError, err
-	}
+	misusedIf(err != nil, "cli.completion.shell", args[0])
+	must.Get(e.stdout.Write(script))
 	return exitOK, nil
 }
 

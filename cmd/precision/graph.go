@@ -13,6 +13,7 @@ import (
 	"precision/internal/clean"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/run"
 	"precision/run/explain"
@@ -65,10 +66,7 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	case len(files) != 1:
 		return exitUsage, explain.Say("err.graph.files", len(files), strings.Join(files, ", "))
 	}
-	m, err := run.OpenGraph(ctx, files[0])
-	if err != nil {
-		return exitError, err
-	}
+	m := must.Get(run.OpenGraph(ctx, files[0]))
 	for _, w := range m.Warnings {
 		e.warn(tell.Warning(e.language(), w))
 	}
@@ -116,15 +114,10 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 			continue
 		}
 		done = true
-		if err := s.do(); err != nil {
-			return exitError, err
-		}
+		must.Do(s.do())
 	}
 	if !done {
-		summary, err := interrupt.Await(ctx, func() (*graph.Summary, error) { return m.Summary(), nil })
-		if err != nil {
-			return exitError, err
-		}
+		summary := must.Get(interrupt.Await(ctx, func() (*graph.Summary, error) { return m.Summary(), nil }))
 		io.WriteString(out, tell.Summary(e.language(), summary))
 	}
 	return exitOK, nil
@@ -132,14 +125,8 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 
 // showFusion prints the statistics of fusion passes.
 func (f *graphFlags) showFusion(e env) (int, error) {
-	stats, err := fusion.OpenResult(f.fusion)
-	if err != nil {
-		return exitError, err
-	}
-	_, err = io.WriteString(e.stdout, tell.Fusion(e.language(), stats, f.allPasses))
-	if err != nil {
-		return exitError, err
-	}
+	stats := must.Get(fusion.OpenResult(f.fusion))
+	must.Get(io.WriteString(e.stdout, tell.Fusion(e.language(), stats, f.allPasses)))
 	return exitOK, nil
 }
 

@@ -71,9 +71,7 @@ func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
 		return exitOK, err
 	}
 	// Package flag has printed nothing: the sets of options discard that.
-	if err == nil {
-		return exitUsage, explain.Say("err.usage", strings.ReplaceAll(command, ".", " "))
-	}
+	misusedIf(err == nil, "err.usage", strings.ReplaceAll(command, ".", " "))
 	return exitUsage, explain.Say("err.see", run.WrongOption(e.language(), err, set), strings.ReplaceAll(command, ".", " "))
 }
 

@@ -73,12 +73,8 @@ func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show s
 		if s.Shard, s.Shards, err = job.ParseShard(f.job.shard); err != nil {
 			return exitUsage, explain.Say("err.shard", f.job.shard)
 		}
-		if r.Parquet != "" {
-			return exitUsage, explain.Say("err.shard.parquet")
-		}
-		if r.HTML != "" {
-			return exitUsage, explain.Say("err.shard.html")
-		}
+		misusedIf(r.Parquet != "", "err.shard.parquet")
+		misusedIf(r.HTML != "", "err.shard.html")
 	}
 	plan, err := r.Plan(ctx)
 	switch {
@@ -152,14 +148,10 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	if len(dirs) == 0 && e.describe != nil {
 		return helpOr(e, "merge", set, flag.ErrHelp)
 	}
-	if len(dirs) == 0 || *out == "" {
-		return exitUsage, explain.Say("err.merge.need")
-	}
+	misusedIf(len(dirs) == 0 || *out == "", "err.merge.need")
 	show := e.show(e.language())
 	listen, stop := e.listener(show)
-	if err := whole.Apart([]string{f.Parquet}, dirs...); err != nil {
-		return exitUsage, err
-	}
+	misused(whole.Apart([]string{f.Parquet}, dirs...))
 	result, err := job.Merge(ctx, dirs, run.Settings(*out, show.lang, listen))
 	if err == nil && f.Parquet != "" {
 		err = run.WriteParts(ctx, f.Parquet, result, *out, listen)

@@ -92,6 +92,7 @@ import (
 	"precision/internal/gc"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/spell"
 	"precision/run"
 	"precision/run/explain"
@@ -262,7 +263,14 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 		if !c.shell() {
 			own.stdout, own.stderr = out, clean.NewWriter(e.stderr)
 		}
-		code, err := c.run(ctx, own, args)
+		var code int
+		var err error
+		if ended := must.Try(func() { code, err = c.run(ctx, own, args) }); ended != nil {
+			code, err = exitError, ended
+			if wrong, ok := errors.AsType[*misuse](ended); ok {
+				code, err = exitUsage, wrong.error
+			}
+		}
 		switch {
 		case errors.Is(err, flag.ErrHelp):
 			return exitOK
@@ -285,6 +293,23 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 	}
 	fmt.Fprintf(e.stderr, "precision: %s\n", text)
 	return exitUsage
+}
+
+// misuse is an error in how a command was called.
+type misuse struct{ error }
+
+// misused ends a command that was called in a way that gives an error, and misusedIf one that was called in another way than it
+// can be.
+func misused(err error) {
+	if err != nil {
+		must.Do(&misuse{err})
+	}
+}
+
+func misusedIf(bad bool, key string, args ...any) {
+	if bad {
+		misused(explain.Say(key, args...))
+	}
 }
 
 // cutLanguage cuts -lang LANG out of the words: ahead of a command only, or wherever

@@ -11,6 +11,7 @@ import (
 
 	"precision/internal/man"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/run/explain"
 )
@@ -27,9 +28,7 @@ func manCommand(_ context.Context, e env, args []string) (int, error) {
 	case len(words) > 1 || *out != "" && len(words) > 0:
 		return exitUsage, explain.Say("cli.unexpected", words[len(words)-1])
 	case *out != "":
-		if err := writePages(*out); err != nil {
-			return exitError, err
-		}
+		must.Do(writePages(*out))
 		return exitOK, nil
 	}
 	name := ""
@@ -37,12 +36,8 @@ func manCommand(_ context.Context, e env, args []string) (int, error) {
 		name = words[0]
 	}
 	p, ok := page(name, e.language())
-	if !ok {
-		return exitUsage, explain.Say("cli.man.none", name)
-	}
-	if err := p.Write(e.stdout); err != nil {
-		return exitError, err
-	}
+	misusedIf(!ok, "cli.man.none", name)
+	must.Do(p.Write(e.stdout))
 	return exitOK, nil
 }
 

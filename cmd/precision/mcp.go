@@ -8,6 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"precision/internal/build"
+	"precision/internal/must"
 	"precision/mcp"
 	"precision/run/explain"
 )
@@ -29,16 +30,11 @@ func mcpCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, explain.Say("err.mcp.folders")
 	}
 	o.Folders = folders
-	server, err := mcp.New(o)
-	if err != nil {
-		return exitError, err
-	}
+	server := must.Get(mcp.New(o))
 	err = server.Run(ctx, &sdk.StdioTransport{})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		err = nil // the client is gone
 	}
-	if err != nil {
-		return exitError, err
-	}
+	must.Do(err)
 	return exitOK, nil
 }

@@ -19,6 +19,7 @@ import (
 	"precision/console"
 	"precision/dump/checkpoint"
 	"precision/internal/clean"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/preflight"
 	"precision/preflight/config"
@@ -72,9 +73,7 @@ func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
 		o.Journal = *out + ".journal"
 	}
 	if kind, err := preflight.Detect(*out); err != nil || kind != preflight.Manifest { // a list that was made before is made anew
-		if err := whole.Apart([]string{*out, o.Journal}, words[0]); err != nil {
-			return exitUsage, err
-		}
+		misused(whole.Apart([]string{*out, o.Journal}, words[0]))
 	}
 	o.Skip = []string{*out}
 	o.Progress = counting(e)
@@ -94,13 +93,9 @@ func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
 	if o.Progress != nil {
 		fmt.Fprint(e.stderr, "\r\x1b[K")
 	}
-	if err != nil {
-		return exitError, err
-	}
+	must.Do(err)
 	if o.Journal != "" {
-		if err := manifest.Done(o.Journal); err != nil {
-			return exitError, err
-		}
+		must.Do(manifest.Done(o.Journal))
 	}
 	lang := e.language()
 	said := lang.T("preflight.manifest.wrote", sum.Files, sum.Bytes)
@@ -186,12 +181,8 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	case err == nil:
 		err = p.Find()
 	}
-	if err != nil {
-		return exitUsage, err
-	}
-	if err := whole.Apart([]string{f.json, f.html}, words...); err != nil {
-		return exitUsage, err
-	}
+	misused(err)
+	misused(whole.Apart([]string{f.json, f.html}, words...))
 	differs, err := f.run(ctx, e, p)
 	switch {
 	case err != nil:
@@ -204,10 +195,7 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 
 // weights compares two checkpoints as compare does with the strict gate: they differ if one lacks a tensor, too.
 func (f *diffFlags) weights(ctx context.Context, e env, a, b string) (int, error) {
-	dir, err := os.MkdirTemp("", "precision")
-	if err != nil {
-		return exitError, err
-	}
+	dir := must.Get(os.MkdirTemp("", "precision"))
 	defer os.RemoveAll(dir)
 	r := run.Compare{Table: filepath.Join(dir, "result.csv")}
 	r.Left, r.Right, r.Mapping = a, b, f.mapping

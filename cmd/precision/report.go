@@ -12,6 +12,7 @@ import (
 	"precision/compare/oracle"
 	"precision/compare/report"
 	"precision/compare/verdict"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/sh"
 	"precision/run"
@@ -40,20 +41,14 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitUsage, explain.Say("err.report.files", len(files), strings.Join(files, ", "))
 	case len(files) == 0:
 		found, err := e.result()
-		if err != nil {
-			return exitUsage, err
-		}
+		misused(err)
 		files = []string{found}
 	}
-	if err := f.judge.given(set); err != nil {
-		return exitUsage, err
-	}
+	misused(f.judge.given(set))
 	if err := report.SortOperators(nil, f.sort); err != nil {
 		return exitUsage, explain.Say("err.option", "-sort", err)
 	}
-	if f.number < 0 {
-		return exitUsage, explain.Say("err.number", f.number)
-	}
+	misusedIf(f.number < 0, "err.number", f.number)
 	result := files[0]
 	if plainfile.IsFolder(result) {
 		result = filepath.Join(result, job.ResultFile)
@@ -93,9 +88,7 @@ func schemaCommand(_ context.Context, e env, args []string) (int, error) {
 	case len(args) > 0:
 		return exitUsage, explain.Say("cli.unexpected", args[0])
 	}
-	if _, err := e.stdout.Write(report.JSONSchema); err != nil {
-		return exitError, err
-	}
+	must.Get(e.stdout.Write(report.JSONSchema))
 	return exitOK, nil
 }
 
@@ -109,12 +102,7 @@ func profileCommand(_ context.Context, e env, args []string) (int, error) {
 	case len(args) > 1:
 		return exitUsage, explain.Say("cli.unexpected", args[1])
 	}
-	p, err := verdict.OpenProfile(args[0])
-	if err != nil {
-		return exitError, err
-	}
-	if _, err := io.WriteString(e.stdout, p.Source); err != nil {
-		return exitError, err
-	}
+	p := must.Get(verdict.OpenProfile(args[0]))
+	must.Get(io.WriteString(e.stdout, p.Source))
 	return exitOK, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"precision/compare/rollout/tell"
+	"precision/internal/must"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -37,17 +38,13 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	case q.Workers < 0 || q.Tokens < 0 || *most < 0:
 		return exitUsage, explain.Say("err.rollout.number")
 	}
-	if err := alone(e.events, q.JSON); err != nil {
-		return exitUsage, err
-	}
+	misused(alone(e.events, q.JSON))
 	show := e.show(e.language())
 	q.Lang = show.lang
 	listen, stop := e.listener(show)
 	r, passes, err := q.Run(ctx, listen)
 	stop()
-	if err != nil {
-		return exitError, err
-	}
+	must.Do(err)
 	if q.JSON != "-" {
 		show.write(tell.Lines(show.lang, r, *most))
 	}

@@ -115,9 +115,7 @@ func dataCommand(ctx context.Context, e env, args []string) (int, error) {
 	if len(args) > 0 && isHelp(args[0]) {
 		return helpOr(e, "data", nil, flag.ErrHelp)
 	}
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return exitUsage, explain.Say("err.data")
-	}
+	misusedIf(len(args) == 0 || strings.HasPrefix(args[0], "-"), "err.data")
 	return shellCommand(ctx, e, append([]string{"-data", args[0]}, args[1:]...))
 }
 
@@ -127,9 +125,7 @@ func inferCommand(ctx context.Context, e env, args []string) (int, error) {
 	if len(args) > 0 && isHelp(args[0]) {
 		return helpOr(e, "infer", nil, flag.ErrHelp)
 	}
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return exitUsage, explain.Say("err.infer")
-	}
+	misusedIf(len(args) == 0 || strings.HasPrefix(args[0], "-"), "err.infer")
 	cfg := shellConfig(e)
 	set := shellFlags(e, &cfg)
 	if err := set.Parse(args[1:]); err != nil {

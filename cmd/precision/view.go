@@ -20,6 +20,7 @@ import (
 	"precision/internal/clean"
 	"precision/internal/desktop"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/run"
 	"precision/run/explain"
@@ -39,10 +40,7 @@ func viewCommand(ctx context.Context, e env, args []string) (int, error) {
 	case len(files) == 0:
 		files = []string{"."}
 	}
-	path, err := newestPage(ctx, e.language(), files[0])
-	if err != nil {
-		return exitError, err
-	}
+	path := must.Get(newestPage(ctx, e.language(), files[0]))
 	fmt.Fprintln(e.stdout, clean.Text(e.language().T("cli.view.page", path)))
 	if !*serve && *port == 0 && desktop.Open(path) == nil {
 		return exitOK, nil
@@ -85,10 +83,7 @@ func newestPage(ctx context.Context, lang msg.Lang, path string) (string, error)
 // servePage serves one page on the loopback address, under a name nobody can
 // guess, until it is interrupted.
 func servePage(ctx context.Context, e env, path string, port int) (int, error) {
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err != nil {
-		return exitError, err
-	}
+	listener := must.Get(net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)))
 	token := rand.Text()
 	address := url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/" + token + "/"}
 	lang := e.language()

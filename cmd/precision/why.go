@@ -31,22 +31,14 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	} else if set.NArg() > 0 {
 		return exitUsage, explain.Say("err.argument", set.Arg(0))
 	}
-	if op == "" {
-		return exitUsage, explain.Say("err.why.need")
-	}
+	misusedIf(op == "", "err.why.need")
 	if f.Path == "" {
 		last, err := e.last()
-		if err != nil {
-			return exitUsage, explain.Say("err.why.need")
-		}
-		if last.Left == "" {
-			return exitUsage, explain.Say("err.why.last", last.Result)
-		}
+		misusedIf(err != nil, "err.why.need")
+		misusedIf(last.Left == "", "err.why.last", last.Result)
 		f.Path, f.Graph, f.Golden = last.Left, cmp.Or(f.Graph, last.Graph), cmp.Or(f.Golden, last.Right)
 	}
-	if err := f.Validate(); err != nil {
-		return exitUsage, err
-	}
+	misused(f.Validate())
 	listen, stop := e.listener(summaryText{e.stdout, e.language()})
 	found, err := f.Why(ctx, op, listen)
 	stop()
