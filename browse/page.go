@@ -49,8 +49,8 @@ type finder interface {
 // window is a cursor on n lines of which some are seen.
 type window struct{ at, top int }
 
-// press moves the cursor on n lines of which height are seen, and tells whether the key was one that does so.
-func (w *window) press(key string, n, height int) bool {
+// press moves the cursor on n lines of which height are seen.
+func (w *window) press(key string, n, height int) {
 	switch key {
 	case "down", "j":
 		w.at++
@@ -64,10 +64,7 @@ func (w *window) press(key string, n, height int) bool {
 		w.at = 0
 	case "end", "G":
 		w.at = n - 1
-	default:
-		return false
 	}
-	return true
 }
 
 // show brings the cursor onto n lines, and into the part that is seen.

@@ -754,7 +754,7 @@ func (t *tape) inside(v, s float64, padding string, corners bool) float64 {
 // searchsorted and bucketize give the first place whose edge is not less, or with right is greater; NaN stands behind
 // all numbers. What is compared was recorded, so that the result is exact.
 func orderForms() {
-	search := func(k *invocation, edges []float64, x float64, right bool) float64 {
+	search := func(edges []float64, x float64, right bool) float64 {
 		return float64(sort.Search(len(edges), func(i int) bool {
 			if right {
 				return edges[i] > x || math.IsNaN(edges[i]) && !math.IsNaN(x)
@@ -780,13 +780,13 @@ func orderForms() {
 			if n > 1 {
 				row = list[i/per*width:][:width]
 			}
-			return search(k, row, in.y[i], right), 0
+			return search(row, in.y[i], right), 0
 		}}
 	})})
 	define("bucketize", function{forward: formulaFor(func(k *invocation) Values {
 		v, edges := must.Get(held(k.value("input"))), must.Get(numbers(k.tensor("boundaries")))
 		right := k.bool("right", false)
-		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return search(k, edges, v.y[i], right), 0 }}
+		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return search(edges, v.y[i], right), 0 }}
 	})})
 	define("isin", function{forward: formulaFor(func(k *invocation) Values {
 		v, in, invert := must.Get(held(k.value("elements"))), map[float64]bool{}, k.bool("invert", false)

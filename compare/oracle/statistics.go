@@ -249,7 +249,7 @@ func (c *recordedCall) claim(r *recorded) (claim, bool) {
 		return claim{}, false
 	}
 	if c.Parsed.Direction != msprobe.Forward {
-		return c.claimBack(r)
+		return c.claimBack()
 	}
 	fn, base, _, swapped := called(c.Parsed.Prefix, c.Parsed.API, c.of.header.Framework)
 	if fn == nil {
@@ -412,7 +412,7 @@ func normClaim(k *invocation, input *argument) (claim, bool) {
 }
 
 // claimBack is what there is to say of gradients: those of products are not all zero where nothing that they are made of is.
-func (c *recordedCall) claimBack(r *recorded) (claim, bool) {
+func (c *recordedCall) claimBack() (claim, bool) {
 	forward := c.forward()
 	if forward == nil || catalogue.Of(c.Parsed.API).Traits&catalogue.Product == 0 || catalogue.Of(c.Parsed.API).Does == "scaled_dot_product_attention" {
 		return claim{}, false
