@@ -253,6 +253,9 @@ func (w *recordedWalk) incoming(op *Operator) (sum float64, found bool) {
 				continue // how far they are apart nobody knows
 			}
 			if size, known := sizeOf(r); known {
+				if size == 0 && r.Recorded.Hashed && agreementOf(r) == different {
+					size = roundedOff(r) // that the checksum tells of, and statistics do not
+				}
 				sum += size
 				found = true
 			}
