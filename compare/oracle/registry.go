@@ -567,7 +567,7 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 	case v == nil && a.Default == "" && a.Words == nil:
 		return nil
 	case v == nil && a.Words != nil:
-		return textArgument(a.Words[0])
+		return wordArgument(a.Words[0])
 	case v == nil:
 		x := attributeOf(c, key, defaultNumber(a))
 		if math.IsNaN(x) {
@@ -577,7 +577,7 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 	case a.Words != nil:
 		n := c.attrInt(key, 0)
 		refuseIf(n < 0 || n >= int64(len(a.Words)), BadAttribute, key, v.String(), "0 to "+itoa(len(a.Words)-1))
-		return textArgument(a.Words[n])
+		return wordArgument(a.Words[n])
 	}
 	switch v.Kind() {
 	case graph.KindInt:
@@ -628,6 +628,14 @@ func numberArgument(x float64) *argument {
 
 func textArgument(s string) *argument {
 	return scalarArgument("str", msprobe.Number{Kind: msprobe.Text, S: s})
+}
+
+// wordArgument is a word of a row, which may be a number: functions and kernels count the same modes otherwise.
+func wordArgument(s string) *argument {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return intArgument(n)
+	}
+	return textArgument(s)
 }
 
 // fusedPrefix starts the name of a kernel that several operators were built

@@ -117,7 +117,7 @@ func (k *recordedCase) input(a *catalogue.Arg, in *recordedTensor) {
 }
 
 // usual are the defaults of functions' parameters, where kernels have others.
-var usual = map[string]string{"group_norm eps": "1e-05", "sort dim": "-1"}
+var usual = map[string]string{"group_norm eps": "1e-05", "sort dim": "-1", "npu_gather_pa_kv_cache_functional is_seq_lens_cumsum": "0"}
 
 // constant is a number, or a list of whole ones, as a constant of a graph.
 func (v caseValue) constant() (*recordedTensor, bool) {
@@ -185,6 +185,9 @@ func (v caseValue) attribute(words []string) (any, bool) {
 	x, ok := v.leaf()
 	if !ok || v.Tensor != nil {
 		return nil, false
+	}
+	if n, is := x.(json.Number); is && words != nil {
+		x = n.String()
 	}
 	if s, is := x.(string); is && words != nil {
 		return json.Number(strconv.Itoa(slices.Index(words, s))), slices.Contains(words, s)
