@@ -10,6 +10,7 @@ import (
 
 	"precision/compare"
 	"precision/compare/look"
+	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/internal/nd"
@@ -205,5 +206,42 @@ func TestScaledTypes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestImpossibleScales: a header that gives numbers a shape which no tensor has is told of in the row of its tensor, and what
+// stands beside is compared.
+func TestImpossibleScales(t *testing.T) {
+	for _, shape := range [][]int64{{math.MaxInt64}, {1 << 62, 4}, {1<<61 + 1}} {
+		dir := [2]string{t.TempDir(), t.TempDir()}
+		for i, d := range dir {
+			numbers, scales := slices.Repeat([]byte{byte(1 + i)}, 32), dumptest.Floats(slices.Repeat([]float32{0.25 + float32(i)}, 32))
+			raw := dumptest.Dump{OpName: "quant", Outputs: []dumptest.Tensor{
+				{Type: int(dtype.Int8), Format: dumptest.ND, Shape: []int64{4, 8}, Data: numbers},
+				{Type: int(dtype.Float32), Format: dumptest.ND, Shape: []int64{4}, Data: scales[:16]},
+				{Type: int(dtype.Uint8), Format: dumptest.ND, Shape: shape, Data: numbers},
+				{Type: int(dtype.Float32), Format: dumptest.ND, Shape: []int64{32}, Data: scales},
+			}}.Bytes()
+			if err := os.WriteFile(filepath.Join(d, "DynamicQuant.quant.1.7.1614717261785536"), raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := compare.Job{Left: dir[0], Right: dir[1]}.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := s.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Table.Rows) != 4 {
+			t.Errorf("%v: %d rows", shape, len(out.Table.Rows))
+		}
+		for i := range out.Table.Rows {
+			r := &out.Table.Rows[i]
+			if bad := i == 2; r.Compared == bad || bad != r.Has(result.BadTensor) {
+				t.Errorf("%v: %s compared %t %v", shape, r.Tensor(), r.Compared, r.Reasons)
+			}
+		}
 	}
 }

@@ -15,6 +15,14 @@ import (
 // block is how many numbers share a scale that is a power of two (OCP Microscaling Formats 1.0).
 const block = 32
 
+// most is how many values have room as float32 where bytes are counted in 64 bits.
+const most = math.MaxInt64 / 4
+
+// uncounted tells of shapes that a damaged header claims.
+func uncounted(numbers, scales []int64) error {
+	return fmt.Errorf("numbers of shape %v and scales of shape %v: no tensor has one of these shapes", numbers, scales)
+}
+
 // Numbers tells whether a type is one of numbers in steps.
 func Numbers(t dtype.Type) bool {
 	return t.Bits() <= 8 && (t.IsFloat() || t.Bits() < 8 || t == dtype.Int8) && t != dtype.Float8E8M0 && t != dtype.Bool
@@ -139,8 +147,11 @@ func Of(numbers, scales Tensor, factors []float64, given bool) (*Product, error)
 	var err error
 	p.at, err = Places(p.Shape, scales.Shape, Powers(p.Type, scales.Type))
 	if unpacked, n := Packed(p.Type); (err != nil || p.Type == dtype.Uint8 || given) && n > 1 && len(p.Shape) > 0 {
+		last, ok := &p.Shape[len(p.Shape)-1], false
+		if *last, ok = nd.Count(*last, n); !ok {
+			return nil, uncounted(numbers.Shape, scales.Shape)
+		}
 		p.Type, p.per = unpacked, n
-		p.Shape[len(p.Shape)-1] *= n
 		p.at, err = Places(p.Shape, scales.Shape, Powers(p.Type, scales.Type))
 	}
 	if err != nil {
@@ -187,7 +198,12 @@ func Powers(numbers, scales dtype.Type) bool {
 // last axis), for blocks along any axes or along rows, and for blocks of 32 whose scales stand in pairs (…, pairs, …, 2). Where tokens
 // and channels are as many it is tokens. An error tells of shapes that are none of these.
 func Places(numbers, scales []int64, powers bool) (func(i int64) int64, error) {
-	n, k, rank := nd.Size(numbers), nd.Size(scales), len(numbers)
+	rank := len(numbers)
+	n, fit := nd.Count(numbers...)
+	k, fits := nd.Count(scales...)
+	if !fit || !fits || max(n, k) > most {
+		return nil, uncounted(numbers, scales)
+	}
 	none := fmt.Errorf("no scales of shape %v belong to numbers of shape %v", scales, numbers)
 	if n == 0 || k == 0 || rank == 0 {
 		return nil, none

@@ -2,6 +2,7 @@ package scaled
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"precision/dump/dtype"
@@ -45,6 +46,36 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("%d, expected %d", at(c.at), c.want)
 			}
 		})
+	}
+}
+
+// Shapes that no tensor has, as damaged headers claim them, are refused, whichever of the two has them and whatever holds the numbers.
+func TestImpossibleShapes(t *testing.T) {
+	const most = math.MaxInt64
+	for _, c := range [][2][]int64{
+		{{-8}, {32}}, {{32}, {-8}}, {{-8}, {1}}, {{-4, -8}, {32}}, {{32, -1}, {32}}, {{-32}, {-32}}, {{-1, 0}, {4}},
+		{{most}, {32}}, {{most}, {1}}, {{most}, {most}}, {{4}, {most}}, {{1, most}, {1, most - 1}}, {{most}, {most / 32, 2}},
+		{{1 << 32, 1 << 32}, {1}}, {{1 << 32, 1 << 32}, {1 << 32}}, {{1<<61 + 1}, {1}}, {{1<<61 + 1}, {8}}, {{1 << 62}, {1}}, {{2}, {1 << 31, 1 << 33}},
+		{{most/2 + 5}, {8}}, {{math.MinInt64}, {1}}, {{math.MinInt64, -1}, {-1}},
+	} {
+		for _, powers := range []bool{false, true} {
+			if _, err := Places(c[0], c[1], powers); err == nil {
+				t.Errorf("scales %v have a place for each of numbers %v", c[1], c[0])
+			}
+		}
+		for _, numbers := range []dtype.Type{dtype.Int8, dtype.Uint8, dtype.Int32, dtype.Float4E2M1} {
+			for _, scales := range []dtype.Type{dtype.Float32, dtype.Uint8, dtype.Float8E8M0} {
+				all := []Tensor{{numbers, c[0]}, {scales, c[1]}}
+				for _, given := range []bool{false, true} {
+					if _, err := Of(all[0], all[1], nil, given); err == nil {
+						t.Errorf("%v and %v of shapes %v are a pair", numbers, scales, c)
+					}
+					if _, _, ok := Pair(all, given, 1); ok {
+						t.Errorf("%v and %v of shapes %v are found as a pair", numbers, scales, c)
+					}
+				}
+			}
+		}
 	}
 }
 
