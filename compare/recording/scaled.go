@@ -43,7 +43,7 @@ func (s *side) pairOf(c *call, l *leaf) (data, scales *leaf) {
 }
 
 // scaled are the values of both sides where they have a pair each of which both parts differ, and the types of their numbers; ok is
-// false for others. They are read until close is called.
+// false for others. They are read until done is called.
 func (p *part) scaled(ctx context.Context, x leafPair, u *unit) (left, right *compare.Tensor, numbers [2]dtype.Type, ok bool, done func()) {
 	var q [2]compare.Quantised
 	var open []*compare.SideTensor
@@ -88,6 +88,11 @@ func (p *part) undecided(x leafPair, u *unit) bool {
 		q, f := data.summary, scales.summary
 		if !q.Has(result.KnownMax|result.KnownMin|result.KnownNorm) || !f.Has(result.KnownMax|result.KnownMin|result.KnownMean) {
 			return false
+		}
+		for _, known := range []*result.Summary{q, f} {
+			if nan, inf := known.NotFinite(); nan || inf {
+				return false // what is infinite has room for any value
+			}
 		}
 		norm[i], peak[i] = q.Stats.Norm, math.Max(math.Abs(q.Stats.Max), math.Abs(q.Stats.Min))
 		if off[i], all[i] = data.Elem.Unit()*peak[i], data.Elem.Unit()*norm[i]; data.Elem.IsInteger() {

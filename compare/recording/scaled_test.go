@@ -66,8 +66,9 @@ func quantisedNet(t *testing.T, kind string, elements bool) string {
 			file = fmt.Sprintf(`, "data_name": "%s.pt"`, place)
 		}
 		dims, _ := json.Marshal(shape)
-		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.%s", "shape": %s, "Max": %v, "Min": %v, "Mean": %v, "Norm": %v, "requires_grad": false%s}`,
-			typ, dims, hi, lo, sum/float64(len(v)), math.Sqrt(squares), file)
+		stats := fmt.Sprintf(`"Max": %v, "Min": %v, "Mean": %v, "Norm": %v`, hi, lo, sum/float64(len(v)), math.Sqrt(squares))
+		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.%s", "shape": %s, %s, "requires_grad": false%s}`,
+			typ, dims, strings.ReplaceAll(stats, "+Inf", "Infinity"), file)
 	}
 	type value struct {
 		typ   dtype.Type
@@ -119,6 +120,11 @@ func quantisedNet(t *testing.T, kind string, elements bool) string {
 				scales = append(scales[1:], scales[0])
 			case "data":
 				q = each(rows*n, func(i int) float64 { return math.RoundToEven(q[i] * .7) })
+			case "overflow":
+				for i := range rows / 4 {
+					scales[i] = math.Inf(1)
+					clear(q[i*n : i*n+n])
+				}
 			}
 		}
 		numbers, factors := value{dtype.Int8, []int64{rows, n}, q}, value{dtype.Float32, []int64{rows}, scales}
@@ -150,7 +156,8 @@ func quantisedNet(t *testing.T, kind string, elements bool) string {
 func TestQuantisedPairs(t *testing.T) {
 	for _, elements := range []bool{true, false} {
 		golden := quantisedNet(t, "", elements)
-		for kind, root := range map[string]string{"rounding": "", "powers": "", "double": "NPU.npu_dynamic_quant.2.forward", "another token": "NPU.npu_dynamic_quant.2.forward", "data": "NPU.npu_dynamic_quant.2.forward"} {
+		for kind, root := range map[string]string{"rounding": "", "powers": "", "double": "NPU.npu_dynamic_quant.2.forward", "another token": "NPU.npu_dynamic_quant.2.forward", "data": "NPU.npu_dynamic_quant.2.forward",
+			"overflow": "NPU.npu_dynamic_quant.2.forward"} {
 			if !elements && kind == "another token" {
 				continue // statistics do not show it
 			}
