@@ -1,16 +1,17 @@
 package monitor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"precision/internal/lazy"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -75,53 +76,49 @@ const mostNamed = 4
 // mostClaims bounds a file of claims: one of a thousand ranks, with a hundred tensors each, has fewer bytes.
 const mostClaims = 64 << 20
 
-// Claims reads what msprobe's tools concluded at a path or below it. bad are files that cannot be read.
+// Claims reads what msprobe's tools concluded at a path or below it, by rank, name and step. bad are files that cannot be read, of
+// which nothing is taken.
 func Claims(path string) (claims []Claim, bad []error) {
 	for _, file := range conclusions(path) {
-		err := readClaims(file, &claims)
+		text, err := plainfile.ReadFile(file, "what a tool concluded", mostClaims)
+		if err == nil {
+			var list []Claim
+			list, err = must.Of(func() []Claim { return claimsIn(filepath.Base(file), text) })
+			claims = append(claims, list...)
+			err = plainfile.At(file, err)
+		}
 		if err != nil {
-			bad = append(bad, fmt.Errorf("%s: %w", file, err))
+			bad = append(bad, err)
 		}
 	}
+	slices.SortFunc(claims, func(a, b Claim) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Stage, b.Stage),
+			cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Of, b.Of), slices.Compare(a.Sources, b.Sources))
+	})
 	return claims, bad
 }
 
-func readClaims(file string, claims *[]Claim) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostClaims+1))
-	if err == nil && len(text) > mostClaims {
-		err = fmt.Errorf("found more than %d bytes, expected what a tool concluded", mostClaims)
-	}
-	if err != nil {
-		return err
-	}
+// claimsIn are the claims of a file, by the tool that its name tells; objects have no order.
+func claimsIn(name string, text []byte) (claims []Claim) {
 	text = bare().ReplaceAll(text, []byte(": null")) // Python writes what JSON has not
-	switch name := filepath.Base(file); {
-	case name == "anomaly.json":
-		return ofRules(text, claims)
-	case name == "cross_rank_analysis.json":
-		return ofCalls(text, claims)
+	switch name {
+	case "anomaly.json":
+		return ofRules(text)
+	case "cross_rank_analysis.json":
+		return ofCalls(text)
 	}
 	var ranks map[string][]struct {
 		Call string `json:"op_name"`
 	}
-	if err := json.Unmarshal(text, &ranks); err != nil {
-		return err
-	}
-	for rank, calls := range ranks {
+	must.Do(json.Unmarshal(text, &ranks))
+	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
 		n, err := strconv.Atoi(strings.TrimPrefix(rank, "rank_"))
-		if err != nil {
-			return fmt.Errorf("%q: found no rank, expected rank_<n>", rank)
-		}
-		for _, c := range calls {
-			*claims = append(*claims, Claim{Rank: n, Step: -1, Name: c.Call, Rule: "overflow_check"})
+		must.Not(err != nil, "%q: found no rank, expected rank_<n>", rank)
+		for _, c := range ranks[rank] {
+			claims = append(claims, Claim{Rank: n, Step: -1, Name: c.Call, Rule: "overflow_check"})
 		}
 	}
-	return nil
+	return claims
 }
 
 var (
@@ -134,20 +131,17 @@ var (
 // claimedMetrics are metrics under the names that rules have for them.
 var claimedMetrics = map[string]string{"acc_grad": "grad_unreduced", "post_grad": "grad_reduced"}
 
-func ofRules(text []byte, claims *[]Claim) error {
+func ofRules(text []byte) (claims []Claim) {
 	var entries map[string]struct {
 		Step    *int64
 		Tag     string `json:"tag_name"`
 		Message string
 	}
-	if err := json.Unmarshal(text, &entries); err != nil {
-		return err
-	}
-	for key, e := range entries {
+	must.Do(json.Unmarshal(text, &entries))
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[key]
 		at, said := claimed().FindStringSubmatch(e.Tag), message().FindStringSubmatch(e.Message)
-		if at == nil || said == nil || e.Step == nil {
-			return fmt.Errorf("%q: found the tag %q with %q, expected <stage>:<name>/rank<n>/<metric> with a rule at a step", key, e.Tag, e.Message)
-		}
+		must.Not(at == nil || said == nil || e.Step == nil, "%q: found the tag %q with %q, expected <stage>:<name>/rank<n>/<metric> with a rule at a step", key, e.Tag, e.Message)
 		c := Claim{Step: *e.Step, Stage: at[1], Name: at[2], Metric: at[4], Rule: said[1], Of: said[2]}
 		c.Rank, _ = strconv.Atoi(at[3])
 		if metric := claimedMetrics[c.Metric]; metric != "" {
@@ -155,26 +149,21 @@ func ofRules(text []byte, claims *[]Claim) error {
 		} else if c.Stage == "" && (strings.HasPrefix(c.Metric, "pre_") || strings.HasPrefix(c.Metric, "post_")) {
 			c.Name, c.Metric = c.Name+"/"+c.Metric, "comm"
 		}
-		*claims = append(*claims, c)
+		claims = append(claims, c)
 	}
-	slices.SortFunc(*claims, func(a, b Claim) int {
-		return strings.Compare(fmt.Sprint(a.Rank, a.Name, a.Metric), fmt.Sprint(b.Rank, b.Name, b.Metric))*2 + int(min(max(a.Step-b.Step, -1), 1))
-	})
-	return nil
+	return claims
 }
 
-func ofCalls(text []byte, claims *[]Claim) error {
+func ofCalls(text []byte) (claims []Claim) {
 	var calls map[string]struct {
 		Sources []int `json:"source_ranks"`
 		Reached []int `json:"propagated_ranks"`
 	}
-	if err := json.Unmarshal(text, &calls); err != nil {
-		return err
-	}
+	must.Do(json.Unmarshal(text, &calls))
 	for name, c := range calls {
 		for _, rank := range append(slices.Clone(c.Sources), c.Reached...) {
-			*claims = append(*claims, Claim{Rank: rank, Step: -1, Name: name, Rule: "cross_rank_analyzer", Sources: c.Sources})
+			claims = append(claims, Claim{Rank: rank, Step: -1, Name: name, Rule: "cross_rank_analyzer", Sources: c.Sources})
 		}
 	}
-	return nil
+	return claims
 }

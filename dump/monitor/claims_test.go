@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,39 @@ func TestClaims(t *testing.T) {
 		got.Sources, c.want.Sources = nil, nil
 		if got.Rank != c.want.Rank || got.Step != c.want.Step || got.Metric != c.want.Metric || got.Name != c.want.Name || got.Stage != c.want.Stage || got.Rule != c.want.Rule || got.Of != c.want.Of {
 			t.Errorf("%s: %+v, expected %+v", name, got, c.want)
+		}
+	}
+}
+
+// TestClaimsOrder: objects have no order, but claims and what is said of a bad file do; of a bad file nothing is taken.
+func TestClaimsOrder(t *testing.T) {
+	for name, c := range map[string]struct{ entry, want, bad string }{
+		"cross_rank_analysis.json": {`"Torch.add.%d.forward": {"source_ranks": [0]}`, "Torch.add.10.forward (rank 0), Torch.add.11.forward (rank 0), ", `"Torch.add.%d.forward": {"source_ranks": 1}`},
+		"anomaly_analyze_17.json":  {`"rank_%d": [{"op_name": "Torch.add.0.forward"}]`, "Torch.add.0.forward (rank 10), Torch.add.0.forward (rank 11), ", `"node_%d": []`},
+		"anomaly.json": {`"%d": {"step": 4, "tag_name": "all_reduce/rank0/post_%[1]d", "message": "Rule AnomalyNan reports anomaly signal in ('x', 'norm') at step 4"}`,
+			"comm all_reduce/post_10 (rank 0), comm all_reduce/post_11 (rank 0), ", `"%d": {"step": 4}`},
+	} {
+		file := filepath.Join(t.TempDir(), name)
+		write := func(entries ...string) {
+			if err := os.WriteFile(file, []byte("{"+strings.Join(entries, ", ")+"}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var good, bad []string
+		for i := range 20 {
+			good, bad = append(good, fmt.Sprintf(c.entry, 29-i)), append(bad, fmt.Sprintf(c.bad, 29-i))
+		}
+		for range 8 {
+			write(good...)
+			claims, errs := Claims(file)
+			if named := Named(claims); len(claims) != 20 || len(errs) > 0 || !strings.HasPrefix(named, c.want) {
+				t.Fatalf("%s: %d claims, %v, named %s, expected %s…", name, len(claims), errs, named, c.want)
+			}
+			write(append(good, bad...)...)
+			claims, errs = Claims(file)
+			if len(claims) > 0 || len(errs) != 1 || name != "cross_rank_analysis.json" && !strings.Contains(errs[0].Error(), "_10") && !strings.Contains(errs[0].Error(), `"10"`) {
+				t.Fatalf("%s: %d claims of a bad file, %v", name, len(claims), errs)
+			}
 		}
 	}
 }
