@@ -86,7 +86,7 @@ func planned(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) *operand {
 // stays as it is.
 func (o *operand) turned() *operand {
 	n := len(o.shape)
-	if n < 2 || o.src == nil {
+	if n < 2 {
 		return o
 	}
 	order, last := inOrder(n), n-1
@@ -94,6 +94,16 @@ func (o *operand) turned() *operand {
 		last--
 	}
 	order[last-1], order[last] = last, last-1
+	if o.packed || !slices.Equal(o.view.Dims, o.shape) { // not read through strides along these axes
+		d := must.Get(held(transpose(o, order)))
+		t := inMemory(o.name, o.typ, d.shape)
+		t.rounded, t.address, t.part = o.rounded, o.address, o.part
+		copy(t.f64, d.y)
+		for i := range t.f32 {
+			t.f32[i] = float32(d.y[i])
+		}
+		return t
+	}
 	t := *o
 	t.view = must.Get(o.view.Transpose(order))
 	t.shape, t.axes, t.block, t.f32, t.f64 = t.view.Dims, "", nil, nil, nil
