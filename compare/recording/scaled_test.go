@@ -163,11 +163,16 @@ func TestQuantisedPairs(t *testing.T) {
 			}
 			j := judged(t, quantisedNet(t, kind, elements), golden)
 			names := rootNames(j)
-			untold := 0
+			untold, outputs := 0, 0
 			for i := range j.Table.Rows {
-				if j.Table.Rows[i].Has(result.ScalesUnknown) {
-					untold++
+				if r := &j.Table.Rows[i]; r.Has(result.ScalesUnknown) {
+					if untold++; r.Role == result.Output {
+						outputs++
+					}
 				}
+			}
+			if c := j.Coverage; c.Expected-c.Compared != outputs || c.Lost != outputs {
+				t.Errorf("elements %t, %s: %+v, of %d outputs it is said that statistics do not tell", elements, kind, c, outputs)
 			}
 			if told := elements || kind != "powers"; told != (untold == 0) {
 				t.Errorf("elements %t, %s: of %d tensors it is said that statistics do not tell", elements, kind, untold)

@@ -141,7 +141,7 @@ func (j *judge) expect(op *Operator, c *Coverage) {
 			if t.Seen && j.undumped(op) && !j.waived(op, t.Slot) {
 				lose(t.Slot, 1) // what a consumer recorded is all there is of it
 			}
-		case elementless(r), silent(r), oneSidedValue(r):
+		case elementless(r), silent(r) && !r.Has(result.ScalesUnknown), oneSidedValue(r):
 		case aside && (op.Op.Skipped || r.Facts.Unpaired):
 		default:
 			missing(t.Slot, 1, r.Why(), r.Facts.Unpaired)
