@@ -172,22 +172,21 @@ func defineLookups() {
 		return gradients{"weight": func() Values { return k.embeddingGradient(g) }}
 	}, nodes: [][]string{{"weight"}}})
 
-	// What a mask of a bit for each element keeps is divided by 1 - p (DropOutDoMask). Which bit of a byte comes first no source says.
 	define("masked_dropout", function{forward: func(k *invocation) []Reading {
 		x, mask := k.pair("input", "mask")
-		keep := k.keeping()
-		refuseIf(mask.typ != dtype.Uint8, BadType, mask.name, mask.typ.String())
-		a := k.arith()
-		of := func(name string, high bool) Reading {
-			return Reading{Name: name, Out: []Values{formulaOf(func(v []num) num {
-				if v[1].y == 0 {
-					return exactNum(0)
-				}
-				return a.div(v[0], num{keep, 2 * u32})
-			}, x, reshape(bitsOf(mask, count(x.shape), high), x.shape)), mask}}
-		}
-		return []Reading{of("low-bit-first", false), of("high-bit-first", true)}
+		return k.maskedDropout(x, mask, num{k.keeping(), 2 * u32})
 	}})
+	// The kernel multiplies by 1/keep_prob, of its own type (TBE's drop_out_do_mask.py).
+	register(func(c *Call) []Reading {
+		k := &invocation{Call: c}
+		x, mask, keep := c.need("x", 0), c.need("mask", 1), must.Get(numbers(c.need("keep_prob", 2)))
+		refuseIf(len(keep) != 1 || !(keep[0] > 0 && keep[0] <= 1), BadArgument, "keep_prob", keep, "a number above 0 and up to 1")
+		readings := k.maskedDropout(x, mask, num{keep[0], max(precisionFor(x.numeric()).v, u32) * keep[0]})
+		for i := range readings {
+			readings[i].Out = readings[i].Out[:1]
+		}
+		return readings
+	}, "maskeddropout")
 
 	// A dropout sets elements to 0 at random, which the recording does not tell; the
 	// others are divided by 1 - p. Nothing is asked of how many are 0.
@@ -230,6 +229,21 @@ func defineLookups() {
 		}}
 	}}
 	define("dropout", drop)
+}
+
+// maskedDropout divides by keep what a mask of a bit for each element lets through. Which bit of a byte comes first no source says.
+func (k *invocation) maskedDropout(x, mask *operand, keep num) []Reading {
+	refuseIf(mask.typ != dtype.Uint8, BadType, mask.name, mask.typ.String())
+	a := k.arith()
+	of := func(name string, high bool) Reading {
+		return Reading{Name: name, Out: []Values{formulaOf(func(v []num) num {
+			if v[1].y == 0 {
+				return exactNum(0)
+			}
+			return a.div(v[0], keep)
+		}, x, reshape(bitsOf(mask, count(x.shape), high), x.shape)), mask}}
+	}
+	return []Reading{of("low-bit-first", false), of("high-bit-first", true)}
 }
 
 // keeping is the share of elements that a dropout keeps, 1 if it does nothing.

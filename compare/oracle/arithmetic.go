@@ -589,6 +589,8 @@ func buildBiasAdd(c *Call) Values {
 func scaleForms() {
 	register(single(buildScale), "scale")
 	register(one(buildLayerNormGrad), "normgrad")
+	register(one(buildLayerNormX), "normx")
+	register(one(buildLayerNormSums), "normsums")
 }
 
 // buildScale: y = x·scale + bias along the channels.
@@ -719,6 +721,14 @@ func optimizerKernels() {
 		nesterov := c.attrBool("use_nesterov", false)
 		return buildAdam(c.arith(), nesterov, v)
 	}), "adam")
+	// var, m, v, β1ᵗ⁻¹, β2ᵗ⁻¹, lr, decay, β1, β2, ε and grad (ops-nn's apply_adam_w_proto.h).
+	register(one(func(c *Call) []Values {
+		k := &invocation{Call: c}
+		refuseIf(c.input("max_grad_norm", 11) != nil, Unsupported, "max_grad_norm")
+		refuseIf(c.attrBool("amsgrad", false), Unsupported, "amsgrad")
+		v := c.update(11)
+		return k.stepW(v[:3], v[10], c.attrBool("maximize", false), v[3:10])
+	}), "adamw")
 	// Functions of torch_npu (documentation and tests of op-plugin), which write over what is given as out.
 	define("npu_apply_adam", function{forward: func(k *invocation) []Reading {
 		in := k.updated()
@@ -733,13 +743,11 @@ func optimizerKernels() {
 		k.unsupported("max_grad_norm")
 		refuseIf(k.bool("amsgrad", false), Unsupported, "amsgrad")
 		v, g := k.updated(), Values(k.tensor("grad"))
-		if maximize := k.bool("maximize", false); maximize {
-			g = k.computed("g)=-g", g)
+		var of []Values
+		for _, name := range k.params[:7] {
+			of = append(of, k.constant(k.float(name, 0)))
 		}
-		of := func(name string) Values { return k.constant(k.float(name, 0)) }
-		beta, gamma := of("beta1"), of("beta2")
-		first, second := k.computed("p,b)=1-p*b", of("beta1_power"), beta), k.computed("p,b)=1-p*b", of("beta2_power"), gamma)
-		return []Reading{{Out: k.adamW(v, g, beta, gamma, first, second, of("lr"), of("epsilon"), of("weight_decay"))}}
+		return []Reading{{Out: k.stepW(v, g, k.bool("maximize", false), of)}}
 	}})
 	// MindSpeed's own, with a running mean of the weights (its docs/ops).
 	// s = d·s + (1 − d)·p, d = ema_decay. mode 0 is Adam with decay in the gradient, 1 AdamW. A power βˢᵗᵉᵖ in
@@ -778,6 +786,16 @@ func (k *invocation) updated() (in []Values) {
 		in = append(in, o)
 	}
 	return in
+}
+
+// stepW is a step by β1ᵗ⁻¹, β2ᵗ⁻¹, lr, decay, β1, β2 and ε.
+func (k *invocation) stepW(v []Values, g Values, maximize bool, of []Values) []Values {
+	if maximize {
+		g = k.computed("g)=-g", g)
+	}
+	beta, gamma := of[4], of[5]
+	first, second := k.computed("p,b)=1-p*b", of[0], beta), k.computed("p,b)=1-p*b", of[1], gamma)
+	return k.adamW(v, g, beta, gamma, first, second, of[2], of[6], of[3])
 }
 
 // adamW is what a step of AdamW makes of weights and moments, where first and second are what corrects the moments.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"precision/compare/result"
+	"precision/dump/dtype"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -295,6 +296,47 @@ func TestNonsenseOfKernels(t *testing.T) {
 		f := r.check()[0]
 		if why := string(f.Reasons[0].Kind) + " " + strings.Join(f.Reasons[0].Args, " "); f.Verdict != c.want || !strings.HasPrefix(why, c.why) {
 			t.Errorf("%s: %v %q, expected %v %q", call.Name, f.Verdict, why, c.want, c.why)
+		}
+	}
+}
+
+// TestArgumentsUnknown: an argument that the form of a kernel does not know makes its output unknown, and the reason names it.
+func TestArgumentsUnknown(t *testing.T) {
+	cases := map[string]*recordedCase{}
+	for _, c := range recordedCases(t) {
+		cases[c.Type] = c
+	}
+	number := func(raw string, shape ...int64) *recordedTensor {
+		return &recordedTensor{DType: int(dtype.Float32), Shape: shape, Origin: shape, Hex: raw}
+	}
+	for _, a := range []struct {
+		kind, key string
+		value     any
+		input     int // that takes the value's place; -1 where an attribute does
+		want      result.Kind
+	}{
+		{"ApplyAdamW", "amsgrad", true, -1, Unsupported},
+		{"ApplyAdamW", "max_grad_norm", number("0000803f", 1), 11, Unsupported},
+		{"DropOutDoMask", "keep_prob", number("00000000", 1), 2, BadArgument},
+		{"LayerNormBetaGammaBackpropV2", "shape_gamma", []any{json.Number("5")}, -1, ShapesDiffer},
+		{"MaxPoolGrad", "padding", "OTHER", -1, BadAttribute},
+		{"AvgPoolV2Grad", "divisor_override", json.Number("5"), -1, Unsupported},
+		{"AvgPoolGradD", "orig_input_shape", []any{json.Number("1"), json.Number("3"), json.Number("7"), json.Number("7")}, -1, ShapesDiffer},
+		{"ResizeBilinearV2D", "size", []any{json.Number("8"), json.Number("8")}, -1, ShapeComputed},
+		{"ResizeBilinearV2D", "align_corners", true, -1, Unsupported}, // beside half_pixel_centers
+		{"ResizeNearestNeighborV2D", "scales", []any{json.Number("1.5"), json.Number("2.5")}, -1, Unsupported},
+	} {
+		c := cases[a.kind].clone()
+		if a.input >= 0 {
+			for len(c.Inputs) <= a.input {
+				c.Inputs = append(c.Inputs, nil)
+			}
+			c.Inputs[a.input] = a.value.(*recordedTensor)
+		} else {
+			c.Attrs[a.key] = a.value
+		}
+		if f := settle(t, c, nil, a.key)[0]; f.Verdict != Unknown || f.Reasons[0].Kind != a.want {
+			t.Errorf("%s with %s: %v, %v; expected %s", a.kind, a.key, f.Verdict, f.Reasons, a.want)
 		}
 	}
 }

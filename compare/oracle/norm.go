@@ -27,6 +27,7 @@ type normal struct {
 	eps          float64
 	rms          bool // without the mean
 	folded       bool // kernels may fold the factors, too
+	logs         bool // the root is e^(−½·ln(variance + ε))
 	weight, bias []float64
 	// of gives the place of the weight of an element.
 	of func(row, i int64) int64
@@ -54,7 +55,12 @@ func (m *normal) shift(row, i int64) float64 {
 func (m *normal) statistics(row int64, x, e []float64, a arith, sumUnit float64) (mean, r num) {
 	if m.given != nil {
 		mean, variance := m.given(row)
-		return mean, a.rsqrt(a.add(variance, exactNum(m.eps)))
+		s := a.add(variance, exactNum(m.eps))
+		r = a.rsqrt(s)
+		if m.logs { // what the logarithm is off by, the power of e is
+			r.b += r.y * 0.5 * (a.ulps + a.u) * abs(math.Log(s.y))
+		}
+		return mean, r
 	}
 	if m.rms {
 		s, off := 0.0, 0.0
@@ -536,8 +542,8 @@ func (m moments) rstd(eps, u float64) (r, b float64) {
 	return r, r * (0.5*(m.bVar+u*s)/(s-m.bVar) + 8*u)
 }
 
-// buildLayerNormGrad: dy, x, variance, mean and gamma give dx, Σ dy·x̂ and Σ dy over the rows; see [normal.gradients].
-func buildLayerNormGrad(c *Call) []Values {
+// givenNormal is the normalisation that kernels of gradients go back through: dy, x, variance, mean and gamma are given.
+func (c *Call) givenNormal(eps float64) (k *invocation, m *normal, x, dy *operand) {
 	var in [5]*operand
 	for i, name := range []string{"dy", "x", "variance", "mean", "gamma"} {
 		in[i] = c.need(name, i)
@@ -546,15 +552,59 @@ func buildLayerNormGrad(c *Call) []Values {
 	refuseIf(n == 0 || n > maxDense || total%n != 0 || count(dy.shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n,
 		ShapesDiffer, dy.shape, x.shape, in[2].shape, in[3].shape, in[4].shape)
 	variance, mean := must.Get(numbers(in[2])), must.Get(numbers(in[3]))
-	m := &normal{n: n, eps: c.attrFloat("epsilon", 1e-7), weight: must.Get(numbers(in[4])), of: func(_, i int64) int64 { return i },
+	m = &normal{n: n, eps: eps, weight: must.Get(numbers(in[4])), of: func(_, i int64) int64 { return i },
 		given: func(row int64) (num, num) { return exactNum(mean[row]), exactNum(variance[row]) }}
-	k := &invocation{Call: c}
-	dx, terms := m.gradients(k, x, dy)
-	out := []Values{dx, k.reducedToShape(reshape(terms, []int64{total / n, n}), []int64{n}), k.reducedToShape(reshape(dy, []int64{total / n, n}), []int64{n})}
+	return &invocation{Call: c}, m, x, dy
+}
+
+// overRows are the sums over all rows of n numbers.
+func (k *invocation) overRows(n int64, of ...Values) (out []Values) {
+	for _, v := range of {
+		out = append(out, k.reducedToShape(reshape(v, []int64{count(v.Shape()) / n, n}), []int64{n}))
+	}
+	return out
+}
+
+// eachAsRecorded gives results the shapes of the outputs.
+func (c *Call) eachAsRecorded(out []Values) []Values {
 	for i := range out {
 		out[i] = c.asRecorded(out[i], i)
 	}
 	return out
+}
+
+// buildLayerNormGrad: dy, x, variance, mean and gamma give dx, Σ dy·x̂ and Σ dy over the rows; see [normal.gradients].
+func buildLayerNormGrad(c *Call) []Values {
+	k, m, x, dy := c.givenNormal(c.attrFloat("epsilon", 1e-7))
+	dx, terms := m.gradients(k, x, dy)
+	return c.eachAsRecorded(append([]Values{dx}, k.overRows(m.n, terms, dy)...))
+}
+
+// buildLayerNormX: the first of these and x̂, by kernels that have no ε but 1e-12 and take the root by way of the logarithm (TBE's
+// layer_norm_x_backprop_v2.py, of fixed shapes and others).
+func buildLayerNormX(c *Call) []Values {
+	k, m, x, dy := c.givenNormal(1e-12)
+	m.logs = true
+	dx, _ := m.gradients(k, x, dy)
+	a := k.arith()
+	return c.eachAsRecorded([]Values{dx, newRows(x, m.n, func(row int64, x, e, y, b []float64) {
+		mean, r := m.statistics(row, x, e, a, 0)
+		for i, v := range x {
+			hat := a.mul(a.sub(num{v, e[i]}, mean), r)
+			y[i], b[i] = hat.y, hat.b
+		}
+	})})
+}
+
+// buildLayerNormSums: dy and x̂ give Σ dy·x̂ and Σ dy over the rows, which have as many numbers as gamma.
+func buildLayerNormSums(c *Call) []Values {
+	dy, hat := c.need("dy", 0), c.need("res_for_gamma", 1)
+	shape := c.attrInts("shape_gamma")
+	refuseIf(len(shape) == 0, NoAttribute, "shape_gamma")
+	n := count(shape)
+	refuseIf(!slices.Equal(dy.shape, hat.shape) || n < 1 || count(dy.shape)%n != 0, ShapesDiffer, dy.shape, hat.shape, shape)
+	k := &invocation{Call: c}
+	return c.eachAsRecorded(k.overRows(n, k.computed("g,x)=g*x", dy, hat), dy))
 }
 
 // Batch normalisation. Statistics are a number a channel: axis C of x's layout,
@@ -636,11 +686,7 @@ func buildBNReduce(c *Call) []Values {
 			return y, g * size
 		}}
 	}
-	out := []Values{sum(1), sum(2)}
-	for i := range out {
-		out[i] = c.asRecorded(out[i], i)
-	}
-	return out
+	return c.eachAsRecorded([]Values{sum(1), sum(2)})
 }
 
 // buildBNUpdate: x, sum, square_sum, scale, offset and, but for V2 and V3, the

@@ -52,7 +52,46 @@ func recordedCases(t testing.TB) []*recordedCase {
 	if err := d.Decode(&cases); err != nil {
 		t.Fatal(err)
 	}
+	for _, line := range casesIn(t, "testdata/operators.txt") {
+		cases = append(cases, line.operator(t))
+	}
 	return cases
+}
+
+// operator is a line of operators.txt: inputs in their order, attributes by name, and the format of what has four axes.
+func (c *callCase) operator(t testing.TB) *recordedCase {
+	k := &recordedCase{Type: c.Name, Attrs: map[string]any{}}
+	var format string
+	for name, v := range c.Kwargs {
+		x, ok := v.attribute(nil)
+		if !ok {
+			t.Fatalf("%s: %s is no attribute", c.Name, name)
+		}
+		if name == "format" {
+			format = x.(string)
+			continue
+		}
+		k.Attrs[name] = x
+	}
+	add := func(to *[]*recordedTensor, v caseValue) {
+		d, ok := v.recorded()
+		if !ok && !v.None {
+			t.Fatalf("%s: an input or output is no tensor", c.Name)
+		}
+		if d != nil {
+			if at := slices.Index([]string{"NCHW", "NHWC"}, format); at >= 0 && len(d.Shape) == 4 {
+				d.Format, d.Layout, d.Axes = at, format, format
+			}
+		}
+		*to = append(*to, d)
+	}
+	for _, v := range c.Args {
+		add(&k.Inputs, v)
+	}
+	for _, v := range c.Outputs {
+		add(&k.Outputs, v)
+	}
+	return k
 }
 
 func (c *recordedCase) String() string { return strings.TrimSpace(c.Type + " " + c.Note) }

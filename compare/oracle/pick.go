@@ -958,28 +958,6 @@ func pickedAlong(k *invocation, g []Values, keep bool) gradients {
 	}}
 }
 
-// weighed is the backward of a function whose elements are sums of weighed places of its input:
-// f says which, for each element of the result.
-// x is where places are counted, out the shape of the result. "grad" is that of the result, for recorders that look
-// at the last step.
-func weighed(places func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64))) func(k *invocation, g []Values) gradients {
-	return func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
-			x := k.tensor("input")
-			d := gradient(g, 0)
-			n, m := count(x.shape), count(d.Shape())
-			refuseIf(n > maxDense || m > maxDense, TooLarge, max(n, m), maxDense)
-			of := places(k, x, d.Shape())
-			grads := whole(d, m)
-			sum := newSpreader(n)
-			for i, v := range grads {
-				of(int64(i), func(place int64, weight, off float64) { sum.add(place, v, weight, off) })
-			}
-			return sum.values(x.shape, true, k.sumUnit())
-		}, "grad": func() Values { return gradient(g, 0) }}
-	}
-}
-
 func (k *invocation) unpadded() {
 	refuseIf(k.bool("padded_mode", false), Unsupported, "padded_mode")
 }

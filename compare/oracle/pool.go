@@ -112,26 +112,44 @@ func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
 			p, w := k.pooled(d, true)
 			gs, _ := batched(gradient(g, 0), d)
-			refuseIf(!slices.Equal(gs.Shape(), append(slices.Clone(p.v.Shape()[:2]), p.out...)), ShapesDiffer, gs.Shape(), p.out)
-			x := must.Get(held(p.v))
-			sum := newSpreader(int64(len(x.y)))
-			for o, t := range must.Get(held(gs)).y {
-				best, equal := w.best(x.y, int64(o))
-				if best < 0 {
-					continue
-				}
-				sum.add(best, t, 1, 0)
-				if len(equal) > 0 { // of equal ones any
-					equal = append(equal, best)
-				}
-				for _, c := range equal {
-					// weight 0, which may be off by 1: nothing or all
-					sum.add(c, t, 0, 1)
-				}
-			}
-			return sum.values(p.x.shape, true, k.sumUnit())
+			return w.toLargest(k.Call, p.v, gs, p.x.shape)
 		}}
 	}
+}
+
+// toLargest gives each number of g to the place of x that its maximum was taken from, of equal ones to any.
+func (w *windows) toLargest(c *Call, x, g Values, shape []int64) Values {
+	refuseIf(!slices.Equal(g.Shape(), w.shape), ShapesDiffer, g.Shape(), w.shape)
+	in := must.Get(held(x)).y
+	sum := newSpreader(int64(len(in)))
+	for o, t := range must.Get(held(g)).y {
+		best, equal := w.best(in, int64(o))
+		if best < 0 {
+			continue
+		}
+		sum.add(best, t, 1, 0)
+		if len(equal) > 0 { // of equal ones any
+			equal = append(equal, best)
+		}
+		for _, at := range equal {
+			// weight 0, which may be off by 1: nothing or all
+			sum.add(at, t, 0, 1)
+		}
+	}
+	return sum.values(shape, true, c.sumUnit())
+}
+
+// share gives the places that each number of g is made of their parts of it.
+func (w *windows) share(c *Call, g Values, shape []int64) Values {
+	n, m := count(shape), count(w.shape)
+	refuseIf(count(g.Shape()) != m, ShapesDiffer, g.Shape(), w.shape)
+	refuseIf(n > maxDense || m > maxDense, TooLarge, max(n, m), maxDense)
+	sum := newSpreader(n)
+	for i, t := range must.Get(numbers(g)) {
+		over, off := w.move(int64(i))
+		w.walk(0, int64(i)/count(w.out), 1/over, func(place int64, weight float64) { sum.add(place, t, weight, off) })
+	}
+	return sum.values(shape, true, c.sumUnit())
 }
 
 func adaptive(d int, largest bool) func(k *invocation) []Reading {
@@ -175,6 +193,7 @@ func poolForms() {
 // windows are the places of the last axes of a tensor that each element of a result is made of: every axis by itself.
 type windows struct {
 	shape, in, out []int64              // in and out are spatial
+	window         []int64              // how many places a window has along each axis, where all have as many
 	axes           []func(p int64) taps // what place p of the result takes; valid until the next call
 	cost           float64
 	at             []int64
@@ -239,7 +258,7 @@ func newWindows(x Values, out, window []int64, g geometry, after []int64, outsid
 			return t
 		}
 	})
-	w.cost = float64(count(window))
+	w.cost, w.window = float64(count(window)), window
 	return w
 }
 
@@ -334,15 +353,17 @@ func (w *windows) values(c *Call, in Values, largest bool) Values {
 	return v
 }
 
-// spread gives the gradient of a result to what it was made of.
+// spread gives the gradient of a result to what it was made of; "grad" is that of the result, for recorders that look at the last step.
 func spread(of func(k *invocation, x, out []int64) *windows) func(k *invocation, g []Values) gradients {
-	return weighed(func(k *invocation, x *operand, out []int64) func(i int64, add func(place int64, weight, off float64)) {
-		w := of(k, x.shape, out)
-		return func(i int64, add func(place int64, weight, off float64)) {
-			over, off := w.move(i)
-			w.walk(0, i/count(w.out), 1/over, func(place int64, weight float64) { add(place, weight, off) })
+	return func(k *invocation, g []Values) gradients {
+		return gradients{
+			"input": func() Values {
+				x, d := k.tensor("input"), gradient(g, 0)
+				return of(k, x.shape, d.Shape()).share(k.Call, d, x.shape)
+			},
+			"grad": func() Values { return gradient(g, 0) },
 		}
-	})
+	}
 }
 
 func poolKernels() {
@@ -350,6 +371,10 @@ func poolKernels() {
 	register(single(func(c *Call) Values { return buildPool(c, true) }), "largest")
 	register(single(func(c *Call) Values { return buildPool(c, false) }), "average")
 	register(single(buildGlobal), "whole")
+	register(single(buildLargestGrad), "largestgrad")
+	register(single(buildAverageGrad), "averagegrad")
+	register(single(func(c *Call) Values { return buildResize(c, "nearest") }), "nearest")
+	register(single(func(c *Call) Values { return buildResize(c, "bilinear") }), "bilinear")
 }
 
 // poolInput is x in the order N, C, spatial, and what turns the result back.
@@ -357,13 +382,24 @@ func poolKernels() {
 func (c *Call) poolInput() (x *operand, v Values, out []int64, back []int) {
 	x = c.need("x", 0)
 	shape, ok := c.out(0)
-	rank := len(x.shape)
-	refuseIf(!ok || len(shape) != rank || rank != 4 && rank != 5, ShapesDiffer, x.shape, shape)
+	refuseIf(!ok, NoOutput)
+	v, out, back = images(x, x.axes, shape)
+	return x, v, out, back
+}
+
+// images are x, whose axes go by letters, in the order N, C, spatial, the spatial axes of shape, which has the letters of x, and what
+// turns x back.
+func images(x Values, letters string, shape []int64) (v Values, out []int64, back []int) {
+	rank := len(x.Shape())
+	refuseIf(len(shape) != rank || rank != 4 && rank != 5, ShapesDiffer, x.Shape(), shape)
 	want := plainAxes(rank)
-	v, perm := channelsFirst(x, x.axesOr(want), want)
-	sorted, _ := channelsFirst(&dense{shape: shape}, x.axesOr(want), want)
-	refuseIf(!slices.Equal(sorted.Shape()[:2], v.Shape()[:2]), ShapesDiffer, x.shape, shape)
-	return x, v, sorted.Shape()[2:], inverse(perm)
+	if len(letters) != rank {
+		letters = want
+	}
+	v, perm := channelsFirst(x, letters, want)
+	sorted, _ := channelsFirst(&dense{shape: shape}, letters, want)
+	refuseIf(!slices.Equal(sorted.Shape()[:2], v.Shape()[:2]), ShapesDiffer, x.Shape(), shape)
+	return v, sorted.Shape()[2:], inverse(perm)
 }
 
 // buildPooling: mode 0 is the maximum, 1 the mean; ceil_mode 0 rounds the
@@ -404,22 +440,57 @@ func buildPooling(c *Call) Values {
 	return transpose(w.values(c, v, mode == 0), back)
 }
 
-// buildPool: ksize and strides count the axes of x's layout; padding is SAME or
-// VALID, or given by pads. A mean counts the cells inside, or with exclusive
-// false those of the padding, too.
+// buildPool is a maximum or a mean of windows.
 func buildPool(c *Call, largest bool) Values {
 	x, v, out, back := c.poolInput()
-	rank := len(x.shape)
-	axes := x.axesOr(plainAxes(rank))
-	in := v.Shape()[2:]
+	return transpose(c.poolWindows(x, v.Shape(), out, largest).values(c, v, largest), back)
+}
+
+// buildLargestGrad: x, its pooled maxima and their gradient. Prototypes: max_pool_grad_proto.h, nn_pooling_ops.h.
+func buildLargestGrad(c *Call) Values {
+	x, g := c.need("x1", 0), c.input("grad", 2)
+	refuseIf(g == nil, NoInput, "grad")
+	v, out, back := images(x, x.axes, g.shape)
+	d, _, _ := images(g, g.axes, g.shape)
+	return transpose(c.poolWindows(x, v.Shape(), out, true).toLargest(c, v, d, v.Shape()), back)
+}
+
+// buildAverageGrad: the shape of what was pooled, which stands in an attribute of kernels for fixed shapes, and the gradient of the
+// means. A window that is larger than the image, of which half is smaller, is none of TensorFlow's (nn_pooling_ops.h).
+func buildAverageGrad(c *Call) Values {
+	fixed := strings.HasSuffix(c.Type, "D")
+	g := c.need("input_grad", int(1-toNumber(fixed)))
+	shape, ok := c.out(0)
+	refuseIf(!ok, NoOutput)
+	want := c.attrInts("orig_input_shape")
+	if !fixed {
+		want = ints(c.need("orig_input_shape", 0))
+	}
+	refuseIf(!slices.Equal(shape, want), ShapesDiffer, shape, want)
+	v, in, _ := images(g, g.axes, shape)
+	d, out, back := images(g, g.axes, g.shape)
+	whole := append(slices.Clone(v.Shape()[:2]), in...)
+	w := c.poolWindows(g, whole, out, false)
+	for i, n := range in {
+		window := w.window[i]
+		refuseIf(window > n && window/2 < n-1, Unsupported, "ksize "+itoa(int(window))+" of "+itoa(int(n)))
+	}
+	return transpose(w.share(c, d, whole), back)
+}
+
+// poolWindows are the windows of a kernel over x (N, C, spatial), whose axes go by the letters of of: ksize and strides count the axes of
+// that layout; padding is SAME or VALID, or given by pads. A mean counts the cells inside, or with exclusive false those of the padding, too.
+func (c *Call) poolWindows(of *operand, x, out []int64, largest bool) *windows {
+	axes, in := of.axesOr(plainAxes(len(x))), x[2:]
 	ksize := c.attrInts("ksize")
 	strides := c.attrInts("strides")
 	window, stride := spatial(axes, ksize), spatial(axes, strides)
 	refuseIf(len(window) != len(in) || len(stride) != len(in), BadAttribute, "ksize, strides", shapeText(ksize, strides), "one for each axis of "+axes)
+	refuseIf(!largest && c.attrInt("divisor_override", 0) != 0, Unsupported, "divisor_override")
 	before, after := make([]int64, len(in)), make([]int64, len(in))
 	pads := c.attrInts("pads")
 	global := c.attrBool("global_pooling", false)
-	mode := strings.ToUpper(c.attrs.Get("padding").Text() + c.attrs.Get("padding_mode").Text())
+	mode := strings.ToUpper(c.attrs.Get("padding").Text() + c.attrs.Get("padding_mode").Text() + c.attrs.Get("padding_mod").Text())
 	if global {
 		window, stride = in, ones(len(in))
 	} else if len(pads) == 2*len(in) && !strings.Contains(mode, "SAME") && !strings.Contains(mode, "VALID") {
@@ -438,8 +509,42 @@ func buildPool(c *Call, largest bool) Values {
 	}
 	exclusive := c.attrBool("exclusive", true)
 	include := c.attrBool("count_include_pad", false)
-	w := newWindows(v, out, window, geometry{stride: stride, before: before, dilation: ones(len(in))}, after, !largest && (!exclusive || include))
-	return transpose(w.values(c, v, largest), back)
+	return newWindows(&dense{shape: x}, out, window, geometry{stride: stride, before: before, dilation: ones(len(in))}, after, !largest && (!exclusive || include))
+}
+
+// buildResize: x and the size of the result, an input or an attribute. Places are those of TensorFlow: p·(in−1)/(out−1) with align_corners,
+// (p + ½)·in/out − ½ with half_pixel_centers, else p·in/out; nearest rounds them, the last down (TensorFlow's image_resizer_state.h and
+// resize_nearest_neighbor_op.cc, with which the kernels are compatible: resize_bilinear_v2_proto.h). scales are another's.
+func buildResize(c *Call, mode string) Values {
+	x, v, out, back := c.poolInput()
+	size := c.attrInts("size")
+	if o := c.input("size", 1); o != nil {
+		size = ints(o)
+	}
+	refuseIf(len(size) == 0, NoInput, "size")
+	refuseIf(!slices.Equal(size, out), ShapeComputed, shapeText(size), shapeText(out))
+	refuseIf(mode != "nearest" && discrete(c.outType()), BadType, "output 0", c.outType().String())
+	for i, s := range c.attrs.Get("scales").Floats() {
+		refuseIf(s != 0 && (i >= len(size) || float64(s)*float64(v.Shape()[2+i]) != float64(size[i])), Unsupported, "scales")
+	}
+	at := edges
+	corners, half := c.attrBool("align_corners", false), c.attrBool("half_pixel_centers", false)
+	switch {
+	case corners && half:
+		panic(refusal(Unsupported, "align_corners with half_pixel_centers"))
+	case corners:
+		at = outermost
+	case half:
+		at = centres
+	}
+	refuseIf(len(x.shape) != 4 || slices.Max(out) > maxDense || slices.Contains(v.Shape(), 0) || slices.Contains(out, 0), ShapesDiffer, x.shape, out)
+	w := windowsOf(v.Shape(), append(slices.Clone(v.Shape()[:2]), out...), 2, func(_ int, in, out int64) func(p int64) taps {
+		list := tapsOf(mode, in, out, float64(in)/float64(out), at)
+		return func(p int64) taps { return list[p] }
+	})
+	y := w.values(c, v, false).(*formula)
+	y.exact = mode == "nearest"
+	return transpose(y, back)
 }
 
 // buildGlobal takes each plane together.
@@ -495,7 +600,14 @@ func (k *invocation) resizing(x, shape []int64) *windows {
 		if scale != nil && !fresh {
 			ratio = 1 / scale[i]
 		}
-		list := tapsOf(mode, in, out, ratio, corners)
+		at := centres
+		switch {
+		case mode == "nearest":
+			at = edges
+		case corners:
+			at = outermost
+		}
+		list := tapsOf(mode, in, out, ratio, at)
 		return func(p int64) taps { return list[p] }
 	})
 }
@@ -520,13 +632,22 @@ func (k *invocation) scales(d int) []float64 {
 	return out
 }
 
+// grid is what of an image and of its resized one lies on each other.
+type grid uint8
+
+const (
+	centres   grid = iota // of cells all: place p is from (p + ½)·ratio − ½
+	outermost             // the centres of the outermost cells: p·(in−1)/(out−1)
+	edges                 // the first edge: p·ratio
+)
+
 // tapsOf are those of one axis.
-// nearest takes ⌊p·ratio⌋, nearest-exact ⌊(p+½)·ratio⌋; linear the two neighbours, cubic four; beyond the border the
-// outermost is repeated.
-func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
+// nearest takes the cell whose centre is nearest, or of edges the one that the place is in; linear the two neighbours, cubic four;
+// beyond the border the outermost is repeated.
+func tapsOf(mode string, in, out int64, ratio float64, at grid) []taps {
 	list := make([]taps, out)
 	clip := func(i int64) int64 { return min(max(i, 0), in-1) }
-	if corners {
+	if at == outermost {
 		ratio = 0
 		if out > 1 {
 			ratio = float64(in-1) / float64(out-1)
@@ -535,18 +656,18 @@ func tapsOf(mode string, in, out int64, ratio float64, corners bool) []taps {
 	for i := range list {
 		list[i].over = 1
 		p := float64(i)
-		source := (p+0.5)*ratio - 0.5
-		if corners {
-			source = p * ratio
+		source := p * ratio
+		if at == centres {
+			source = (p+0.5)*ratio - 0.5
 		}
 		// The ratio, the product with it and the shift by a half are rounded to float32, the ratio perhaps as the reciprocal of
 		// another: four roundings, and as many for a fused or a reordered form of them.
 		off := 8 * u32 * (abs(p*ratio) + 1)
 		switch mode {
 		case "nearest", "nearest-exact":
-			s := p * ratio
-			if mode == "nearest-exact" {
-				s = (p + 0.5) * ratio
+			s := source
+			if at != edges {
+				s += 0.5
 			}
 			lo, hi := clip(int64(math.Floor(s-off))), clip(int64(math.Floor(s+off)))
 			list[i].at, list[i].weight = []int64{clip(int64(math.Floor(s)))}, []float64{1}

@@ -2,7 +2,9 @@
 """Makes operators.json.gz: recorded operators with outputs computed by numpy, for TestOperators.
 
     operators.py | gzip -9n > operators.json.gz
+    operators.py -text > operators.txt
 
+The second prints those of its last section as lines that a person can read and add to.
 Each case is an operator type, its attributes, and tensors as a device would record them: type, layout, dims, the
 framework's dims and layout, and the bytes in hex. The outputs are computed in float64 by plain loops over the definition and
 rounded once; none of the code under test is used. Needs numpy.
@@ -545,5 +547,148 @@ case('BNTrainingUpdateV2', [four(bn), s5, sq5, me, va],
      [four(out(me.astype(float)[:, None, None] * (bn - ms[:, None, None]) / np.sqrt(vs[:, None, None] + 1e-5) + va.astype(float)[:, None, None], np.float32)), out(ms, np.float32), out(vs, np.float32)],
      {'epsilon': 1e-5})
 
-json.dump(cases, sys.stdout, separators=(',', ':'))
-print()
+if sys.argv[1:] != ['-text']:
+    json.dump(cases, sys.stdout, separators=(',', ':'))
+    print()
+    sys.exit()
+
+# ---- in text ---------------------------------------------------------------------------------------------------------------
+
+rng = np.random.default_rng(29)
+
+
+def text(v):
+    if v is None:
+        return 'None'
+    if isinstance(v, (list, tuple)):
+        return '[' + ', '.join(text(x) for x in v) + ']'
+    if isinstance(v, str):
+        return '"%s"' % v
+    if isinstance(v, np.ndarray):
+        return '%s[%s]{%s}' % (v.dtype.name, ','.join(map(str, v.shape)), ' '.join('%.9g' % x if v.dtype.kind == 'f' else str(int(x)) for x in v.ravel()))
+    return repr(v)
+
+
+def line(kind, inputs, outputs, **attrs):
+    print('%s(%s) = %s' % (kind, ', '.join([text(v) for v in inputs] + ['%s=%s' % (k, text(v)) for k, v in attrs.items()]), ', '.join(text(v) for v in outputs)))
+
+
+def last(a):
+    """NCHW as NHWC."""
+    return np.ascontiguousarray(a.transpose(0, 2, 3, 1))
+
+
+print("""# Operators of graphs with what they give: type(inputs, attribute=value) = outputs, written as in cases.txt. What has four axes goes by
+# format. numpy, by the definitions (operators.py -text), rounded once.
+
+# A step of AdamW, with powers of the step before""")
+for typ, more in ((np.float32, {}), (np.float16, {'maximize': True})):
+    var, m, grad = (f32(3, 7, scale=s).astype(typ) for s in (1, .1, .5))
+    v = abs(f32(3, 7, scale=.01)).astype(typ)
+    p1, p2, lr, wd, b1, b2, eps = (np.array([x], typ) for x in (.9 ** 3, .99 ** 3, .01, .1, .9, .99, 1e-4))
+    q1, q2, r, d, c1, c2, e = (float(x[0]) for x in (p1, p2, lr, wd, b1, b2, eps))
+    g = grad.astype(float) * (-1 if more else 1)
+    nm, nv = m.astype(float) * c1 + (1 - c1) * g, v.astype(float) * c2 + (1 - c2) * g * g
+    y = var.astype(float) * (1 - r * d) - r * nm / (1 - q1 * c1) / (np.sqrt(nv / (1 - q2 * c2)) + e)
+    line('ApplyAdamW', [var, m, v, p1, p2, lr, wd, b1, b2, eps, grad], [out(x, typ) for x in (y, nm, nv)], **more)
+
+print('# Dropout by a mask of bits, the lowest first; of float16 the factor is rounded before')
+for typ in (np.float32, np.float16):
+    x, keep, mask = f32(5, 11).astype(typ), np.array([.7], typ), rng.integers(0, 256, 16).astype(np.uint8)
+    kept = np.unpackbits(mask, bitorder='little')[:55].reshape(5, 11)
+    line('DropOutDoMask', [x, mask, keep], [out(x.astype(float) * float(typ(1 / float(keep[0]))) * kept, typ)])
+
+print('# Gradients of layer norms in two kernels, 1e-12 in the root')
+for typ, shape, n in ((np.float32, (2, 3, 8), 8), (np.float16, (4, 2, 6), 12)):
+    dy, x, gamma = f32(*shape).astype(typ), f32(*shape, scale=.01 if n == 8 else 2).astype(typ), f32(*shape[-1 if n == 8 else -2:]).astype(typ)
+    rows = x.astype(float).reshape(-1, n)
+    mean, var = out(rows.mean(1), typ), out(rows.var(1), typ)
+    r = 1 / np.sqrt(var.astype(float) + 1e-12)[:, None]
+    hat = (rows - mean.astype(float)[:, None]) * r
+    h = dy.astype(float).reshape(-1, n) * gamma.astype(float).ravel()
+    dx = r * (h - h.mean(1, keepdims=True) - hat * (h * hat).mean(1, keepdims=True))
+    stat = [shape[0], shape[1], 1] if n == 8 else [shape[0], 1, 1]
+    hat = out(hat, np.float32).reshape(shape)
+    line('LayerNormXBackpropV2', [dy, x, var.reshape(stat), mean.reshape(stat), gamma], [out(dx, typ).reshape(shape), hat])
+    line('LayerNormBetaGammaBackpropV2', [dy, hat], [out((dy.astype(float) * hat).reshape(-1, n).sum(0), np.float32).reshape(gamma.shape), out(dy.astype(float).reshape(-1, n).sum(0), np.float32).reshape(gamma.shape)],
+         shape_gamma=list(gamma.shape))
+
+
+def pads_of(kind, size, n, k, s):
+    """How many places are before the first window: TensorFlow's SAME, or none."""
+    return max(0, (n - 1) * s + k - size) // 2 if kind == 'SAME' else 0
+
+
+def pool_back(kind, x, dy, k, s, pad, largest, every=False):
+    """The gradient of pooling, window by window."""
+    y = np.zeros(x.shape)
+    for b, c, i, j in np.ndindex(dy.shape):
+        t, u = i * s[0] - pad[0], j * s[1] - pad[1]
+        rows, cols = range(max(t, 0), min(t + k[0], x.shape[2])), range(max(u, 0), min(u + k[1], x.shape[3]))
+        cells = [(p, q) for p in rows for q in cols]
+        if largest:
+            p, q = max(cells, key=lambda at: x[b, c, at[0], at[1]])
+            y[b, c, p, q] += dy[b, c, i, j]
+        else:
+            for p, q in cells:
+                y[b, c, p, q] += dy[b, c, i, j] / (k[0] * k[1] if every else len(cells))
+    return y
+
+
+print('# Gradients of pooling: windows of 3 by 2, steps of 2 and 1')
+k, s, size = (3, 2), (2, 1), (7, 6)
+for kind in ('SAME', 'VALID'):
+    n = [-(-a // b) if kind == 'SAME' else (a - c) // b + 1 for a, b, c in zip(size, s, k)]
+    pad = [pads_of(kind, a, b, c, d) for a, b, c, d in zip(size, n, k, s)]
+    x, dy = f16(1, 3, *size), f16(1, 3, *n)
+    top = np.zeros(dy.shape, np.float16)
+    line('MaxPoolGrad', [last(x), last(top), last(dy)], [last(out(pool_back(kind, x, dy.astype(float), k, s, pad, True), np.float16))],
+         ksize=[1, *k, 1], strides=[1, *s, 1], padding=kind, data_format='NHWC', format='NHWC')
+    line('AvgPoolGrad', [np.array([1, *size, 3], np.int32), last(dy)], [last(out(pool_back(kind, x, dy.astype(float), k, s, pad, False), np.float16))],
+         ksize=[1, *k, 1], strides=[1, *s, 1], padding=kind, data_format='NHWC', format='NHWC')
+for kind in ('AvgPoolGradD', 'AvgPoolV2GradD'):
+    line(kind, [dy], [out(pool_back('VALID', x, dy.astype(float), k, s, pad, False), np.float16)], orig_input_shape=list(x.shape),
+         ksize=[1, 1, *k], strides=[1, 1, *s], **{'padding' if kind == 'AvgPoolGradD' else 'padding_mode': 'VALID'}, format='NCHW')
+x, dy = f32(2, 2, 7, 7), f32(2, 2, 4, 4)  # rounded up: the last windows hang over
+line('MaxPoolV3Grad', [x, np.zeros(dy.shape, np.float32), dy], [out(pool_back('', x, dy.astype(float), (3, 3), (2, 2), (0, 0), True), np.float32)],
+     ksize=[1, 1, 3, 3], strides=[1, 1, 2, 2], padding_mode='CALCULATED', pads=[0, 1, 0, 1], ceil_mode=True, format='NCHW')
+for every in (False, True):
+    line('AvgPoolV2Grad', [np.array([2, 2, 7, 7], np.int32), dy], [out(pool_back('', x, dy.astype(float), (3, 3), (2, 2), (1, 1), False, every), np.float32)],
+         ksize=[1, 1, 3, 3], strides=[1, 1, 2, 2], padding_mode='CALCULATED', pads=[1, 1, 1, 1], exclusive=not every, format='NCHW')
+
+
+def places(n, m, corners, half):
+    """Where each place of the result is in the image, as TensorFlow has it."""
+    p = np.arange(m)
+    if corners:
+        return p * ((n - 1) / (m - 1))
+    return (p + .5) * (n / m) - .5 if half else p * (n / m)
+
+
+def nearest(x, size, corners, half):
+    for axis, m in ((2, size[0]), (3, size[1])):
+        n = x.shape[axis]
+        at = places(n, m, corners, half)
+        x = x.take(np.clip(np.floor(at + .5 if corners or half else at), 0, n - 1).astype(int), axis)
+    return x
+
+
+def bilinear(x, size, corners, half):
+    x = x.astype(float)
+    for axis, m in ((2, size[0]), (3, size[1])):
+        n = x.shape[axis]
+        at = places(n, m, corners, half)
+        low = np.floor(at)
+        w = (at - low).reshape([-1 if a == axis else 1 for a in range(4)])
+        x = x.take(np.clip(low, 0, n - 1).astype(int), axis) * (1 - w) + x.take(np.clip(low + 1, 0, n - 1).astype(int), axis) * w
+    return x
+
+
+print('# Images of another size')
+for corners, half in ((False, False), (True, False), (False, True)):
+    x, size = f16(1, 2, 5, 3), (8, 7)
+    how = {'align_corners': corners, 'half_pixel_centers': half}
+    line('ResizeNearestNeighborV2D', [x], [nearest(x, size, corners, half)], size=list(size), **how, format='NCHW')
+    line('ResizeNearestNeighborV2', [last(x), np.array(size, np.int32)], [last(nearest(x, size, corners, half))], **how, format='NHWC')
+    line('ResizeBilinearV2D', [x], [out(bilinear(x, size, corners, half), np.float32)], size=list(size), **how, format='NCHW')
+    line('ResizeBilinearV2', [last(x), np.array((3, 2), np.int32)], [last(out(bilinear(x, (3, 2), corners, half), np.float32))], **how, format='NHWC')
