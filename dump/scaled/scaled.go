@@ -80,43 +80,44 @@ func Pair(tensors []Tensor, outputs bool, i int) (numbers, scales int, ok bool) 
 		}
 		return packed(tensors, i)
 	}
-	found := 0
-	for _, n := range lists[0] {
-		for _, s := range lists[1] {
-			if !fits(n, s) {
-				continue
+	// Of hundreds of experts a kernel may take a tensor each: no more is looked at than what goes with the one that is asked for.
+	switch {
+	case slices.Contains(lists[0], i):
+		numbers, scales = i, single(lists[1], func(s int) bool { return fits(i, s) })
+		return numbers, scales, scales >= 0 && single(lists[0], func(n int) bool { return fits(n, scales) }) == i
+	case slices.Contains(lists[1], i):
+		numbers, scales = single(lists[0], func(n int) bool { return fits(n, i) }), i
+		return numbers, scales, numbers >= 0 && single(lists[1], func(s int) bool { return fits(numbers, s) }) == i
+	}
+	return 0, 0, false
+}
+
+// single is the one of a list that fits; -1 where none does, or several.
+func single(list []int, fits func(i int) bool) int {
+	found := -1
+	for _, i := range list {
+		if fits(i) {
+			if found >= 0 {
+				return -1
 			}
-			if n == i || s == i {
-				numbers, scales = n, s
-				found++
-			}
+			found = i
 		}
 	}
-	if found != 1 {
-		return 0, 0, false
-	}
-	for _, n := range lists[0] {
-		if n != numbers && fits(n, scales) {
-			return 0, 0, false
-		}
-	}
-	for _, s := range lists[1] {
-		if s != scales && fits(numbers, s) {
-			return 0, 0, false
-		}
-	}
-	return numbers, scales, true
+	return found
 }
 
 // packed is Pair of outputs whose numbers are held by bytes or words, at least eight of which have a scale in common.
 func packed(tensors []Tensor, i int) (numbers, scales int, ok bool) {
 	taken := make([]bool, len(tensors))
-	for n, t := range tensors {
+	for n, t := range tensors[:i+1] { // numbers stand before their scales
 		if _, per := Packed(t.Type); per == 1 || taken[n] {
 			continue
 		}
 		for s := n + 1; s < len(tensors); s++ {
-			if _, err := Of(t, tensors[s], nil, true); err != nil || taken[s] || !factor(tensors[s].Type, true) || nd.Size(tensors[s].Shape) > nd.Size(t.Shape)/2 {
+			if taken[s] || !factor(tensors[s].Type, true) || nd.Size(tensors[s].Shape) > nd.Size(t.Shape)/2 {
+				continue
+			}
+			if _, err := Of(t, tensors[s], nil, true); err != nil {
 				continue
 			}
 			if taken[s] = true; n == i || s == i {

@@ -105,3 +105,26 @@ func TestPair(t *testing.T) {
 		}
 	}
 }
+
+// TestPairOfMany: what is done to find the pair of a tensor grows as the tensors do: of 256 experts a kernel takes a weight and scales each.
+func TestPairOfMany(t *testing.T) {
+	const experts = 256
+	for _, shape := range [][]int64{{8, 6}, {8, 7}} { // all fit, and none
+		tensors := []Tensor{{dtype.Int8, []int64{4, 8}}}
+		for range experts {
+			tensors = append(tensors, Tensor{dtype.Int8, shape})
+		}
+		for range experts {
+			tensors = append(tensors, Tensor{dtype.Float32, []int64{6}})
+		}
+		for _, i := range []int{1, experts, experts + 1, 2 * experts} {
+			if n := testing.AllocsPerRun(1, func() {
+				if n, s, ok := Pair(tensors, false, i); ok {
+					t.Errorf("%v: %d and %d are found as the pair of %d", shape, n, s, i)
+				}
+			}); n > 20*experts {
+				t.Errorf("%v: %g allocations for the pair of %d among %d tensors", shape, n, i, len(tensors))
+			}
+		}
+	}
+}
