@@ -312,6 +312,16 @@ func TestTwinsOfGraphs(t *testing.T) {
 			t.Errorf("transpose_x2 %t: %v, %v; expected %v", turned, f.Verdict, f.Reasons, want)
 		}
 	}
+	// 1 asks for where the rows of each expert end, 2 for how many they are (tests of MindSpore's primitive); functions count from 0.
+	k = of("MoeInitRoutingV2", "npu_moe_init_routing_v2", func(k *recordedCase) bool {
+		return len(k.Outputs) > 2 && k.Outputs[2] != nil && k.Outputs[2].Hex == "030000000000000004000000000000000600000000000000"
+	})
+	for flag, want := range map[int]Verdict{1: OK, 2: Wrong} {
+		k.Attrs["expert_tokens_count_or_cumsum_flag"] = flag
+		if f := settle(t, k, nil, "counted")[2]; f.Verdict != want {
+			t.Errorf("expert_tokens_count_or_cumsum_flag %d: %v, %v; expected %v", flag, f.Verdict, f.Reasons, want)
+		}
+	}
 	k = of("PromptFlashAttention", "npu_prompt_flash_attention", func(*recordedCase) bool { return true })
 	k.input(&catalogue.Arg{Slot: 7, From: []string{"deq_scale1"}}, &recordedTensor{DType: int(dtype.Float32), Shape: []int64{1}, Hex: "0000803f"})
 	if f := settle(t, k, nil, "with a scale")[0]; f.Verdict != Unknown || f.Reasons[0].Kind != Unsupported || f.Reasons[0].Args[0] != "deq_scale1" {
