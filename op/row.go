@@ -267,6 +267,8 @@ type Arg struct {
 	// list of all inputs that no other argument is.
 	From []string
 	Slot int
+	// Many: it is a list of inputs, From0, From1, …, which begin in place Slot and move what comes behind.
+	Many bool
 	// Default is its value where a graph leaves it out; empty where that is the function's own, and ? where it has to be
 	// given.
 	Default string
@@ -280,7 +282,8 @@ type Arg struct {
 const Rest = -2
 
 // binding reads function(…), or function'param(…) for the gradient of a parameter, with the arguments (param=input@slot,param=attribute/attribute:default,param=attribute{word/word},param=input@slot~attribute of a matrix
-// that may be turned,attribute!value,input@slot! of one that must not be there).
+// that may be turned,attribute!value,input@slot! of one that must not be there,
+// param=input*@slot of inputs that are numbered).
 func binding(text string) (_ *Binding, err error) {
 	defer must.Catch(&err)
 	name, rest, _ := strings.Cut(text, "(")
@@ -311,7 +314,8 @@ func binding(text string) (_ *Binding, err error) {
 			from, a.Slot = name, Rest
 		} else if name, slot, ok := strings.Cut(from, "@"); ok {
 			n := must.Get(strconv.Atoi(slot))
-			from, a.Slot = name, n
+			from, a.Many = strings.CutSuffix(name, "*")
+			a.Slot = n
 		}
 		a.From = strings.Split(from, "/")
 		b.Args = append(b.Args, a)

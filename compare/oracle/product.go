@@ -766,7 +766,8 @@ func (k *invocation) factored(name string) *operand {
 // groupedMatmul multiplies groups of rows, one behind the other, by a matrix each; rows behind the last group are never
 // written.
 // split_item 0 and 1 give a tensor each group, 2 and 3 one for all; the list of arguments decides here. Of weights
-// (E, K, N) each group takes its own; group_type 0 cuts the rows, −1 nothing. Quantised: int8·int8·scale[n]·token[m],
+// (E, K, N), or of a list of them, each group takes its own; group_type 0 cuts the rows, −1 nothing. Of several x each is a group, whose
+// rows a group_list counts once more (ops-transformer's aclnnGroupedMatmulV4.md). Quantised: int8·int8·scale[n]·token[m],
 // or weights of int8 and int4 with antiquant_scale.
 func groupedMatmul(k *invocation) []Reading {
 	k.unsupported("offset", "activation_input", "activation_quant_scale", "activation_quant_offset")
@@ -780,10 +781,34 @@ func groupedMatmul(k *invocation) []Reading {
 		}
 		return v
 	})
-	if v != nil {
+	if v == nil && split > 1 {
+		v = joined(0, all...)
+	}
+	switch from := int64(0); {
+	case v != nil && split < 2 && len(k.outs) > 1:
+		for _, end := range k.groupEnds() {
+			all = append(all, slab1(v, 0, from, end-from))
+			from = end
+		}
+	case v != nil:
 		all = []Values{v}
 	}
 	return []Reading{{Out: all}}
+}
+
+// groupEnds are where groups end, of which group_list may tell the lengths.
+func (k *invocation) groupEnds() []int64 {
+	ends := slices.Clone(k.ints("group_list"))
+	switch k.int("group_list_type", 0) {
+	case 0:
+	case 1:
+		for i := 1; i < len(ends); i++ {
+			ends[i] += ends[i-1]
+		}
+	default:
+		panic(refusal(Unsupported, "group_list_type"))
+	}
+	return ends
 }
 
 // expertProducts are the products of groups of rows with a matrix each, which finish scales, behind each other; nil where each group is
@@ -870,8 +895,12 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 		return v
 	}
 	refuseIf(len(xs) == 0 || len(weights) == 0, NoInput, "x, weight")
-	if len(xs) > 1 && len(xs) == len(weights) && !k.has("group_list") && apart != nil {
+	ends := k.groupEnds()
+	if len(xs) > 1 && len(xs) == len(weights) && apart != nil {
+		rows := int64(0)
 		for e, x := range xs {
+			rows += x.shape[0]
+			refuseIf(k.has("group_list") && (len(ends) != len(xs) || ends[e] != rows), BadArgument, "group_list", ends, "rows of every x")
 			*apart = append(*apart, one(x, e, part(tokens, e)))
 		}
 		return nil
@@ -879,16 +908,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 	kind := k.int("group_type", 0)
 	refuseIf(len(xs) != 1 || len(xs[0].shape) != 2 || kind != 0 && !(kind == -1 && len(weights) > 1), Unsupported, "group_type "+itoa(int(kind)))
 	k.required("group_list")
-	ends := slices.Clone(k.ints("group_list"))
-	switch k.int("group_list_type", 0) {
-	case 0:
-	case 1:
-		for i := 1; i < len(ends); i++ {
-			ends[i] += ends[i-1]
-		}
-	default:
-		panic(refusal(Unsupported, "group_list_type"))
-	}
+	refuseIf(len(weights) > 1 && len(ends) != len(weights), InputCount, len(weights), len(ends))
 	x, from := xs[0], int64(0)
 	var values Values = x
 	if blocks = narrowFloat(x.numeric()) && len(tokens) == 1 && len(tokens[0].shape) == 3 && len(scales) > 0; blocks {

@@ -483,6 +483,10 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 			}
 		}
 		k.called[a.Param] = key
+		if a.Many {
+			k.args[a.Param] = c.numbered(a, args)
+			continue
+		}
 		if a.Slot == catalogue.Rest {
 			k.args[a.Param] = c.rest(args)
 			continue
@@ -503,6 +507,33 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 		}
 	}
 	return k
+}
+
+// numbered are the inputs of an argument that is a list of them; one of them stands for itself. Without names a list of more moves what
+// comes behind it, and nobody knows where to.
+func (c *Call) numbered(a *catalogue.Arg, args []catalogue.Arg) *argument {
+	last := slices.MaxFunc(args, func(a, b catalogue.Arg) int { return a.Slot - b.Slot })
+	refuseIf(len(c.names) == 0 && len(c.slots) > last.Slot+1, InputCount, len(c.slots), last.Slot+1)
+	list := &argument{}
+	for i := 0; ; i++ {
+		name := a.From[0] + itoa(i)
+		if _, named := c.names[name]; i > 0 && !named {
+			break
+		}
+		if o := c.input(name, a.Slot); o != nil {
+			if a.Turned != "" && c.attrBool(a.Turned, false) {
+				o = o.turned()
+			}
+			list.list = append(list.list, &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: name, op: o})
+		}
+	}
+	switch len(list.list) {
+	case 0:
+		return nil
+	case 1:
+		return list.list[0]
+	}
+	return list
 }
 
 // rest are the inputs of a kernel that takes any number of them, but those that go by the name of another argument.

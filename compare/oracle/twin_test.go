@@ -37,9 +37,29 @@ func asKernel(t *testing.T, c *callCase, row *catalogue.Row, f *function) (*reco
 		args["grad"], args["result"], outputs = c.Gradients[0], c.Outputs[0], c.Back[at:at+1]
 	}
 	k := &recordedCase{Type: row.Names[0], Note: c.Note, Attrs: map[string]any{}}
+	behind := 0 // inputs that lists have more than one
 	for i := range row.As.Args {
-		a := &row.As.Args[i]
+		moved := row.As.Args[i]
+		a := &moved
+		if a.Slot >= 0 {
+			a.Slot += behind
+		}
 		v, given := args[a.Param]
+		if a.Many && v.List != nil && len(*v.List) > 1 {
+			for j, x := range *v.List {
+				in, ok := x.recorded()
+				if !ok {
+					return nil, false
+				}
+				k.input(&catalogue.Arg{Slot: a.Slot + j, From: []string{a.From[0] + strconv.Itoa(j)}}, in)
+			}
+			behind += len(*v.List) - 1
+			delete(args, a.Param)
+			continue
+		}
+		if a.Many {
+			a.From = []string{a.From[0] + "0"}
+		}
 		if v.List != nil && len(*v.List) == 1 && (*v.List)[0].Tensor != nil && a.Slot >= 0 {
 			v = (*v.List)[0] // a dynamic input of one tensor
 		}
@@ -84,6 +104,9 @@ func asKernel(t *testing.T, c *callCase, row *catalogue.Row, f *function) (*reco
 		if !v.None && !ignored[name] {
 			return nil, false
 		}
+	}
+	if len(outputs) == 1 && outputs[0].List != nil { // a dynamic output
+		outputs = *outputs[0].List
 	}
 	for i, v := range outputs {
 		if v.List != nil && len(*v.List) == 1 {
@@ -326,5 +349,23 @@ func TestTwinsOfGraphs(t *testing.T) {
 	k.input(&catalogue.Arg{Slot: 7, From: []string{"deq_scale1"}}, &recordedTensor{DType: int(dtype.Float32), Shape: []int64{1}, Hex: "0000803f"})
 	if f := settle(t, k, nil, "with a scale")[0]; f.Verdict != Unknown || f.Reasons[0].Kind != Unsupported || f.Reasons[0].Args[0] != "deq_scale1" {
 		t.Errorf("with deq_scale1: %v, %v", f.Verdict, f.Reasons)
+	}
+	// Weights in a list, one of each expert: the other's is wrong, and without names nobody knows where the list ends.
+	k = of("GroupedMatmul", "npu_grouped_matmul", func(k *recordedCase) bool { return slices.Contains(k.Names, "weight2") && len(k.Outputs) > 1 })
+	at := slices.Index(k.Names, "weight0")
+	for i, f := range settle(t, k, nil, "weights in a list") {
+		if f.Verdict != OK {
+			t.Errorf("output %d of weights in a list: %v, %v", i, f.Verdict, f.Reasons)
+		}
+	}
+	k.Inputs[at], k.Inputs[at+1] = k.Inputs[at+1], k.Inputs[at]
+	for i, f := range settle(t, k, nil, "weights exchanged") {
+		if want := map[bool]Verdict{true: Wrong, false: OK}[i < 2]; f.Verdict != want {
+			t.Errorf("output %d of exchanged weights: %v, %v; expected %v", i, f.Verdict, f.Reasons, want)
+		}
+	}
+	k.Names = nil
+	if f := settle(t, k, nil, "no names")[0]; f.Verdict != Unknown || f.Reasons[0].Kind != InputCount {
+		t.Errorf("without names: %v, %v", f.Verdict, f.Reasons)
 	}
 }

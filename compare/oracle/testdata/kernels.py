@@ -1606,6 +1606,14 @@ s = np.where(seen, np.einsum("lhd,shd->hls", q.astype(float), kk.repeat(2, 1)) *
 log = np.log(np.exp(s).sum(-1)).T[..., None].astype(f4)
 case("npu_block_sparse_attention_backward", [g, q, kk, v, o.astype(f4), log, mask, [2, 2], [2, 3], [3, 4], "TND", "TND", 2, .3], {}, *[x.astype(f4) for x in pull(lambda *x: looked(*x, seen), [q, kk, v], g)])
 
+# Weights of experts in a list: a tensor for each expert, one for all, and rows of each by itself
+x, w, bias = normal(6, 5), [normal(5, 4), normal(5, 4), normal(5, 4)], [normal(4), normal(4), normal(4)]
+parts = [(a.astype(float) @ b + c).astype(f4) for a, b, c in zip(np.split(x, (2, 3)), w, bias)]
+case("npu_grouped_matmul", [[x], w], {"bias": bias, "group_list": np.array([2, 3, 6]), "split_item": 0, "group_type": 0}, parts)
+case("npu_grouped_matmul", [[x], w], {"bias": bias, "group_list": np.array([2, 1, 3]), "split_item": 3, "group_type": 0, "group_list_type": 1}, [np.concatenate(parts)])
+case("npu_grouped_matmul", [[v.copy() for v in np.split(x, (2, 3))], w], {"bias": bias, "split_item": 2, "group_type": 0}, [np.concatenate(parts)])
+case("npu_grouped_matmul", [[v.copy() for v in np.split(x, (2, 3))], w], {"bias": bias, "split_item": 0, "group_type": -1}, parts)
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
