@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,17 +35,34 @@ var concluded = []string{"anomaly.json", "anomaly_analyze_*.json", "cross_rank_a
 
 // conclusions are the files at a path, or up to two folders below it, with what msprobe's tools concluded: the rules of a monitor
 // (anomaly.json), overflow_check and cross_rank_analyzer. They have no numbers that were recorded.
+// Folders are listed and nothing is looked at that is no folder: beside a recording lie as many files as it has tensors.
 func conclusions(path string) (files []string) {
-	for _, name := range concluded {
-		if ok, _ := filepath.Match(name, filepath.Base(path)); ok && plainfile.IsFile(path) {
-			files = append(files, path)
-		}
-		for _, below := range []string{"", "*", filepath.Join("*", "*")} {
-			list, _ := filepath.Glob(filepath.Join(path, below, name))
-			files = append(files, list...)
+	found := make([][]string, len(concluded))
+	add := func(dir, name string) {
+		for i, pattern := range concluded {
+			if ok, _ := filepath.Match(pattern, name); ok {
+				found[i] = append(found[i], filepath.Join(dir, name))
+			}
 		}
 	}
-	return files
+	if plainfile.IsFile(path) {
+		add(filepath.Dir(path), filepath.Base(path))
+	}
+	for dirs, depth := []string{path}, 0; depth <= 2; depth++ {
+		var next []string
+		for _, dir := range dirs {
+			entries, _ := os.ReadDir(dir)
+			for _, e := range entries {
+				if at := filepath.Join(dir, e.Name()); e.IsDir() || e.Type()&fs.ModeSymlink != 0 && plainfile.IsFolder(at) {
+					next = append(next, at)
+				} else {
+					add(dir, e.Name())
+				}
+			}
+		}
+		dirs = next
+	}
+	return slices.Concat(found...)
 }
 
 // Conclusion is the name of the first file of [Claims], empty where there is none.
