@@ -439,7 +439,8 @@ func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
 	grow(&s.max, room*peak)
 	grow(&s.min, room*peak)
 	grow(&s.mean, (unit+room)*size/math.Sqrt(max(n, 1)))
-	grow(&s.norm, (unit+room)*max(s.norm.hi, size))
+	order := 2 * msprobe.NormOrder(elementsOfArgument(out)) // of the output, and of its parts
+	grow(&s.norm, (unit+room+order)*max(s.norm.hi, size))
 	return s, true
 }
 

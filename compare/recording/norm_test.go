@@ -1,40 +1,72 @@
 package recording
 
 import (
+	"context"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"precision/compare"
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 )
 
-// A norm whose squares were added up one after the other in float32, on eight lanes, is that of its elements; another is not.
+// A norm whose squares were added up one after the other in float32 on some lanes is that of its elements, whatever they are like and in
+// whatever order they were read; another is not.
 func TestNormOfMany(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 4))
-	const n = 1 << 19
-	var lanes [8]float32
-	exact := 0.0
-	for i := range n {
-		x := float32(r.NormFloat64())
-		lanes[i%len(lanes)] += x * x
-		exact += float64(x) * float64(x)
-	}
-	sum := float32(0)
-	for _, x := range lanes {
-		sum += x
-	}
-	recorded := float64(float32(math.Sqrt(float64(sum))))
-	s := sums{n: n, norm: math.Sqrt(exact)}
-	s.stats[atNorm] = msprobe.Number{Kind: msprobe.Float, F: s.norm}
-	l := &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{n}}, summary: &result.Summary{}}
-	if off := math.Abs(recorded/s.norm - 1); off < 1.5e-6 {
-		t.Fatalf("the sums are %g off, which tells nothing", off)
-	}
-	for times, want := range map[float64]bool{1: true, 1 + 1e-4: false} {
-		if s.agrees(atNorm, msprobe.Number{Kind: msprobe.Float, F: recorded * times}, l) != want {
-			t.Errorf("%g for %g, expected %v", recorded*times, s.norm, want)
+	const n, width = 1 << 19, 1 << 8
+	for name, c := range map[string]struct {
+		next  func() float64
+		least float64 // how far off the sums are, or the case tells nothing
+		wrong float64
+	}{
+		"normal":         {r.NormFloat64, 1.5e-6, 1 + 1e-4},
+		"cubes":          {func() float64 { x := r.NormFloat64(); return x * x * x }, 1e-5, 1 + 1e-3},
+		"many sizes":     {func() float64 { return math.Exp(2 * r.NormFloat64()) }, 3e-5, 1 + 3e-3},
+		"one number":     {func() float64 { return 0.37 }, 1e-4, 1 + 1e-2},
+		"small and wide": {func() float64 { return 1e-12 * math.Exp(r.NormFloat64()) }, 2e-6, 1 + 1e-3},
+	} {
+		v := make([]float32, n)
+		var raw []byte
+		for i := range v {
+			v[i] = float32(c.next())
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v[i]))
+		}
+		l := &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{n}}, summary: &result.Summary{}}
+		s, err := measure(context.Background(), &compare.SideTensor{Tensor: compare.Tensor{Type: dtype.Float32, Shape: []int64{n}, Count: n, Open: func() compare.Elements { return bytesElements(raw) }}}, l, &sums{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		for _, lanes := range []int{8, 16, 32} {
+			for _, turned := range []bool{false, true} {
+				sum, exact := make([]float32, lanes), 0.0
+				for i := range n {
+					x := v[i]
+					if turned {
+						x = v[i%(n/width)*width+i/(n/width)]
+					}
+					sum[i%lanes] += x * x
+					exact += float64(x) * float64(x)
+				}
+				total := float32(0)
+				for _, x := range sum {
+					total += x
+				}
+				recorded := float64(float32(math.Sqrt(float64(total))))
+				worst = max(worst, math.Abs(recorded/math.Sqrt(exact)-1))
+				for times, want := range map[float64]bool{1: true, c.wrong: false} {
+					if s.agrees(atNorm, msprobe.Number{Kind: msprobe.Float, F: recorded * times}, l) != want {
+						t.Errorf("%s, %d lanes, turned %v: %g for %g, expected %v", name, lanes, turned, recorded*times, s.norm, want)
+					}
+				}
+			}
+		}
+		if worst < c.least {
+			t.Errorf("%s: the sums are %g off, which tells nothing", name, worst)
 		}
 	}
 }

@@ -205,7 +205,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	}
 	x.regroup(u)
 	a, b := x.left.sums(), x.right.sums()
-	if p.migrated {
+	if p.migrated || p.sums > 0 {
 		a.summedElsewhere(x.left)
 		b.summedElsewhere(x.right)
 	}
@@ -232,6 +232,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		row.Add(result.Because(result.ScalesUnknown, r.Place))
 		return nil
 	}
+	r.NormRoom = max(a.order, b.order)
 	count(r, x, &a, &b)
 	if p.late[x.left] {
 		r.Hashed = false

@@ -41,6 +41,9 @@ type part struct {
 	// migrated tells that the sides are of two frameworks, gradients where the last gradient of either is.
 	migrated  bool
 	gradients [2]int
+	// sums is how many tensors that no call made are the same but for their norms, which the sides add up in other orders; 0 where
+	// they add up alike (statistics.go).
+	sums int
 	// inside are the calls made in a module, per side.
 	inside [2]map[*call][]*call
 	// rank is whose recording it is; met counts what it ran together with others.
@@ -190,6 +193,7 @@ func (p *part) prepare(m *mapper, opt *Options) {
 	p.right.originals()
 	p.nameParameters()
 	p.findLate()
+	p.findOtherSums()
 	p.findOtherGradients()
 	for _, u := range p.units {
 		for _, x := range []*call{u.left, u.right} {
@@ -281,7 +285,9 @@ func (s *Source) remarks() {
 	paired, widened, again, repeated, bare := 0, 0, 0, 0, false
 	var inBlocks [2]int
 	var half [2]bool // no inputs, no outputs of calls
+	sums := 0
 	for _, p := range s.parts {
+		sums += p.sums
 		for _, side := range []*side{p.left, p.right} {
 			in, out := side.halves()
 			half[0], half[1] = half[0] || out && !in, half[1] || in && !out
@@ -401,6 +407,9 @@ func (s *Source) remarks() {
 	say(&unfilled, result.MemoryUnfilled)
 	say(&rounded, result.IntegersRounded)
 	say(&underway, result.ValuesUnderway)
+	if sums > 0 {
+		s.why = append(s.why, result.Because(result.NormsDiffer, strconv.Itoa(sums)))
+	}
 	if widened > 0 {
 		s.why = append(s.why, result.Because(result.FloatsWidened, strconv.Itoa(widened)))
 	}

@@ -283,6 +283,7 @@ var elsewhere = map[string][3]string{
 	"reason.made-non-finite":     {"../recording/tensors_test.go", "TestMadeAlone", "NaN of finite numbers"},
 	"reason.nan-flagged":         {"../recording/recorder_test.go", "TestNaNCheck", "Torch.where.0.forward"},
 	"reason.integers-rounded":    {"../recording/mindspore_test.go", "TestIntegersByFloat32", "IntegersRounded"},
+	"reason.norms-differ":        {"../recording/sums_test.go", "TestOtherSums", "NormsDiffer"},
 	"reason.values-underway":     {"../recording/recorder_test.go", "TestUnderway", "ValuesUnderway"},
 	"report.root.places":         {"../verdict/across_test.go", "TestSettle", "one collective is wrong on all ranks"},
 	"report.root.reached":        {"../verdict/across_test.go", "TestSettle", "what nothing recorded explains follows from another rank"},

@@ -205,6 +205,7 @@ const (
 	BatchReordered      Kind = "batch-reordered"    // given data of which only the checksum differs, as does what is made of it; the first
 	MemoryUnfilled      Kind = "memory-unfilled"    // values that are memory which nothing was written to, the call of the first
 	IntegersRounded     Kind = "integers-rounded"   // tensors of integers that a recorder took by way of float32 and that hold numbers beyond it, the first
+	NormsDiffer         Kind = "norms-differ"       // given tensors whose norms alone differ, by the order in which each side adds up
 	ValuesUnderway      Kind = "values-underway"    // results of collectives that had no values yet when they were recorded, the first
 	InputsUnrecorded    Kind = "inputs-unrecorded"  // no call has a tensor that goes in
 	OutputsUnrecorded   Kind = "outputs-unrecorded" // no call has one that comes out
@@ -298,7 +299,7 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NaNFlagged: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
 	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
-	ChecksumLate: {}, TimesScales: {}, ScalesUnknown: {Silent, false}, ChecksumsLate: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, IntegersRounded: {}, ValuesUnderway: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
+	ChecksumLate: {}, TimesScales: {}, ScalesUnknown: {Silent, false}, ChecksumsLate: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, IntegersRounded: {}, NormsDiffer: {}, ValuesUnderway: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
 	CallsAligned: {}, CallsNamed: {}, CallsReordered: {}, BlocksPaired: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, ExchangesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},

@@ -27,6 +27,8 @@ type Recorded struct {
 	// Hashed tells that both sides have a checksum over the same bytes, and
 	// HashSame that it is the same: then the elements are.
 	Hashed, HashSame bool
+	// NormRoom is how far the norms may be apart by the order in which the sides add up squares; 0 where they do so alike.
+	NormRoom float64
 	// Golden is what feeds the right side's tensor, under the name that the
 	// operator has on the left side if it has a partner there.
 	Golden Port

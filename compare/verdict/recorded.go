@@ -217,9 +217,9 @@ func (j *judge) statistics(op *Operator, r *result.Row, add func(kind Kind, valu
 func statisticsError(r *result.Row) float64 {
 	a, b := r.Recorded.Left, r.Recorded.Right
 	size := math.NaN()
-	over := func(x, y, scale float64) {
+	over := func(x, y, scale, room float64) {
 		d := math.Abs(x - y)
-		if d <= max(a.Step(x), b.Step(y)) || math.IsNaN(d) {
+		if d <= max(a.Step(x), b.Step(y), room) || math.IsNaN(d) {
 			d = 0
 		} else if scale == 0 {
 			d = math.Inf(1)
@@ -237,15 +237,15 @@ func statisticsError(r *result.Row) float64 {
 		return math.NaN() // what is beyond all numbers hides how far the others are off
 	}
 	if both&extremes == extremes {
-		over(a.Stats.Max, b.Stats.Max, peak)
-		over(a.Stats.Min, b.Stats.Min, peak)
+		over(a.Stats.Max, b.Stats.Max, peak, 0)
+		over(a.Stats.Min, b.Stats.Min, peak, 0)
 	}
 	if both&result.KnownNorm != 0 {
-		over(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm))
+		over(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm), r.Recorded.NormRoom)
 	}
 	if both&result.KnownMean != 0 && both&result.KnownNorm != 0 {
 		n := elements(r.Right.Shape)
-		over(a.Stats.Mean, b.Stats.Mean, math.Abs(b.Stats.Norm)/math.Sqrt(max(1, n)))
+		over(a.Stats.Mean, b.Stats.Mean, math.Abs(b.Stats.Norm)/math.Sqrt(max(1, n)), 0)
 	}
 	if size == 0 && a.Has(extremes) != b.Has(extremes) {
 		return math.NaN() // one side lost what could tell

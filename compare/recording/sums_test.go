@@ -1,0 +1,53 @@
+package recording_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+)
+
+// TestOtherSums: a device and a CPU add up a million squares in other orders. Weights and inputs of which nothing but the norm differs
+// by no more than that tell so, and what comes out of calls is judged with that room; where most norms are the same, or one is further
+// off, a norm that differs is a difference.
+func TestOtherSums(t *testing.T) {
+	value := func(shape string, peak, norm float64) string {
+		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": %s, "Max": %v, "Min": %v, "Mean": 0.001953125, "Norm": %v, "requires_grad": false}`, shape, float32(peak), float32(-peak/2), float32(norm))
+	}
+	side := func(offs [4]float64, out float64) string { // how far the norm of the input and of three weights are off; that of the last output
+		var entries []string
+		x := value("[1024, 1024]", 3, 500*(1+offs[0]))
+		for i := range 3 {
+			peak, norm := 5.5+float64(i), 700+100*float64(i)
+			if i == 2 {
+				norm *= 1 + out
+			}
+			y := value("[1024, 1024]", peak, norm)
+			entries = append(entries, entry("Functional.linear", i, []string{x, value("[1024, 1024]", 0.5+float64(i)/8, 33*(1+offs[i+1]))}, y))
+			x = y
+		}
+		return written(t, entries...)
+	}
+	golden := side([4]float64{}, 0)
+	const units = 1.0 / (1 << 24)
+	for _, c := range []struct {
+		name  string
+		offs  [4]float64
+		out   float64
+		good  bool
+		named []string
+	}{
+		{"the same", [4]float64{}, 0, true, nil},
+		{"all norms", [4]float64{-160 * units, -170 * units, -8300 * units, -900 * units}, 5000 * units, true, []string{"4"}},
+		{"an output, too far", [4]float64{-160 * units, -170 * units, -8300 * units, -900 * units}, 0.1, false, []string{"4"}},
+		{"a weight, further than sums", [4]float64{-160 * units, -170 * units, -0.01, -900 * units}, 0.1, false, []string{"3"}},
+		{"one weight of three", [4]float64{0, 0, -8300 * units, 0}, 0, false, nil},
+	} {
+		j := judged(t, side(c.offs, c.out), golden)
+		if named := whys(j, result.NormsDiffer); (j.Verdict == verdict.Good) != c.good || !slices.Equal(named, c.named) {
+			t.Errorf("%s: %s, roots %v, premises %v, told %q, expected good %v and %q", c.name, j.Verdict, rootNames(j), j.Premises, named, c.good, c.named)
+		}
+	}
+}
