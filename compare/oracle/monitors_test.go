@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/monitor"
+	"precision/internal/each"
 )
 
 // TestSpikesOfNoise: of numbers that spread as norms of gradients do (logarithms with a deviation of 0.5 about what falls by half in
@@ -254,6 +255,17 @@ func TestQuote(t *testing.T) {
 	want := []string{"check-claim-holds AnomalyTurbulence norm 4 2", "check-claim-alone AnomalyTurbulence norm 1 1"}
 	if before != findings[0].Verdict || !slices.Equal(told, want) || len(others) != 1 || others[0].Name != "v" {
 		t.Errorf("%v before, %v after: %q, expected %q; others %v", before, findings[0].Verdict, told, want, others)
+	}
+	// Stages of a pipeline have tensors of the same name, of one of which a claim is.
+	other := &monitor.Series{Metric: s.Metric, Name: s.Name, Stage: "1", Points: slices.Clone(s.Points)}
+	other.Points[4].Norm = 1
+	staged := CheckMonitors(&monitor.Data{Series: []*monitor.Series{other, s}})
+	Quote(staged, []monitor.Claim{claim("w", "AnomalyTurbulence", 4)})
+	for i, want := range []bool{false, true} {
+		kinds := each.Of(staged[i].Reasons, func(r result.Reason) result.Kind { return r.Kind })
+		if slices.Contains(kinds, ClaimHolds) != want || slices.Contains(kinds, ClaimAlone) {
+			t.Errorf("stage %d: %v", 1-i, staged[i].Reasons)
+		}
 	}
 	calls := []Finding{{Op: "step2/rank0/Distributed.all_reduce.0.forward"}, {Op: "step2/rank1/Distributed.all_reduce.0.forward"}, {Op: "step2/rank1/Torch.add.0.forward"}}
 	Quote(calls, []monitor.Claim{{Rank: 1, Step: -1, Name: "Torch.add.0.forward", Rule: "overflow_check"}, {Rank: 0, Step: -1, Name: "Distributed.all_reduce.0.forward", Rule: "cross_rank_analyzer", Sources: []int{1}}})

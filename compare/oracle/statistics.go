@@ -1001,17 +1001,13 @@ func partsAt(list []*monitor.Series, peers []int) (step int64, odd []int) {
 // Quote adds to findings what msprobe's tools claim of them, with whether what was recorded bears it out, and gives the claims about what has
 // no finding. A claim changes no verdict.
 func Quote(findings []Finding, claims []monitor.Claim) (others []monitor.Claim) {
-	of := map[string]int{} // -1 where several steps have a call of that name
+	of := map[string][]int{} // outputs of a call, or a series of each stage and micro batch
 	for i := range findings {
 		name := findings[i].Op
 		if step, rest, ok := strings.Cut(name, "/"); ok && strings.HasPrefix(step, "step") {
 			name = rest
 		}
-		if k, twice := of[name]; !twice {
-			of[name] = i
-		} else if k >= 0 && findings[k].Op != findings[i].Op {
-			of[name] = -1
-		}
+		of[name] = append(of[name], i)
 	}
 	type told struct {
 		finding int
@@ -1023,15 +1019,19 @@ func Quote(findings []Finding, claims []monitor.Claim) (others []monitor.Claim) 
 		if name += c.Metric + "/" + c.Name; c.Metric == "" {
 			name = "rank" + strconv.Itoa(c.Rank) + "/" + c.Name
 		}
-		at, found := of[name]
-		if !found && c.Metric == "" {
-			at, found = of[c.Name] // of a recording of one rank
+		list := of[name]
+		if list == nil && c.Metric == "" {
+			list = of[c.Name] // of a recording of one rank
 		}
-		switch {
-		case !found || at < 0:
+		if len(list) == 0 || slices.ContainsFunc(list, func(i int) bool { return findings[i].Op != findings[list[0]].Op }) { // or of several steps
 			others = append(others, c)
+			continue
+		}
+		at := list[0]
+		switch {
 		case c.Metric != "":
-			t := told{at, findings[at].bears(&c)}
+			bearing := slices.IndexFunc(list, func(i int) bool { return findings[i].bears(&c) })
+			t := told{list[max(bearing, 0)], bearing >= 0}
 			if steps[t]++; steps[t] == 1 || c.Step < first[t].Step {
 				first[t] = c
 			}
