@@ -485,11 +485,11 @@ func sparseGradients(k *invocation) []Reading {
 
 // boundWork refuses gradients of rows that look at too many keys together.
 func (t *attention) boundWork(rows int64) {
-	work := 0.0
+	work := int64(0)
 	for r := range rows {
-		work += float64(t.at(r).s) * float64(t.e+t.ev)
-		refuseIf(work > mostMultiplied, TooLarge, rows*t.most*(t.e+t.ev), int64(mostMultiplied))
+		work += t.at(r).s * (t.e + t.ev)
 	}
+	refuseIf(float64(work) > mostMultiplied, TooLarge, work, int64(mostMultiplied))
 }
 
 // attentionGradients are the outputs of a kernel that are the gradients of attention.

@@ -340,3 +340,20 @@ func TestArgumentsUnknown(t *testing.T) {
 		}
 	}
 }
+
+// TestPackedWork: gradients of packed sequences are too large by what each looks at, not by the longest of all.
+func TestPackedWork(t *testing.T) {
+	tokens := func(n int) string {
+		return fmt.Sprintf("float16[%d,1,64]{%s}", n, strings.Repeat("0 ", n*64))
+	}
+	all := tokens(4000)
+	c, err := textCase("NPU.npu_block_sparse_attention_backward(" + strings.Repeat(all+", ", 5) + "None, int8[2,1,1,1]{1 1}, [4096, 4096], [3000, 1000], [3000, 1000], \"TND\", \"TND\", 1, 0.1) = " + all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRecorder(t)
+	r.add(&c)
+	if f := r.check()[0]; f.Verdict != Unknown || f.Reasons[0].Kind != TooLarge || f.Reasons[0].Args[0] != "1280000000" {
+		t.Errorf("%v, %v", f.Verdict, f.Reasons)
+	}
+}

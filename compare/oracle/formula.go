@@ -413,6 +413,17 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 // have been rounded the other way, the result by that is reached over, too.
 func (k *invocation) applied(row *catalogue.Row, x Values) Values {
 	whole := rounding(k.slope(row), k.ulps(), row.Near, row.Traits&catalogue.Cancels != 0)
+	if row.Ends { // x·σ(x) of -Inf is NaN as PyTorch and TBE compute it, and 0 where a kernel looks first
+		within := whole
+		whole = func(x, e [][]float64, y, b []float64) {
+			within(x, e, y, b)
+			for i := range b {
+				if math.IsInf(x[0][i], -1) {
+					b[i] = math.Inf(1)
+				}
+			}
+		}
+	}
 	at := k.fixed(row.Formula)
 	if !slices.ContainsFunc(at, func(v num) bool { return v.b != 0 }) {
 		return elementsOf(whole, nil, false, []Values{x})

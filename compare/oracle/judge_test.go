@@ -177,3 +177,24 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// TestAtMinusInf: what x·σ(x) and its like are of -Inf is NaN as PyTorch computes it, and 0 where a kernel looks first; neither is wrong,
+// and another element still is.
+func TestAtMinusInf(t *testing.T) {
+	for call, second := range map[string]string{"Functional.silu": "0.731058578", "Functional.gelu": "0.841344746", "Functional.hardswish": "0.666666687"} {
+		for _, c := range []struct {
+			low, y string
+			want   Verdict
+		}{{"nan", second, OK}, {"0", second, OK}, {"nan", "0.5", Wrong}} {
+			of, err := textCase(call + "(float32[2]{-inf 1}) = float32[2]{" + c.low + " " + c.y + "}")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := newRecorder(t)
+			r.add(&of)
+			if f := r.check()[0]; f.Verdict != c.want {
+				t.Errorf("%s of -Inf is %s, of 1 %s: %v, %v", call, c.low, c.y, f.Verdict, f.Reasons)
+			}
+		}
+	}
+}
