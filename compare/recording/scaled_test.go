@@ -174,6 +174,9 @@ func TestQuantisedPairs(t *testing.T) {
 			if c := j.Coverage; c.Expected-c.Compared != outputs || c.Lost != outputs {
 				t.Errorf("elements %t, %s: %+v, of %d outputs it is said that statistics do not tell", elements, kind, c, outputs)
 			}
+			if stops := len(j.Trips(verdict.Gate{Strict: true})) > 0; root == "" && (stops != (outputs > 0) || len(j.Trips(verdict.Gate{On: true})) > 0) {
+				t.Errorf("elements %t, %s: a strict gate stops: %t, of %d outputs it is said that statistics do not tell", elements, kind, stops, outputs)
+			}
 			if told := elements || kind != "powers"; told != (untold == 0) {
 				t.Errorf("elements %t, %s: of %d tensors it is said that statistics do not tell", elements, kind, untold)
 			}
