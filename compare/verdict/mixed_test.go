@@ -37,6 +37,12 @@ func TestMixed(t *testing.T) {
 		if _, apart, mixed := verdict.Mixed(all); n >= 20 && (!mixed || !slices.Equal(apart, []int{1})) {
 			t.Fatalf("seed %d: %v, apart %v, expected the second", seed, mixed, apart)
 		}
+		for typ, says := range map[string]bool{"Conv2D": true, "DynamicMxQuant": false} {
+			all[1].Pattern, all[1].Type = string(pattern.WrongAttribute), typ
+			if _, apart, mixed := verdict.Mixed(all); n >= 20 && (!mixed || (len(apart) > 0) != says) {
+				t.Fatalf("seed %d: %v, apart %v, of another attribute of %s", seed, mixed, apart, typ)
+			}
+		}
 		if _, _, mixed := verdict.Mixed(one); mixed {
 			t.Fatalf("seed %d: kernels that compute are wrong, and the recording is called mixed", seed)
 		}

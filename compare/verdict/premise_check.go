@@ -8,6 +8,7 @@ import (
 	"precision/compare/pattern"
 	"precision/compare/result"
 	"precision/dump/dtype"
+	catalogue "precision/op"
 )
 
 // Recomputed is what recomputing an output from its operator's own inputs said of it.
@@ -81,9 +82,13 @@ func Mixed(list []Recomputed) (p Premise, apart []int, mixed bool) {
 
 // says tells whether an output's pattern says what a kernel did to its numbers. That they are
 // those of another tensor is what a recording that is mixed of several comes to, a pattern that leaves much of the error
-// unexplained is found in two runs as well, and of choices and truth values, of which there are few, one is found by chance.
+// unexplained is found in two runs as well, and of choices and truth values, of which there are few, one is found by chance; so is
+// another attribute of a quantiser, of whose few scales most are the same power of two in any run.
 func says(r *Recomputed) bool {
 	k := pattern.Kind(r.Pattern)
+	if k == pattern.WrongAttribute && catalogue.Is(r.Type, catalogue.Quantises) {
+		return false
+	}
 	return k != "" && !k.Vague() && r.Explained >= wholly && k != pattern.Stale && k != pattern.PassedThrough && k != pattern.Repeated && !counted(r.DType)
 }
 

@@ -58,6 +58,9 @@ func round(dtype string, v float64) float64 {
 	case f8:
 		return narrowed(min(max(v, -448), 448), 4, -9, 448)
 	case e8:
+		if !(v <= 0x1p127) { // there is a NaN and no Inf
+			return math.NaN()
+		}
 		return math.Exp2(math.Round(math.Log2(v)))
 	case i8:
 		return min(max(math.Trunc(v), -128), 127)

@@ -136,6 +136,10 @@ func encoded(dtype string, v []float64) []byte {
 		case f8:
 			out = append(out, fromFloat8(x))
 		case e8:
+			if x != x {
+				out = append(out, 0xff)
+				break
+			}
 			out = append(out, byte(math.Log2(x)+127))
 		case f16:
 			h := dumptest.Halves([]float32{float32(x)})
@@ -145,8 +149,11 @@ func encoded(dtype string, v []float64) []byte {
 	return out
 }
 
-// fromFloat8 are the bits of a number of four that float8 has: sign, exponent, three digits.
+// fromFloat8 are the bits of a number of float8, of four exponent bits and three digits, or of its NaN.
 func fromFloat8(x float64) (b byte) {
+	if x != x {
+		return 0x7f
+	}
 	if math.Signbit(x) {
 		b = 0x80
 	}
