@@ -245,3 +245,41 @@ func TestImpossibleScales(t *testing.T) {
 		}
 	}
 }
+
+// TestExponentsAlone: exponents in bytes that are off by one are scales twice as large, also where the numbers of a side are damaged.
+func TestExponentsAlone(t *testing.T) {
+	side := func(exponent byte, shape ...int64) string {
+		dir := t.TempDir()
+		raw := dumptest.Dump{OpName: "quant", Outputs: []dumptest.Tensor{
+			{Type: int(dtype.Float8E4M3FN), Format: dumptest.ND, Shape: shape, Data: slices.Repeat([]byte{0x38}, 256)},
+			{Type: int(dtype.Uint8), Format: dumptest.ND, Shape: []int64{4, 1, 2}, Data: slices.Repeat([]byte{exponent}, 8)},
+		}}.Bytes()
+		if err := os.WriteFile(filepath.Join(dir, "DynamicMxQuant.quant.1.7.1614717261785536"), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	for name, c := range map[string]struct {
+		left, right string
+		off         float64
+	}{
+		"the same":       {side(125, 4, 64), side(125, 4, 64), 0},
+		"twice as large": {side(126, 4, 64), side(125, 4, 64), 1},
+		"damaged right":  {side(126, 4, 64), side(125, 1<<40, 64), 1},
+		"other shape":    {side(126, 4, 64), side(125, 4, 8), 1},
+		"damaged, same":  {side(125, 4, 64), side(125, 1<<40, 64), 0},
+	} {
+		s, err := compare.Job{Left: c.left, Right: c.right}.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := s.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &out.Table.Rows[1]
+		if !r.Compared || math.Abs(r.Result().Facts.Distance-c.off) > 1e-6 {
+			t.Errorf("%s: compared %t, %g apart, expected %g; %v", name, r.Compared, r.Result().Facts.Distance, c.off, r.Reasons)
+		}
+	}
+}
