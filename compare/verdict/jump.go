@@ -128,7 +128,7 @@ func (j *judge) jump(op *Operator, out *Tensor) Jump {
 		return Jump{}
 	}
 	// Rounding of the output, and of weights of which there is no row.
-	small := coarserOf(row).MinSubnormal()
+	small := smallest(row, dtype.Type.MinSubnormal)
 	floor := spread{halfUnits*u*o.rms + small, u*o.magnOf + 3*u*o.rms + small}
 	jump := Jump{
 		Distance: o.err.rms / math.Hypot(p.typical.rms, floor.rms),

@@ -283,3 +283,52 @@ func TestExponentsAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestScaledSmall: numbers of few bits are no small ones where their scales are small: of a third the sign is the other, or all are zero, and
+// that is bad, whatever the least number of their type, though nothing is known of what goes in.
+func TestScaledSmall(t *testing.T) {
+	for typ, code := range map[dtype.Type]byte{dtype.Float8E4M3FN: 0x38, dtype.Float8E5M2: 0x3c, dtype.Uint8: 0x22, dtype.Int8: 64} {
+		side := func(kind string) string {
+			q := slices.Repeat([]byte{code, code, code + 1}, 86)[:256]
+			for i := range q {
+				switch {
+				case kind == "sign" && i%3 == 0:
+					q[i] ^= 0x80
+				case kind == "zeros":
+					q[i] = 0
+				}
+			}
+			by := slices.Repeat([]byte{117}, 16) // 2^-10
+			scales := dumptest.Tensor{Type: int(dtype.Float8E8M0), Format: dumptest.ND, Shape: []int64{4, 1, 2}, Data: by[:8]}
+			if typ == dtype.Uint8 {
+				scales.Shape, scales.Data = []int64{4, 2, 2}, by
+			} else if typ == dtype.Int8 {
+				scales = dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.ND, Shape: []int64{4}, Data: dumptest.Floats([]float32{0x1p-10, 0x1p-10, 0x1p-10, 0x1p-10})}
+			}
+			dir := t.TempDir()
+			raw := dumptest.Dump{OpName: "quant", Outputs: []dumptest.Tensor{{Type: int(typ), Format: dumptest.ND, Shape: []int64{4, 64}, Data: q}, scales}}.Bytes()
+			if err := os.WriteFile(filepath.Join(dir, "DynamicMxQuant.quant.1.7.1614717261785536"), raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		}
+		for kind, want := range map[string]verdict.Verdict{"": verdict.Good, "sign": verdict.Bad, "zeros": verdict.Bad} {
+			s, err := compare.Job{Left: side(kind), Right: side("")}.Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := s.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, err := look.Judge(t.Context(), s, out.Table, verdict.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j.Verdict != want {
+				r := &out.Table.Rows[0]
+				t.Errorf("%v, %q: %v, expected %v; %v %g apart", typ, kind, j.Verdict, want, r.Left.DType, r.Result().Facts.Distance)
+			}
+		}
+	}
+}

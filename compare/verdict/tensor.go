@@ -153,7 +153,7 @@ func (j *judge) errors(r *result.Row, m *measure, over func(Kind, float64, int64
 			other = magnitude(&m.facts.Y)
 		}
 		// What the coarser dtype rounds to zero is zero.
-		if other > coarserOf(r).MinSubnormal() {
+		if other > smallest(r, dtype.Type.MinSubnormal) {
 			tell(Zeros, other)
 		}
 	case m.facts == nil && math.IsNaN(m.cosine):
@@ -197,8 +197,18 @@ func (j *judge) underflow(r *result.Row, m *measure) bool {
 	if m.facts == nil {
 		return false
 	}
-	small := coarserOf(r).MinNormal()
+	small := smallest(r, dtype.Type.MinNormal)
 	return small > 0 && magnitude(&m.facts.Y) > 0 && magnitude(&m.facts.Y) < small && magnitude(&m.facts.X) < small
+}
+
+// smallest is a small number of the coarser dtype of a row: the least normal one, or the spacing below it. Of products with scales it is as
+// much smaller as the largest of them is than the largest number of the type.
+func smallest(r *result.Row, of func(dtype.Type) float64) float64 {
+	t := coarserOf(r)
+	if f := &r.Result().Facts; r.Has(result.TimesScales) && t.Max() > 0 {
+		return of(t) * max(magnitude(&f.X), magnitude(&f.Y)) / t.Max()
+	}
+	return of(t)
 }
 
 // coarserOf is the coarsest dtype of a row.
