@@ -104,6 +104,27 @@ func (v *valued) ReadTile(dst []byte, first, n int64) error {
 	return v.of.Read(dst[:4*n], first, func(raw []byte, first, n int64) error { return v.numbers.read(v.from, raw, first, n) })
 }
 
+// as is a tensor each element of which holds so many of a type.
+func (t *Tensor) as(typ dtype.Type, per int64) *Tensor {
+	shape := slices.Clone(t.Shape)
+	if len(shape) > 0 {
+		shape[len(shape)-1] *= per
+	}
+	return &Tensor{Type: typ, Shape: shape, Count: t.Count * per, Open: func() Elements { return &holding{t, t.Open(), per} }}
+}
+
+// holding reads what elements hold, from a whole one on.
+type holding struct {
+	of   *Tensor
+	from Elements
+	per  int64
+}
+
+func (h *holding) ReadTile(dst []byte, first, n int64) error {
+	n = (n + h.per - 1) / h.per
+	return h.of.read(h.from, dst[:h.of.Type.Bytes(n)], first/h.per, n)
+}
+
 // pairIn finds the numbers and the scales among the tensors of a dump that one of them belongs to; nil where there are none.
 func pairIn(list []*dump.Tensor, t *dump.Tensor) (numbers, scales *dump.Tensor) {
 	all, at := make([]scaled.Tensor, len(list)), 0
@@ -132,20 +153,23 @@ func (e *engine) products(ctx context.Context, row *result.Row, left *dumpFile, 
 	if numbers == nil {
 		return false, nil
 	}
-	// Exponents of which no product is known are powers of two all the same: one more is twice as much, and no byte in 126.
+	// What no product is known of is not bytes all the same: exponents are powers of two, of which one more is twice as much and no byte in
+	// 126, and of several numbers in a byte or word each has a sign.
 	alone := func() (bool, error) {
-		if t != scales || t.Type != dtype.Uint8 || right.tensor.Type != t.Type {
-			return false, ctx.Err()
+		typ, per := dtype.Float8E8M0, int64(1)
+		if t == numbers {
+			typ, per = scaled.Packed(t.Type)
+		} else if t.Type != dtype.Uint8 {
+			typ = t.Type
 		}
 		a, err := logical(left, t)
 		b, failed := logical(right.file, right.tensor)
-		if err != nil || failed != nil || !slices.Equal(nd.WithoutOnes(a.Shape), nd.WithoutOnes(b.Shape)) {
+		if typ == t.Type || right.tensor.Type != t.Type || err != nil || failed != nil || !slices.Equal(nd.WithoutOnes(a.Shape), nd.WithoutOnes(b.Shape)) {
 			return false, ctx.Err()
 		}
-		a.Type, b.Type = dtype.Float8E8M0, dtype.Float8E8M0
-		err = s.Compare(ctx, row, a, b, left.Path, right.path())
+		err = s.Compare(ctx, row, a.as(typ, per), b.as(typ, per), left.Path, right.path())
 		setTypes(row, t, right.tensor)
-		row.Left.DType, row.Right.DType = a.Type, b.Type
+		row.Left.DType, row.Right.DType = typ, typ
 		return true, err
 	}
 	golden := [2]*rightTensor{right, right}

@@ -332,3 +332,48 @@ func TestScaledSmall(t *testing.T) {
 		}
 	}
 }
+
+// TestPackedAlone: of numbers that stand several to a byte or word, each is compared as a number, with its sign, also where the scales of a
+// side are damaged.
+func TestPackedAlone(t *testing.T) {
+	for typ, width := range map[dtype.Type]int64{dtype.Uint8: 32, dtype.Int32: 8} {
+		side := func(wrong bool, scales ...int64) string {
+			q := slices.Repeat([]byte{0x22}, 128)
+			if wrong { // the first number of a third of the bytes has the other sign: -2 is 14, or as a float4 10
+				for i := range q {
+					if i%3 == 0 {
+						q[i] = map[dtype.Type]byte{dtype.Uint8: 0x2a, dtype.Int32: 0x2e}[typ]
+					}
+				}
+			}
+			by := dumptest.Tensor{Type: int(dtype.Float8E8M0), Format: dumptest.ND, Shape: scales, Data: slices.Repeat([]byte{125}, 8)}
+			if typ == dtype.Int32 {
+				by = dumptest.Tensor{Type: dumptest.Float32, Format: dumptest.ND, Shape: scales, Data: dumptest.Floats([]float32{1, 1, 1, 1})}
+			}
+			dir := t.TempDir()
+			raw := dumptest.Dump{OpName: "quant", Outputs: []dumptest.Tensor{{Type: int(typ), Format: dumptest.ND, Shape: []int64{4, width}, Data: q}, by}}.Bytes()
+			if err := os.WriteFile(filepath.Join(dir, "DynamicMxQuant.quant.1.7.1614717261785536"), raw, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return dir
+		}
+		whole := map[dtype.Type][]int64{dtype.Uint8: {4, 1, 2}, dtype.Int32: {4}}[typ]
+		for _, wrong := range []bool{false, true} {
+			s, err := compare.Job{Left: side(wrong, whole...), Right: side(false, append([]int64{1 << 40}, whole[1:]...)...)}.Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := s.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := 0.0
+			if wrong {
+				want = math.Sqrt(43.0 / 256 * 4) // each is off by twice its size
+			}
+			if r := &out.Table.Rows[0]; !r.Compared || r.Result().Facts.N != 256 || math.Abs(r.Result().Facts.Distance-want) > 1e-6 {
+				t.Errorf("%v, wrong %t: compared %t, %d numbers %g apart, expected %g", typ, wrong, r.Compared, r.Result().Facts.N, r.Result().Facts.Distance, want)
+			}
+		}
+	}
+}
