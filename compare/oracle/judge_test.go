@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"precision/dump/dtype"
@@ -195,6 +196,26 @@ func TestAtMinusInf(t *testing.T) {
 			if f := r.check()[0]; f.Verdict != c.want {
 				t.Errorf("%s of -Inf is %s, of 1 %s: %v, %v", call, c.low, c.y, f.Verdict, f.Reasons)
 			}
+		}
+	}
+}
+
+// TestWindowOfNaN: the gradient of a window that holds NaN may go to any of it, also where it is NaN itself; that of another window may not.
+func TestWindowOfNaN(t *testing.T) {
+	for line, want := range map[string]Verdict{
+		"float32[1,1,1,4]{nan nan 1 2}, float32[1,1,1,2]{nan 2}, float32[1,1,1,2]{5 7}, %s) = float32[1,1,1,4]{5 0 0 7}":     OK,
+		"float32[1,1,1,4]{nan nan 1 2}, float32[1,1,1,2]{nan 2}, float32[1,1,1,2]{5 7}, %s) = float32[1,1,1,4]{0 0 0 7}":     OK,
+		"float32[1,1,1,4]{nan nan 1 2}, float32[1,1,1,2]{nan 2}, float32[1,1,1,2]{5 7}, %s) = float32[1,1,1,4]{0 5 7 0}":     Wrong,
+		"float32[1,1,1,4]{3 3 1 2}, float32[1,1,1,2]{3 2}, float32[1,1,1,2]{nan nan}, %s) = float32[1,1,1,4]{0 nan 0 nan}":   OK,
+		"float32[1,1,1,4]{3 1 1 2}, float32[1,1,1,2]{3 2}, float32[1,1,1,2]{nan 7}, %s) = float32[1,1,1,4]{nan 0 nan 7}":     Wrong,
+		"float32[1,1,1,4]{nan 1 1 2}, float32[1,1,1,2]{nan 2}, float32[1,1,1,2]{nan 7}, %s) = float32[1,1,1,4]{nan nan 0 7}": OK,
+	} {
+		c, err := textCase("MaxPoolGrad(" + strings.Replace(line, "%s", `ksize=[1,1,1,2], strides=[1,1,1,2], padding="VALID", format="NCHW"`, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := settle(t, c.operator(t), nil, line)[0]; f.Verdict != want {
+			t.Errorf("%s: %v, %v; expected %v", line, f.Verdict, f.Reasons, want)
 		}
 	}
 }

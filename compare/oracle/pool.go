@@ -117,23 +117,35 @@ func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 	}
 }
 
-// toLargest gives each number of g to the place of x that its maximum was taken from, of equal ones to any.
+// toLargest gives each number of g to the place of x that its maximum was taken from, of equal ones to any, and of a window that holds
+// NaN, which kernels compare in their own ways, to any or none.
 func (w *windows) toLargest(c *Call, x, g Values, shape []int64) Values {
 	refuseIf(!slices.Equal(g.Shape(), w.shape), ShapesDiffer, g.Shape(), w.shape)
 	in := must.Get(held(x)).y
 	sum := newSpreader(int64(len(in)))
 	for o, t := range must.Get(held(g)).y {
 		best, equal := w.best(in, int64(o))
-		if best < 0 {
+		finite := abs(t) <= math.MaxFloat64
+		switch {
+		case best < 0:
 			continue
-		}
-		sum.add(best, t, 1, 0)
-		if len(equal) > 0 { // of equal ones any
+		case math.IsNaN(in[best]):
+			equal = equal[:0]
+			w.each(int64(o), func(at int64, _ float64) { equal = append(equal, at) })
+		case len(equal) == 0:
+			sum.add(best, t, 1, 0)
+		default:
 			equal = append(equal, best)
+			if finite {
+				sum.add(best, t, 1, 0)
+			}
 		}
 		for _, at := range equal {
-			// weight 0, which may be off by 1: nothing or all
-			sum.add(at, t, 0, 1)
+			if !finite {
+				sum.off[at] = math.Inf(1)
+			} else { // weight 0, which may be off by 1: nothing or all
+				sum.add(at, t, 0, 1)
+			}
 		}
 	}
 	return sum.values(shape, true, c.sumUnit())
