@@ -322,6 +322,13 @@ func TestArgumentsUnknown(t *testing.T) {
 		{"MaxPoolGrad", "padding", "OTHER", -1, BadAttribute},
 		{"AvgPoolV2Grad", "divisor_override", json.Number("5"), -1, Unsupported},
 		{"AvgPoolGradD", "orig_input_shape", []any{json.Number("1"), json.Number("3"), json.Number("7"), json.Number("7")}, -1, ShapesDiffer},
+		{"DynamicRNN", "direction", "BIDIRECTIONAL", -1, Unsupported},
+		{"DynamicRNN", "use_peephole", true, -1, Unsupported},
+		{"DynamicRNN", "cell_clip", json.Number("3.0"), -1, Unsupported},
+		{"DynamicRNN", "num_proj", json.Number("2"), -1, Unsupported},
+		{"DynamicRNN", "gate_order", "fijo", -1, BadAttribute},
+		{"DynamicRNN", "seq_length", number("0000803f0000803f", 2), 3, Unsupported},
+		{"DynamicRNN", "b", number("0000803f0000803f", 2), 2, ShapesDiffer},
 		{"ResizeBilinearV2D", "size", []any{json.Number("8"), json.Number("8")}, -1, ShapeComputed},
 		{"ResizeBilinearV2D", "align_corners", true, -1, Unsupported}, // beside half_pixel_centers
 		{"ResizeNearestNeighborV2D", "scales", []any{json.Number("1.5"), json.Number("2.5")}, -1, Unsupported},

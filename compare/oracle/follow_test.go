@@ -97,7 +97,7 @@ func TestFrameworkComputedSomethingElse(t *testing.T) {
 			culprits, named := map[string]bool{}, 0
 			for _, f := range c.answer.Faults {
 				culprits[f.Op] = true
-				if kind, r := kindOf(c.with, f.Op); kind != want || !r.Followed && f.Type != "DynamicRNN" {
+				if kind, r := kindOf(c.with, f.Op); kind != want || !r.Followed {
 					t.Errorf("%s: with a check %s is %q, expected %q", name, f.Op, kind, want)
 				}
 				if _, r := kindOf(c.plain, f.Op); r != nil {

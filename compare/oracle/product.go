@@ -484,6 +484,7 @@ func matmulKernels() {
 		return c.matmulReading(x1, x2, c.input("bias", 2))
 	}, "matrices")
 	register(single(buildFullyConnection), "dense")
+	register(one(buildDynamicRNN), "lstm")
 }
 
 func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {
@@ -1223,4 +1224,107 @@ func rnnStep(k *invocation, x, h []Values) []Values {
 		text = "x,h)=max(x+h,0)"
 	}
 	return []Values{k.computed(text, x[0], h[0])}
+}
+
+// buildDynamicRNN: an LSTM over x (T, B, I) with w (I + H, 4H), b (4H) and, if given, the states of the start: z = [x_t, h]·w + b; i, f and
+// o are σ of their parts of z, of f with forget_bias added, j is tanh of its own; c' = f·c + i·j, h' = o·tanh(c'). Outputs are y and h, which are
+// the same, c, i, j, f, o and tanh(c) of every step (TBE's dynamic_rnn.py, whose dynamic_rnn_np says so; dynamic_rnn_proto.h). What is
+// handed on is what was recorded of h and c, as the kernel wrote it, where rounding explains it, else what it should be: an element that is wrong does not
+// excuse the steps behind it. Gates, c and what is handed on may be rounded to the type of the outputs or not; tanh is (1 − e)/(1 + e) of
+// e = e^(−2|x|), which cancels near 0.
+func buildDynamicRNN(c *Call) []Values {
+	k := &invocation{Call: c}
+	for key, only := range map[string]string{"cell_type": "LSTM", "direction": "UNIDIRECTIONAL", "activation": "tanh"} {
+		v := c.attrs.Get(key).Text()
+		refuseIf(v != "" && !strings.EqualFold(v, only), Unsupported, key+" "+v)
+	}
+	for key, only := range map[string]bool{"use_peephole": false, "time_major": true} {
+		refuseIf(c.attrBool(key, only) != only, Unsupported, key)
+	}
+	for key, only := range map[string]float64{"cell_depth": 1, "num_proj": 0, "keep_prob": 1} {
+		refuseIf(c.attrFloat(key, only) != only, Unsupported, key)
+	}
+	refuseIf(c.attrFloat("cell_clip", -1) > 0, Unsupported, "cell_clip")
+	for i, name := range []string{"seq_length", "", "", "wci", "wcf", "wco", "mask"} {
+		refuseIf(name != "" && c.input(name, 3+i) != nil, Unsupported, name)
+	}
+	x, w, bias := c.need("x", 0), c.need("w", 1), c.need("b", 2)
+	// Products of float32 may be of fewer digits, which a state hands on.
+	refuseIf(x.numeric() != dtype.Float16 || w.numeric() != dtype.Float16, BadType, x.name, x.numeric().String())
+	refuseIf(len(x.shape) != 3 || len(w.shape) != 2 || w.shape[1]%4 != 0 || count(bias.shape) != w.shape[1], ShapesDiffer, x.shape, w.shape, bias.shape)
+	steps, batch, in, n := x.shape[0], x.shape[1], x.shape[2], w.shape[1]/4
+	refuseIf(w.shape[0] != in+n, ShapesDiffer, x.shape, w.shape, bias.shape)
+	work := float64(count(x.shape[:2])) * float64(count(w.shape))
+	refuseIf(work > mostMultiplied || float64(steps*batch)*float64(n) > maxDense, TooLarge, int64(work), int64(mostMultiplied))
+	order := strings.ToLower(c.attrs.Get("gate_order").Text())
+	places := map[string][4]int64{"": {0, 1, 2, 3}, "ijfo": {0, 1, 2, 3}, "ifjo": {0, 2, 1, 3}} // of i, j, f and o
+	at, known := places[order]
+	refuseIf(!known, BadAttribute, "gate_order", order, "ijfo or ifjo")
+
+	weights := must.Get(held(joined(0, w, reshape(bias, []int64{1, 4 * n}))))
+	one := &dense{shape: []int64{batch, 1}, y: slices.Repeat([]float64{1}, int(batch)), exact: true}
+	state := [2]*dense{}
+	for i, name := range []string{"init_h", "init_c"} {
+		state[i] = &dense{shape: []int64{batch, n}, y: make([]float64, batch*n), exact: true}
+		if o := c.input(name, 4+i); o != nil {
+			state[i] = must.Get(held(sized(o, state[i].shape)))
+		}
+	}
+	forget, a := scalar(c.attrFloat("forget_bias", 0)), k.arith()
+	tanh := func(v Values) *dense {
+		d := must.Get(held(k.computed("x)=tanh(x)", v)))
+		for i := range d.b {
+			d.b[i] += a.ulps + 2*a.u
+		}
+		return d
+	}
+	out := make([][]Values, 8)
+	for t := range steps {
+		z := must.Get(held(k.product(joined(1, reshape(slab1(x, 0, t, 1), []int64{batch, in}), state[0], one), weights)))
+		part := func(g int) Values { return slab1(z, 1, at[g]*n, n) }
+		sigmoid := func(g int, plus Values) Values { return must.Get(held(k.computed("z,b)=sigmoid(z+b)", part(g), plus))) }
+		i, j, f, o := sigmoid(0, scalar(0)), tanh(part(1)), sigmoid(2, forget), sigmoid(3, scalar(0))
+		cell := must.Get(held(k.computed("f,c,i,j)=f*c+i*j", k.between(f), state[1], k.between(i), k.between(j))))
+		top := tanh(k.between(cell))
+		h := must.Get(held(k.computed("o,t)=o*t", k.between(o), k.between(top))))
+		for at, v := range []Values{h, h, cell, i, j, f, o, top} {
+			out[at] = append(out[at], v)
+		}
+		state = [2]*dense{c.handedOn(h, 1, t, dtype.Float16), c.handedOn(cell, 2, t, c.outType())}
+	}
+	results := make([]Values, len(out))
+	for i, parts := range out {
+		if i < 3 || c.attrBool("is_training", true) { // gates are written in training alone
+			results[i] = c.asRecorded(joined(0, parts...), i)
+		}
+	}
+	return results
+}
+
+// handedOn is a state behind step t, which output i has. Its numbers are those that were recorded where v explains them; they may have been
+// handed on rounded to kept, or before they were rounded to it.
+func (c *Call) handedOn(v *dense, i int, t int64, kept dtype.Type) *dense {
+	n, p := int64(len(v.y)), precisionFor(kept)
+	d := &dense{shape: v.shape, y: slices.Clone(v.y), b: make([]float64, n)}
+	found, recorded := make([]float64, n), false
+	exact := kept == dtype.Float16
+	if i < len(c.outs) && c.outs[i] != nil && count(c.outs[i].shape) >= (t+1)*n {
+		c.outs[i].Range(t*n, found, nil)
+		recorded, exact = true, exact && c.outs[i].numeric() == kept && i == 1
+		p.v = max(p.v, precisionFor(c.outs[i].numeric()).v)
+	}
+	for at, y := range v.y {
+		own := 0.0
+		if v.b != nil {
+			own = v.b[at]
+		}
+		rounding := p.v*(abs(y)+own) + p.t
+		d.b[at] = own + rounding
+		if recorded && abs(found[at]-y) <= own+rounding {
+			if d.y[at], d.b[at] = found[at], rounding; exact {
+				d.b[at] = 0
+			}
+		}
+	}
+	return d
 }

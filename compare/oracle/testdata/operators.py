@@ -692,3 +692,25 @@ for corners, half in ((False, False), (True, False), (False, True)):
     line('ResizeNearestNeighborV2', [last(x), np.array(size, np.int32)], [last(nearest(x, size, corners, half))], **how, format='NHWC')
     line('ResizeBilinearV2D', [x], [out(bilinear(x, size, corners, half), np.float32)], size=list(size), **how, format='NCHW')
     line('ResizeBilinearV2', [last(x), np.array((3, 2), np.int32)], [last(out(bilinear(x, (3, 2), corners, half), np.float32))], **how, format='NHWC')
+
+
+print('# LSTMs, with gates in either order, states of the start and what is added to the gate that forgets; states and gates are kept in the type of the bias')
+for order, forget, start, typ in (('ijfo', 0., False, np.float16), ('ifjo', 1., True, np.float32)):
+    t, b, i, n = 3, 2, 5, 4
+    x, w, bias = f16(t, b, i), f16(i + n, 4 * n, scale=.6), f32(4 * n, scale=.3).astype(typ)
+    h, c = (f16(b, n), f32(b, n).astype(typ)) if start else (np.zeros((b, n), np.float16), np.zeros((b, n), typ))
+    states = [None, h[None], c[None]] if start else []
+    rows = []
+    for step in range(t):
+        z = np.concatenate([x[step], h], 1).astype(float) @ w.astype(float) + bias.astype(float)
+        parts = dict(zip(order, np.split(z, 4, 1)))
+        parts['f'] = parts['f'] + forget
+        gates = {g: out(np.tanh(v) if g == 'j' else 1 / (1 + np.exp(-v)), typ) for g, v in parts.items()}
+        ii, j, f, o = (gates[g].astype(float) for g in 'ijfo')
+        c = out(f * c.astype(float) + ii * j, typ)
+        top = out(np.tanh(c.astype(float)), typ)
+        y = out(o * top.astype(float), typ)
+        h = y.astype(np.float16)
+        rows.append((y, h, c, gates['i'], gates['j'], gates['f'], gates['o'], top))
+    line('DynamicRNN', [x, w, bias] + states, [np.stack(v) for v in zip(*rows)], cell_type='LSTM', direction='UNIDIRECTIONAL', cell_depth=1, use_peephole=False,
+         keep_prob=1.0, cell_clip=-1.0, num_proj=0, time_major=True, activation='tanh', forget_bias=forget, gate_order=order, is_training=True)
