@@ -148,7 +148,7 @@ func TestInPlace(t *testing.T) {
 // TestUnknownTypes gives reasons for what is not recomputed.
 func TestUnknownTypes(t *testing.T) {
 	base := recordedCases(t)[0]
-	for typ, kind := range map[string]string{"Unheard": string(NoOperator), "Unique": string(NoOperator), "DropOutGenMask": string(Random)} {
+	for typ, kind := range map[string]string{"Unheard": string(NoOperator), "NonMaxSuppressionV3": string(NoOperator), "DropOutGenMask": string(Random)} {
 		c := base.clone()
 		c.Type = typ
 		if f := settle(t, c, nil, typ)[0]; f.Verdict != Unknown || string(f.Reasons[0].Kind) != kind {

@@ -799,30 +799,33 @@ func orderForms() {
 	define("unique", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		k.unsupported("dim")
-		list := must.Get(numbers(x))
-		order := inOrder(len(list))
-		if !strings.HasSuffix(k.name, "consecutive") {
-			sortBy(order, list, 1)
-		}
-		var values, times []float64
-		to := make([]float64, len(list))
-		for i, p := range order {
-			if i == 0 || list[p] != list[order[i-1]] {
-				values, times = append(values, list[p]), append(times, 0)
-			}
-			times[len(times)-1]++
-			to[p] = float64(len(values) - 1)
-		}
-		one := func(y []float64) Values { return &dense{shape: []int64{int64(len(y))}, y: y, exact: true} }
-		out := []Values{one(values)}
+		values, to, times := distinct(x, !strings.HasSuffix(k.name, "consecutive"))
+		out := []Values{values}
 		if k.bool("return_inverse", false) {
-			out = append(out, &dense{shape: x.shape, y: to, exact: true})
+			out = append(out, to)
 		}
 		if k.bool("return_counts", false) {
-			out = append(out, one(times))
+			out = append(out, times)
 		}
 		return []Reading{{Out: out}}
 	}})
+	// In the order of their first places, as TensorFlow's (array_ops.h).
+	register(one(func(c *Call) []Values {
+		values, to, times := distinct(c.need("x", 0), true)
+		place, y, n := make([]float64, len(values.y)), slices.Clone(values.y), slices.Clone(times.y)
+		next := 0
+		for i, g := range to.y {
+			if at := int(g); n[at] != 0 { // not seen yet
+				place[at], n[at] = float64(next), 0
+				next++
+			}
+			to.y[i] = place[int(g)]
+		}
+		for g, v := range values.y {
+			y[int(place[g])], n[int(place[g])] = v, times.y[g]
+		}
+		return []Values{&dense{shape: values.shape, y: y, exact: true}, to, &dense{shape: times.shape, y: n, exact: true}}
+	}), "distinct")
 	// start + i/(n−1)·(end − start): kernels count from both ends or multiply by a rounded step, which is within 4
 	// units of the larger end. Integers are cut, and may be either neighbour where the bound reaches over.
 	spaced := func(form string, of func(k *invocation) func(x num) num) {
@@ -1165,4 +1168,25 @@ func (c *classes) gradient(g Values, soft bool) Values {
 	}
 	kept := slices.Delete(inOrder(len(c.shape)), c.axis, c.axis+1)
 	return backAxes(v, len(c.shape), kept, []int{c.axis})
+}
+
+// distinct are the numbers of x that differ, in order where sorted, else from one run of equal ones to the next; which of them each is, and
+// how often each is there.
+func distinct(x *operand, sorted bool) (values, to, times *dense) {
+	list := must.Get(numbers(x))
+	order := inOrder(len(list))
+	if sorted {
+		sortBy(order, list, 1)
+	}
+	var different, often []float64
+	which := make([]float64, len(list))
+	for i, p := range order {
+		if i == 0 || list[p] != list[order[i-1]] {
+			different, often = append(different, list[p]), append(often, 0)
+		}
+		often[len(often)-1]++
+		which[p] = float64(len(different) - 1)
+	}
+	one := func(y []float64) *dense { return &dense{shape: []int64{int64(len(y))}, y: y, exact: true} }
+	return one(different), &dense{shape: x.shape, y: which, exact: true}, one(often)
 }

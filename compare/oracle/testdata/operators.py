@@ -714,3 +714,9 @@ for order, forget, start, typ in (('ijfo', 0., False, np.float16), ('ifjo', 1., 
         rows.append((y, h, c, gates['i'], gates['j'], gates['f'], gates['o'], top))
     line('DynamicRNN', [x, w, bias] + states, [np.stack(v) for v in zip(*rows)], cell_type='LSTM', direction='UNIDIRECTIONAL', cell_depth=1, use_peephole=False,
          keep_prob=1.0, cell_clip=-1.0, num_proj=0, time_major=True, activation='tanh', forget_bias=forget, gate_order=order, is_training=True)
+
+print('# Numbers in the order of their first places')
+x = np.array([7, 2, 7, -1, 2, 2, 5], np.int32)
+y, which, count = np.array([7, 2, -1, 5], np.int32), np.array([0, 1, 0, 2, 1, 1, 3], np.int32), np.array([2, 3, 1, 1], np.int32)
+line('Unique', [x], [y, which], out_idx=3)
+line('UniqueWithCounts', [x.astype(np.float32)], [y.astype(np.float32), which, count], out_idx=3)
