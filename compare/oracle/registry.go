@@ -417,6 +417,12 @@ func bind(f *function, r *recorded, swapped bool) (args map[string]*argument, in
 	if x, ok := args["inplace"].number(); ok && x != 0 {
 		inPlace = true
 	}
+	f.fill(args)
+	return args, inPlace
+}
+
+// fill gives parameters that nothing was given for what the row fixes them to.
+func (f *function) fill(args map[string]*argument) {
 	for name, text := range f.defaults {
 		if args[name].none() {
 			args[name] = textArgument(text)
@@ -425,7 +431,6 @@ func bind(f *function, r *recorded, swapped bool) (args map[string]*argument, in
 			}
 		}
 	}
-	return args, inPlace
 }
 
 // A kernel that computes what a function does is a row of the catalogue and no code here: the row
@@ -506,6 +511,7 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 			k.args[a.Param] = value
 		}
 	}
+	f.fill(k.args)
 	return k
 }
 

@@ -368,4 +368,12 @@ func TestTwinsOfGraphs(t *testing.T) {
 	if f := settle(t, k, nil, "no names")[0]; f.Verdict != Unknown || f.Reasons[0].Kind != InputCount {
 		t.Errorf("without names: %v, %v", f.Verdict, f.Reasons)
 	}
+	// The sum is written where it is asked for.
+	k = of("AddLayerNorm", "npu_add_layer_norm", func(k *recordedCase) bool { return len(k.Outputs) == 4 })
+	for asked, want := range map[bool]Verdict{true: Wrong, false: Unknown} {
+		k.Attrs["additional_output"] = asked
+		if f := settle(t, k, func(d *dumptest.Dump) { spoil(t, k, d, 3) }, "the sum"); f[3].Verdict != want || f[0].Verdict != OK {
+			t.Errorf("additional_output %t: %v, %v; expected %v", asked, f[3].Verdict, f[3].Reasons, want)
+		}
+	}
 }

@@ -720,3 +720,7 @@ x = np.array([7, 2, 7, -1, 2, 2, 5], np.int32)
 y, which, count = np.array([7, 2, -1, 5], np.int32), np.array([0, 1, 0, 2, 1, 1, 3], np.int32), np.array([2, 3, 1, 1], np.int32)
 line('Unique', [x], [y, which], out_idx=3)
 line('UniqueWithCounts', [x.astype(np.float32)], [y.astype(np.float32), which, count], out_idx=3)
+
+print('# Batches of matrices whose axes are turned before and after')
+a, b = f16(4, 3, 6), f16(3, 5, 6)
+line('TransposeBatchMatMul', [a, b], [out(np.einsum('mbk,bnk->mbn', a.astype(float), b.astype(float)), np.float16)], perm_x1=[1, 0, 2], perm_x2=[0, 2, 1], perm_y=[1, 0, 2])
