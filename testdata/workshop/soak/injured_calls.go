@@ -91,12 +91,12 @@ func removeOutputs(p *patient, share float64) *harm {
 		var edits []edit
 		for _, call := range r.calls() {
 			for i, v := range call.inner {
-				if !slices.Contains(outputKeys, v.key) || tensorsIn(v, r.text) == 0 || !p.expects(side, r, call.key, "") {
+				n := tensorsIn(v, r.text) // what is expected are tensors, not calls
+				if !slices.Contains(outputKeys, v.key) || n == 0 {
 					continue
 				}
-				n := tensorsIn(v, r.text) // what is expected are tensors, not calls
 				all += n
-				if p.rng.Float64() < share {
+				if p.expects(side, r, call.key, "") && p.rng.Float64() < share {
 					edits = append(edits, call.without(i))
 					d.tensors += n
 					d.names = append(d.names, []string{call.key})
@@ -136,7 +136,7 @@ func removeCalls(p *patient) *harm {
 	at := p.rng.IntN(len(data.inner) - n + 1)
 	all := 0
 	for i, call := range data.inner {
-		if tensorsIn(call, r.text) == 0 || !p.expects(side, r, call.key, "") {
+		if tensorsIn(call, r.text) == 0 {
 			continue
 		}
 		outputs := 0
@@ -146,7 +146,7 @@ func removeCalls(p *patient) *harm {
 			}
 		}
 		all += outputs
-		if i >= at && i < at+n {
+		if i >= at && i < at+n && p.expects(side, r, call.key, "") {
 			d.names = append(d.names, []string{call.key})
 			d.tensors += outputs
 		}
