@@ -419,6 +419,34 @@ func repeated(v float64) func(x [][]float32) []float32 {
 	return func(x [][]float32) []float32 { return y[:len(x[0])] }
 }
 
+// Kinked tells whether the slope of a formula jumps somewhere: where something is cut off, compared, or changes its sign. Of one
+// operand, where it may be two ways to compute the same, that is looked at.
+func (f *Formula) Kinked() bool {
+	if f == nil || !f.root.kinked(f) {
+		return false
+	}
+	if len(f.Operands) != 1 {
+		return true
+	}
+	const near, steady = 1.0 / (1 << 20), 1.0 / (1 << 10)
+	slope := f.Slope(each.Of(f.Params, func(p Param) float64 { return p.Default }))
+	for x := -8.0; x <= 8; x += 0.5 { // where functions of networks have their jumps
+		_, below := slope(x - near)
+		if _, above := slope(x + near); math.Abs(above-below) > steady {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) kinked(f *Formula) bool {
+	switch n.op {
+	case "where", "max", "min", "abs", "sign":
+		return !n.constant(f)
+	}
+	return slices.ContainsFunc(n.args, func(a *node) bool { return a.kinked(f) })
+}
+
 // look finds what a formula uses, and whether it rounds.
 func (n *node) look(f *Formula, used map[int]bool) (number bool) {
 	number = true

@@ -89,12 +89,14 @@ const (
 	// many names do.
 	Activation
 	Alone
+	// Kinked: the slope of what it computes jumps somewhere; of a formula that follows. See [Row.IsKinked].
+	Kinked
 )
 
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
 	"moves": Moves, "straight": Straight, "turns": Turns, "selects": Selects, "exact": Exact, "either": Either, "approximate": Approximate, "halved": Halved, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
-	"mends": Mends, "shaped": Shaped, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone}
+	"mends": Mends, "shaped": Shaped, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone, "kinked": Kinked}
 
 // Row is what an operator is. Its zero value is an operator that nothing is known of.
 type Row struct {
@@ -182,6 +184,12 @@ func Is(name string, any Trait) bool { return Of(name).Traits&any != 0 }
 
 // Kernel tells whether a kernel computes an operator, which then leaves a dump.
 func Kernel(name string) bool { return !Is(name, Constant|Feed|Control) }
+
+// IsKinked tells whether the slope of what an operator computes jumps somewhere, as that of relu at 0: its gradient chooses, and
+// those of two inputs that are a roundoff apart may have nothing in common.
+func (r *Row) IsKinked() bool {
+	return r.Traits&Kinked != 0 || r.Module != nil && Is(r.Module.Form, Kinked)
+}
 
 // PicksPlaces tells whether an output holds places that an operator chose.
 func (r *Row) PicksPlaces(output int) bool { return r.Chosen == output || r.Chosen == -1 }

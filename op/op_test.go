@@ -94,3 +94,17 @@ func TestVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestKinks: functions whose gradient chooses, under the names of functions and modules, and some whose slope is steady.
+func TestKinks(t *testing.T) {
+	for _, name := range strings.Fields("relu ReLU relu_ relu6 leaky_relu LeakyReLU hardtanh Hardtanh hardswish Hardswish prelu abs clamp maximum max amax max_pool2d MaxPool2d MaxPool1d adaptive_max_pool2d l1_loss L1Loss threshold hardshrink softshrink") {
+		if !Of(name).IsKinked() {
+			t.Errorf("the slope of %s has no jump", name)
+		}
+	}
+	for _, name := range strings.Fields("gelu GELU silu tanh Tanh sigmoid exp linear Linear softmax layer_norm LayerNorm add mul avg_pool2d softplus view nothing mse_loss conv2d") {
+		if Of(name).IsKinked() {
+			t.Errorf("the slope of %s has a jump", name)
+		}
+	}
+}

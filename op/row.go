@@ -49,6 +49,9 @@ func (e *entry) read() (*Row, error) {
 				return
 			}
 		}
+		if e.row.Formula.Kinked() {
+			e.row.Traits |= Kinked
+		}
 	})
 	return e.row, e.err
 }

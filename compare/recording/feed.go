@@ -19,6 +19,33 @@ type feed struct {
 	spread map[identity]counted
 	// through are the calls of one side alone that made it of what has a partner.
 	through map[identity][]*call
+	// shaped leads from a content of one shape to the latest output of that; taken are outputs that something took as they are.
+	shaped map[identity]place
+	taken  map[place]bool
+}
+
+// source is the output that feeds an input. That is the latest of the same content; but one that was turned for another call, which
+// took it as it is, is not what a third one takes in the shape from before.
+func (f *feed) source(l *leaf, key identity) (p place, ok bool) {
+	if p, ok = f.outputs[key]; !ok {
+		return p, false
+	}
+	own, same := f.shaped[key.of(l.Shape)]
+	switch {
+	case own == p:
+		f.taken[p] = true
+	case same && f.taken[p]:
+		return own, true
+	}
+	return p, true
+}
+
+// of is a content in one shape.
+func (id identity) of(shape []int64) identity {
+	var h hash
+	h.number(uint64(id))
+	h.shape(shape)
+	return h.identity()
 }
 
 // counted is an output with the number of its elements, and the value that it is.
@@ -35,7 +62,7 @@ const mostThrough = 8
 // of modules hand on. Where the other side is of another framework, calls of one side alone that only move
 // numbers make nothing: what comes out of them is what went in.
 func (s *side) origins(migrated bool) {
-	f := feed{map[identity]place{}, map[identity]place{}, map[identity]counted{}, map[identity]counted{}, map[identity][]*call{}}
+	f := feed{map[identity]place{}, map[identity]place{}, map[identity]counted{}, map[identity]counted{}, map[identity][]*call{}, map[identity]place{}, map[place]bool{}}
 	s.through = map[*leaf][]*call{}
 	for _, c := range s.calls {
 		var through []*call
@@ -49,7 +76,7 @@ func (s *side) origins(migrated bool) {
 				continue
 			}
 			l.before = f.inputs[key]
-			if p, ok := f.outputs[key]; ok {
+			if p, ok := f.source(l, key); ok {
 				l.from = p
 			} else if a := l.alike(); a != 0 && l.before.call == 0 {
 				if c := f.alike[a]; c.leaf != nil && l.meansAs(c.leaf) {
@@ -90,7 +117,7 @@ func (s *side) origins(migrated bool) {
 					}
 					f.through[key] = through
 				}
-				f.outputs[key] = made
+				f.outputs[key], f.shaped[key.of(l.Shape)] = made, made
 				if a := l.alike(); a != 0 {
 					n, _ := l.Elements()
 					f.alike[a], f.through[a] = counted{made, n, l}, f.through[key]

@@ -283,6 +283,7 @@ func (p *part) findOtherGradients() {
 		u.otherGradient = a != nil && b != nil && a.passes() != b.passes()
 		n, m := u.left.handsOut(), u.right.handsOut()
 		u.otherStep = n != m && n > 0 && m > 0 // a call that lost all of them is no other step
+		u.otherOrder = n == m && u.turnsGradients()
 		in, out := u.left.leaf("input.0", 0), u.right.leaf("input.0", 0)
 		u.sameStart = in != nil && out != nil && sameType(in, out)
 	}
@@ -296,6 +297,30 @@ func (c *call) handsOut() (n int) {
 		}
 	}
 	return n
+}
+
+// turnsGradients tells of a backward call that it hands out its gradients in another order on each side, as a function that a program
+// defines does beside one of the framework: their shapes, or these with what they are like, are the same in another order, but for axes.
+func (u *unit) turnsGradients() bool {
+	var shapes, sizes [2][]identity
+	for _, x := range pairsOf(u.left, u.right) {
+		if x.left == nil || x.right == nil || x.left.role != result.Output {
+			continue
+		}
+		for i, l := range []*leaf{x.left, x.right} {
+			shape := identity(1).of(slices.Sorted(slices.Values(l.Shape)))
+			shapes[i], sizes[i] = append(shapes[i], shape), append(sizes[i], shape^l.size())
+		}
+	}
+	return turned(shapes) || turned(sizes)
+}
+
+// turned tells of two lists that they are the same in another order.
+func turned(lists [2][]identity) bool {
+	same := slices.Equal(lists[0], lists[1])
+	slices.Sort(lists[0])
+	slices.Sort(lists[1])
+	return !same && slices.Equal(lists[0], lists[1])
 }
 
 // lastStep tells of a pair that it is a gradient that one side alone hands out, which belongs to another last step of a kernel, or one

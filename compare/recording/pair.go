@@ -161,7 +161,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	case x.unfilled():
 		row.Add(result.Because(result.Unfilled, r.Place))
 		return nil
-	case u.otherGradient && some.tensor(), u.otherStep && x.lastStep(u):
+	case u.otherGradient && some.tensor(), u.otherStep && x.lastStep(u), u.otherOrder && some.role == result.Output:
 		row.Add(result.Because(result.OtherGradient, r.Place))
 		return nil
 	case x.right == nil:

@@ -58,6 +58,8 @@ type unit struct {
 	otherGradient bool
 	// otherStep tells that they hand out gradients of other steps of their function (memory.go).
 	otherStep bool
+	// otherOrder tells that they hand out their gradients in another order (memory.go).
+	otherOrder bool
 	// sameStart tells that what goes into them is of one type.
 	sameStart bool
 }

@@ -352,7 +352,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 					other = find(op, a.begin)
 				}
 			}
-			if other < 0 && a.moved.by > 0 && len(a.begin.From) == 0 && !w.table.Rows[a.begin.Row].Recorded.Argument {
+			if other < 0 && a.moved.by > 0 && a.begin != nil && len(a.begin.From) == 0 && !w.table.Rows[a.begin.Row].Recorded.Argument {
 				other = a.moved.by - 1
 			}
 		}
@@ -1029,7 +1029,7 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	case len(a.from) > 0:
 		// Statistics are a lower bound of errors: behind a root they may well show late what
 		// was there before.
-		return !op.Op.Behind && w.elementwise(op) && !a.chosen && !catalogue.Is(op.Op.Type, catalogue.Steep) && !w.ofRoot(op) && w.worstIncoming(op) < mostLinear && w.leaps(op, a)
+		return !op.Op.Behind && w.elementwise(op) && !a.chosen && !catalogue.Is(op.Op.Type, catalogue.Steep) && !w.ofRoot(op) && w.worstIncoming(op) < mostLinear && w.leaps(op, a) && !w.turned(op)
 	case a.stirred && !a.chosen && !w.noise && !w.reordered() && slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		return agreementOf(w.row(&t)) == different && unsized(w.row(&t))
 	}):

@@ -37,3 +37,14 @@ func TestSizeBesideMasks(t *testing.T) {
 		}
 	}
 }
+
+// TestSteepestAlone: of a call of one side alone, which has no pair to look at, no slope is known.
+func TestSteepestAlone(t *testing.T) {
+	if got := steepest("rsqrt", &result.Row{}); got != 0 {
+		t.Errorf("a slope of %g of nothing", got)
+	}
+	row := result.Row{Recorded: &result.Recorded{Left: &result.Summary{}, Right: &result.Summary{Known: result.KnownMax | result.KnownMin, Stats: result.Stats{Max: 2, Min: -4}}}}
+	if got := steepest("rsqrt", &row); got != 32 {
+		t.Errorf("a slope of %g, expected 4³/2", got)
+	}
+}

@@ -206,25 +206,26 @@ func (w *recordedWalk) ties(op *Operator) (n float64, known bool) {
 	return n, true
 }
 
-// turned tells of the gradient of a call that gives the larger or the smaller of two numbers that noise explains it: it is off by no more than
-// what came in is, or may have gone to the other number, which noise made the larger. Of elements no more may differ beyond the limits than may
-// have turned; their number is that of the squares of the differences, in which rounding does not count.
+// turned tells of the gradient of a call whose slope jumps, as that of relu at 0, or that gives the larger of two numbers, that noise
+// explains it: it is off by no more than what came in is, or may have gone to the other number or to none, as what went in forward lay on
+// the other side. Of elements no more may differ than may have turned; their number is that of the squares of the differences, in which
+// rounding does not count. Statistics tell less: their sums are off by as much as that many of the largest elements make.
 func (w *recordedWalk) turned(op *Operator) bool {
 	if backwards(op) == 0 {
 		return false
 	}
-	either, most := false, 0.0
+	jumps, either, most := false, false, 0.0
 	for _, name := range op.Op.Uses {
 		use := w.named(name)
-		if use == nil || !catalogue.Is(use.Op.Type, catalogue.Either) {
+		if use == nil || !catalogue.Of(use.Op.Type).IsKinked() {
 			continue
 		}
-		either = true
+		jumps, either = true, either || catalogue.Is(use.Op.Type, catalogue.Either)
 		if n, known := w.ties(use); known && n >= fewestTies {
 			most = max(most, n, 1)
 		}
 	}
-	if !either {
+	if !jumps {
 		return false
 	}
 	came := 0.0 // the largest error of an element of the gradient that came in
@@ -235,12 +236,32 @@ func (w *recordedWalk) turned(op *Operator) bool {
 	}
 	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
-		if !r.Compared {
+		switch {
+		case r.Compared:
+			largest, off := measureOf(r).maxAbs, r.Result().Values[metric.RootMeanSquareError].Float()
+			return !(largest <= came) && !(elements(r.Right.Shape)*off*off <= 1.0001*most*largest*largest)
+		case either:
 			return most == 0
 		}
-		largest, off := measureOf(r).maxAbs, r.Result().Values[metric.RootMeanSquareError].Float()
-		return t.Verdict != Good && !(largest <= came) && !(elements(r.Right.Shape)*off*off <= 1.0001*most*largest*largest)
+		size, known := sizeOf(r)
+		return known && !(size <= w.turnedSums(op, most))
 	})
+}
+
+// turnedSums is how far the norm and the mean of a gradient may be off, relative to its norm, where so many elements of what comes in
+// turn: as many as the largest.
+func (w *recordedWalk) turnedSums(op *Operator, most float64) (off float64) {
+	for k := range op.Inputs {
+		r := w.row(&op.Inputs[k])
+		if r.Recorded.Argument || r.Recorded.Right == nil {
+			continue
+		}
+		if s := &r.Recorded.Right.Stats; s.Norm > 0 {
+			share := max(math.Abs(s.Max), math.Abs(s.Min)) / s.Norm
+			off = max(off, most*share*(share+1/math.Sqrt(elements(r.Right.Shape))))
+		}
+	}
+	return min(off, 1)
 }
 
 // incoming is the error that arrives at a call: that of its inputs together, and of

@@ -352,7 +352,8 @@ func steepest(typ string, out *result.Row) float64 {
 	peak := 0.0
 	if f := &out.Result().Facts; out.Compared && f.Known {
 		peak = magnitude(&f.Y)
-	} else if s := out.Recorded.Right; s.Has(result.KnownMax | result.KnownMin) {
+	} else if out.Recorded != nil && out.Recorded.Right.Has(result.KnownMax|result.KnownMin) { // a call of one side alone has none
+		s := out.Recorded.Right
 		peak = max(math.Abs(s.Stats.Max), math.Abs(s.Stats.Min))
 	}
 	switch catalogue.Of(typ).Summands {
