@@ -300,7 +300,8 @@ func (w *recordedWalk) leaps(op *Operator, a *arrival) bool {
 	if !ok && w.unfed(op) {
 		return op.State == StateBad && len(w.before(op)) == 0
 	}
-	return ok && (f > w.limitOf(op) || math.IsNaN(f)) || w.miscounts(op) || w.unlearned && ok && op.State == StateBad && w.unchanged(op)
+	// What another order of summation makes of what is the same, it also makes of what is nearly the same.
+	return ok && (f > w.limitOf(op) && (math.IsInf(f, 1) || w.shown(op)) || math.IsNaN(f)) || w.miscounts(op) || w.unlearned && ok && op.State == StateBad && w.unchanged(op)
 }
 
 // unfed tells of a call that no tensor is recorded to go into, so that nothing explains an

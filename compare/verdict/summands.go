@@ -221,15 +221,35 @@ func (w *recordedWalk) ordinary(op *Operator, r *result.Row, condition float64) 
 	}
 	u := max(w.coarsest(op), roundedOff(r))
 	steps := 4.0 + float64(op.Op.Steps)
-	long := 0.0 // terms of a product
+	long := w.terms(op, r) // of a product
 	if _, counts := w.operands(w.stepOf(op)); len(counts) > 0 {
-		if len(counts) > 1 && catalogue.Is(w.stepOf(op).Op.Type, catalogue.Product) {
-			long = math.Sqrt(counts[0] * counts[1] / max(1, elements(r.Right.Shape)))
-		}
 		// What is summed over many elements may be rounded in between, as over blocks in bfloat16.
 		steps = max(steps, 2+math.Log2(max(1, counts[0]/max(1, elements(r.Right.Shape)))))
 	}
 	return steps*u + ((2+math.Log2(n)+oneByOne*math.Sqrt(long))*min(u, single)+2*w.shortOf(op))*condition
+}
+
+// terms is how many products of two numbers are added up to an element of an output: of a product of N·K and K·M elements K, and of its gradient
+// by one of these, which the other is multiplied by. 0 where nothing is multiplied.
+func (w *recordedWalk) terms(op *Operator, r *result.Row) (most float64) {
+	op = w.stepOf(op)
+	_, counts := w.operands(op)
+	n := max(1, elements(r.Right.Shape))
+	if backwards(op) == 0 {
+		if len(counts) > 1 && catalogue.Is(op.Op.Type, catalogue.Product) {
+			most = math.Sqrt(counts[0] * counts[1] / n)
+		}
+		return most
+	}
+	for _, name := range op.Op.Uses {
+		if use := w.named(name); use != nil && backwards(use) == 0 && catalogue.Is(use.Op.Type, catalogue.Product) && len(counts) > 0 {
+			_, others := w.operands(use)
+			for _, other := range others {
+				most = max(most, math.Sqrt(counts[0]*other/n))
+			}
+		}
+	}
+	return most
 }
 
 // oneByOne is how many roundoffs a sum of K terms that are added one after the other is off by, over √K: its partial sums grow as √k, and each

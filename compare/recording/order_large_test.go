@@ -1,0 +1,38 @@
+package recording_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// large is a tensor of float32 of so many elements around 0.
+func large(shape string, peak, mean, norm float64) string {
+	f := func(x float64) string { return fmt.Sprintf("%.9e", float64(float32(x))) }
+	return strings.Replace(statistics("float32", f(peak), f(-peak*0.75), f(mean), f(norm)), "[8, 8]", shape, 1)
+}
+
+// TestGradientsOfLongSums: the gradient of a convolution's weight adds up tens of thousands of products, one after the other: other threads may
+// be as many roundoffs off as a forward product of that length, also where what came in is off in its last digit. Ten times that is a fault.
+func TestGradientsOfLongSums(t *testing.T) {
+	const image, weight = "[8, 32, 64, 64]", "[32, 32, 3, 3]"
+	side := func(mean, off float64) string {
+		var lines []string
+		for i := range 12 { // as many as tell how much noise there is
+			lines = append(lines, entry("Functional.gelu", i, []string{large("[64, 64]", 2+float64(i)/16, 0.1, 40)}, large("[64, 64]", 2+float64(i)/16, 0.2, 30)))
+		}
+		g, x, w := large(image, 3.3e-4, mean, 0.025), large(image, 5, 0.4, 900), large(weight, 0.06, 0.0001, 3.2)
+		lines = append(lines, entry("Functional.conv2d", 0, []string{x, w}, large(image, 3, 0.001, 580)))
+		back := entry("Functional.conv2d", 0, []string{g}, large(image, 7.5e-5, 7e-10, 0.0143)+", "+large(weight, 0.0166*(1+off), 1.9e-5, 0.3476))
+		return written(t, append(lines, strings.Replace(back, ".forward", ".backward", 1))...)
+	}
+	golden := side(2e-14, 0)
+	for off, want := range map[float64][]string{3.5e-6: nil, 4e-5: {"Functional.conv2d.0.backward"}} {
+		for _, mean := range []float64{2e-14, 3e-14} {
+			if j := judged(t, side(mean, off), golden); !slices.Equal(rootNames(j), want) {
+				t.Errorf("%g off, mean %g: %s, roots %v, expected %v", off, mean, j.Verdict, rootNames(j), want)
+			}
+		}
+	}
+}
