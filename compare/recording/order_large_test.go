@@ -45,6 +45,33 @@ func TestRoundoffsUnseen(t *testing.T) {
 	}
 }
 
+// TestNormsAlone: a gradient whose extremes and mean are the same has the same elements, though its norm is hundreds of roundoffs off: that is
+// of squares which other threads, or strides, add up in another order. Of few elements, or further off, or with another mean it is another.
+func TestNormsAlone(t *testing.T) {
+	const roundoff = 1.0 / (1 << 24)
+	side := func(shape string, mean, norm float64) string {
+		x := large(shape, 1.25, 0.01, 130)
+		g := large(shape, 6e-5, 2.5e-7+mean*1.3e-5, 0.0067*(1+norm))
+		return written(t, entry("Functional.silu", 0, []string{x}, large(shape, 1.2, 0.08, 97)),
+			strings.Replace(entry("Functional.silu", 0, []string{g}, large(shape, 5.9e-5, 3.2e-7, 0.0049*(1+norm/8))), ".forward", ".backward", 1))
+	}
+	for _, c := range []struct {
+		name, shape string
+		mean, norm  float64
+		good        bool
+	}{
+		{"in another order", "[2048, 128]", 0, 380 * roundoff, true},
+		{"few elements", "[64, 64]", 0, 380 * roundoff, false},
+		{"further off", "[2048, 128]", 0, 38000 * roundoff, false},
+		{"with another mean", "[2048, 128]", 1e-5, 380 * roundoff, false},
+	} {
+		j := judged(t, side(c.shape, c.mean, c.norm), side(c.shape, 0, 0))
+		if (j.Verdict == verdict.Good) != c.good || (len(j.Roots) == 0) != c.good {
+			t.Errorf("%s: %s, roots %v, expected good %v", c.name, j.Verdict, rootNames(j), c.good)
+		}
+	}
+}
+
 // TestGradientsOfLongSums: the gradient of a convolution's weight adds up tens of thousands of products, one after the other: other threads may
 // be as many roundoffs off as a forward product of that length, also where what came in is off in its last digit. Ten times that is a fault.
 func TestGradientsOfLongSums(t *testing.T) {
