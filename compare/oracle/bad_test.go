@@ -329,6 +329,9 @@ func TestArgumentsUnknown(t *testing.T) {
 		{"DynamicRNN", "gate_order", "fijo", -1, BadAttribute},
 		{"DynamicRNN", "seq_length", number("0000803f0000803f", 2), 3, Unsupported},
 		{"DynamicRNN", "b", number("0000803f0000803f", 2), 2, ShapesDiffer},
+		{"DynamicGRUV2", "reset_after", false, -1, Unsupported},
+		{"DynamicGRUV2", "gate_order", "hzr", -1, BadAttribute},
+		{"DynamicGRUV2", "time_major", false, -1, Unsupported},
 		{"ResizeBilinearV2D", "size", []any{json.Number("8"), json.Number("8")}, -1, ShapeComputed},
 		{"ResizeBilinearV2D", "align_corners", true, -1, Unsupported}, // beside half_pixel_centers
 		{"ResizeNearestNeighborV2D", "scales", []any{json.Number("1.5"), json.Number("2.5")}, -1, Unsupported},

@@ -485,6 +485,7 @@ func matmulKernels() {
 	}, "matrices")
 	register(single(buildFullyConnection), "dense")
 	register(one(buildDynamicRNN), "lstm")
+	register(one(buildDynamicGRU), "gru")
 }
 
 func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {
@@ -1233,18 +1234,8 @@ func rnnStep(k *invocation, x, h []Values) []Values {
 // excuse the steps behind it. Gates, c and what is handed on may be rounded to the type of the outputs or not; tanh is (1 − e)/(1 + e) of
 // e = e^(−2|x|), which cancels near 0.
 func buildDynamicRNN(c *Call) []Values {
-	k := &invocation{Call: c}
-	for key, only := range map[string]string{"cell_type": "LSTM", "direction": "UNIDIRECTIONAL", "activation": "tanh"} {
-		v := c.attrs.Get(key).Text()
-		refuseIf(v != "" && !strings.EqualFold(v, only), Unsupported, key+" "+v)
-	}
-	for key, only := range map[string]bool{"use_peephole": false, "time_major": true} {
-		refuseIf(c.attrBool(key, only) != only, Unsupported, key)
-	}
-	for key, only := range map[string]float64{"cell_depth": 1, "num_proj": 0, "keep_prob": 1} {
-		refuseIf(c.attrFloat(key, only) != only, Unsupported, key)
-	}
-	refuseIf(c.attrFloat("cell_clip", -1) > 0, Unsupported, "cell_clip")
+	k := c.plainCell()
+	refuseIf(c.attrBool("use_peephole", false), Unsupported, "use_peephole")
 	for i, name := range []string{"seq_length", "", "", "wci", "wcf", "wco", "mask"} {
 		refuseIf(name != "" && c.input(name, 3+i) != nil, Unsupported, name)
 	}
@@ -1270,35 +1261,124 @@ func buildDynamicRNN(c *Call) []Values {
 			state[i] = must.Get(held(sized(o, state[i].shape)))
 		}
 	}
-	forget, a := scalar(c.attrFloat("forget_bias", 0)), k.arith()
-	tanh := func(v Values) *dense {
-		d := must.Get(held(k.computed("x)=tanh(x)", v)))
-		for i := range d.b {
-			d.b[i] += a.ulps + 2*a.u
-		}
-		return d
-	}
+	state[0] = halved(state[0])
+	forget := scalar(c.attrFloat("forget_bias", 0))
 	out := make([][]Values, 8)
 	for t := range steps {
 		z := must.Get(held(k.product(joined(1, reshape(slab1(x, 0, t, 1), []int64{batch, in}), state[0], one), weights)))
 		part := func(g int) Values { return slab1(z, 1, at[g]*n, n) }
 		sigmoid := func(g int, plus Values) Values { return must.Get(held(k.computed("z,b)=sigmoid(z+b)", part(g), plus))) }
-		i, j, f, o := sigmoid(0, scalar(0)), tanh(part(1)), sigmoid(2, forget), sigmoid(3, scalar(0))
+		i, j, f, o := sigmoid(0, scalar(0)), k.cancellingTanh(part(1)), sigmoid(2, forget), sigmoid(3, scalar(0))
 		cell := must.Get(held(k.computed("f,c,i,j)=f*c+i*j", k.between(f), state[1], k.between(i), k.between(j))))
-		top := tanh(k.between(cell))
+		top := k.cancellingTanh(k.between(cell))
 		h := must.Get(held(k.computed("o,t)=o*t", k.between(o), k.between(top))))
 		for at, v := range []Values{h, h, cell, i, j, f, o, top} {
 			out[at] = append(out[at], v)
 		}
 		state = [2]*dense{c.handedOn(h, 1, t, dtype.Float16), c.handedOn(cell, 2, t, c.outType())}
 	}
+	return c.ofSteps(out, 3)
+}
+
+// plainCell refuses what is not a single layer in one direction, with the time in front.
+func (c *Call) plainCell() *invocation {
+	for key, only := range map[string]string{"cell_type": "LSTM", "direction": "UNIDIRECTIONAL", "activation": "tanh"} {
+		v := c.attrs.Get(key).Text()
+		refuseIf(v != "" && !strings.EqualFold(v, only), Unsupported, key+" "+v)
+	}
+	refuseIf(!c.attrBool("time_major", true), Unsupported, "time_major")
+	for key, only := range map[string]float64{"cell_depth": 1, "num_proj": 0, "keep_prob": 1} {
+		refuseIf(c.attrFloat(key, only) != only, Unsupported, key)
+	}
+	refuseIf(c.attrFloat("cell_clip", -1) > 0, Unsupported, "cell_clip")
+	return &invocation{Call: c}
+}
+
+// cancellingTanh is tanh as (1 − e)/(1 + e) of e = e^(−2|x|).
+func (k *invocation) cancellingTanh(v Values) *dense {
+	d, a := must.Get(held(k.computed("x)=tanh(x)", v))), k.arith()
+	for i := range d.b {
+		d.b[i] += a.ulps + 2*a.u
+	}
+	return d
+}
+
+// ofSteps are the outputs of a cell, of which those from gates on are written in training alone.
+func (c *Call) ofSteps(out [][]Values, gates int) []Values {
 	results := make([]Values, len(out))
 	for i, parts := range out {
-		if i < 3 || c.attrBool("is_training", true) { // gates are written in training alone
+		if i < gates || c.attrBool("is_training", true) {
 			results[i] = c.asRecorded(joined(0, parts...), i)
 		}
 	}
 	return results
+}
+
+// buildDynamicGRU: a GRU over x (T, B, I) with weight_input (I, 3H), weight_hidden (H, 3H), a bias (3H) of each and the state of the start,
+// if given: z and r are σ of the sums of their parts, n = tanh(x_n + r·h_n), h' = (1 − z)·n + z·h. Outputs are y and h, which are the same, z, r, n and
+// h_n of every step (MindSpore's documentation of DynamicGRUV2, whose kernel it is; dynamic_gru_v2_proto.h). States are handed on as in
+// [buildDynamicRNN].
+func buildDynamicGRU(c *Call) []Values {
+	k := c.plainCell()
+	refuseIf(c.input("seq_length", 5) != nil, Unsupported, "seq_length")
+	refuseIf(!c.attrBool("reset_after", true), Unsupported, "reset_after")
+	x, wi, wh := c.need("x", 0), c.need("weight_input", 1), c.need("weight_hidden", 2)
+	refuseIf(x.numeric() != dtype.Float16 || wi.numeric() != dtype.Float16 || wh.numeric() != dtype.Float16, BadType, x.name, x.numeric().String())
+	refuseIf(len(x.shape) != 3 || len(wi.shape) != 2 || len(wh.shape) != 2 || wi.shape[0] != x.shape[2] || wh.shape[1] != 3*wh.shape[0] || wi.shape[1] != wh.shape[1],
+		ShapesDiffer, x.shape, wi.shape, wh.shape)
+	steps, batch, in, n := x.shape[0], x.shape[1], x.shape[2], wh.shape[0]
+	work := float64(steps*batch) * float64(count(wi.shape)+count(wh.shape))
+	refuseIf(work > mostMultiplied || float64(steps*batch)*float64(n) > maxDense, TooLarge, int64(work), int64(mostMultiplied))
+	order := strings.ToLower(c.attrs.Get("gate_order").Text())
+	at, known := map[string][2]int64{"": {0, 1}, "zrh": {0, 1}, "rzh": {1, 0}}[order] // of z and r
+	refuseIf(!known, BadAttribute, "gate_order", order, "zrh or rzh")
+	one := &dense{shape: []int64{batch, 1}, y: slices.Repeat([]float64{1}, int(batch)), exact: true}
+	with := func(w *operand, name string, slot int) *dense {
+		var b Values = &dense{shape: []int64{1, 3 * n}, y: make([]float64, 3*n), exact: true}
+		if o := c.input(name, slot); o != nil {
+			b = sized(o, []int64{1, 3 * n})
+		}
+		return must.Get(held(joined(0, w, b)))
+	}
+	weights, recurrent := with(wi, "bias_input", 3), with(wh, "bias_hidden", 4)
+	state := &dense{shape: []int64{batch, n}, y: make([]float64, batch*n), exact: true}
+	if o := c.input("init_h", 6); o != nil {
+		state = must.Get(held(sized(o, state.shape)))
+	}
+	factor := halved(state)
+	out := make([][]Values, 6)
+	for t := range steps {
+		xs := must.Get(held(k.product(joined(1, reshape(slab1(x, 0, t, 1), []int64{batch, in}), one), weights)))
+		hs := must.Get(held(k.product(joined(1, factor, one), recurrent)))
+		part := func(of *dense, g int64) Values { return slab1(of, 1, g*n, n) }
+		sigmoid := func(g int64) *dense {
+			return must.Get(held(k.computed("x,h)=sigmoid(x+h)", part(xs, g), part(hs, g))))
+		}
+		z, r, hn := sigmoid(at[0]), sigmoid(at[1]), must.Get(held(part(hs, 2)))
+		fresh := k.cancellingTanh(k.computed("x,r,h)=x+r*h", part(xs, 2), k.between(r), k.between(hn)))
+		h := must.Get(held(k.computed("z,n,h)=(1-z)*n+z*h", k.between(z), k.between(fresh), state)))
+		for i, v := range []Values{h, h, z, r, fresh, hn} {
+			out[i] = append(out[i], v)
+		}
+		factor, state = c.handedOn(h, 1, t, dtype.Float16), c.handedOn(h, 1, t, c.outType())
+		if c.outType() == dtype.Float16 { // it may go on before it is rounded
+			p := precisionFor(dtype.Float16)
+			for i, y := range state.y {
+				state.b[i] = max(state.b[i], p.v*abs(y)+p.t)
+			}
+		}
+	}
+	return c.ofSteps(out, 2)
+}
+
+// halved is a state of the start as it goes into products of float16.
+func halved(d *dense) *dense {
+	h := &dense{shape: d.shape, y: slices.Clone(d.y), b: make([]float64, len(d.y))}
+	for i, y := range d.y {
+		h.y[i] = precisionFor(dtype.Float16).Round(y)
+		h.b[i] = abs(h.y[i] - y)
+	}
+	return h
 }
 
 // handedOn is a state behind step t, which output i has. Its numbers are those that were recorded where v explains them; they may have been

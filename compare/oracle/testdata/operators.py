@@ -724,3 +724,21 @@ line('UniqueWithCounts', [x.astype(np.float32)], [y.astype(np.float32), which, c
 print('# Batches of matrices whose axes are turned before and after')
 a, b = f16(4, 3, 6), f16(3, 5, 6)
 line('TransposeBatchMatMul', [a, b], [out(np.einsum('mbk,bnk->mbn', a.astype(float), b.astype(float)), np.float16)], perm_x1=[1, 0, 2], perm_x2=[0, 2, 1], perm_y=[1, 0, 2])
+
+print('# GRUs, with gates in either order, and a state of the start')
+for order, start, typ in (('zrh', False, np.float16), ('rzh', True, np.float32)):
+    t, b, i, n = 3, 2, 5, 4
+    x, wi, wh, bi, bh = f16(t, b, i), f16(i, 3 * n, scale=.6), f16(n, 3 * n, scale=.6), f32(3 * n, scale=.3).astype(typ), f32(3 * n, scale=.3).astype(typ)
+    h = f32(b, n).astype(typ) if start else np.zeros((b, n), typ)
+    states = [None, h[None]] if start else []
+    rows = []
+    for step in range(t):
+        p = dict(zip(order, np.split(x[step].astype(float) @ wi.astype(float) + bi.astype(float), 3, 1)))
+        q = dict(zip(order, np.split(h.astype(np.float16).astype(float) @ wh.astype(float) + bh.astype(float), 3, 1)))
+        z, r = (out(1 / (1 + np.exp(-p[g] - q[g])), typ) for g in 'zr')
+        hn = out(q['h'], typ)
+        fresh = out(np.tanh(p['h'] + r.astype(float) * hn.astype(float)), typ)
+        h = out((1 - z.astype(float)) * fresh.astype(float) + z.astype(float) * h.astype(float), typ)
+        rows.append((h, h, z, r, fresh, hn))
+    line('DynamicGRUV2', [x, wi, wh, bi, bh] + states, [np.stack(v) for v in zip(*rows)], direction='UNIDIRECTIONAL', cell_depth=1, keep_prob=1.0, cell_clip=-1.0, num_proj=0,
+         time_major=True, activation='tanh', gate_order=order, reset_after=True, is_training=True)
