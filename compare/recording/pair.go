@@ -326,6 +326,11 @@ func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *s
 		unread(row, t.File, plainfile.At(t.File, err))
 		return nil
 	}
+	if recorded(other.stats[atNorm]) && !found.agrees(atNorm, other.stats[atNorm], l) {
+		if err := found.look(ctx, t); ctx.Err() != nil {
+			return err
+		}
+	}
 	*own, *into = found, found.summary(*into)
 	return nil
 }
@@ -457,8 +462,12 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // count counts what both sides say of a tensor, and what of it is the same. What is not
 // finite on both sides says nothing, nor does a sum beyond the range of its type.
 func count(r *result.Recorded, x leafPair, a, b *sums) {
+	alike := a.alike() && b.alike() // which says what the others are
 	for i := range atSum {
 		m, n := a.stats[i], b.stats[i]
+		if alike && i >= atMean && x.left.sort() == 'f' {
+			continue
+		}
 		v, ok := m.Value()
 		w, too := n.Value()
 		if !ok || !too || v-v != 0 && (v == w || v != v && w != w) || i >= atMean && (a.beyond(i, x.left) || b.beyond(i, x.right)) {
