@@ -95,3 +95,73 @@ func TestGradientsOfLongSums(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfChannels: norms over a batch add up all of a channel, the gradients of their weights and of offsets all rows, and layer_norm on a CPU
+// keeps those in bfloat16; a gradient that is zero but for that, as of an offset in front of such a norm, is another on other threads.
+func TestSumsOfChannels(t *testing.T) {
+	const image = "[8, 32, 64, 64]"
+	typed := func(typ, v string) string { return strings.ReplaceAll(v, "float32", typ) }
+	back := func(text string) string { return strings.Replace(text, ".forward", ".backward", 1) }
+	x, scale := large(image, 3, -0.016, 602), large("[32]", 1.2, 1, 5.7)
+	row, half := large("[1024, 256]", 7, 0.008, 368), large("[256]", 1.2, 1, 16)
+	for _, c := range []struct {
+		name, call string
+		side       func(off float64) []string
+		room, far  float64
+	}{
+		{"statistics of a batch", "Functional.batch_norm.0.forward", func(off float64) []string {
+			return []string{entry("Functional.batch_norm", 0, []string{x, "null", "null", scale, scale}, large(image, 4.9*(1+off), -0.0034, 1034))}
+		}, 3e-6, 1e-4},
+		{"an offset in front of it", "Functional.conv2d.0.backward", func(off float64) []string {
+			return []string{entry("Functional.conv2d", 0, []string{large("[8, 3, 64, 64]", 4, 0, 314), large("[32, 3, 3, 3]", 0.2, 0, 3.3)}, x),
+				back(entry("Functional.conv2d", 0, []string{large(image, 2e-4, 0, 0.0228)}, large("[32]", 1.1e-7*(1+off), 0, 2.4e-7*(1+off))))}
+		}, 1, 100},
+		{"rows in bfloat16", "Functional.layer_norm.0.backward", func(off float64) []string {
+			return []string{typed("bfloat16", entry("Functional.layer_norm", 0, []string{row, "256", half, half}, large("[1024, 256]", 9, -0.0006, 510))),
+				typed("bfloat16", back(entry("Functional.layer_norm", 0, []string{large("[1024, 256]", 5e-5, 8e-8, 0.0072)}, large("[256]", 0.0059*(1+off), 8e-5, 0.03))))}
+		}, 0.11, 0.5},
+		{"rows in float32", "Functional.layer_norm.0.backward", func(off float64) []string {
+			return []string{entry("Functional.layer_norm", 0, []string{row, "256", half, half}, large("[1024, 256]", 9, -0.0006, 510)),
+				back(entry("Functional.layer_norm", 0, []string{large("[1024, 256]", 5e-5, 8e-8, 0.0072)}, large("[256]", 0.0059*(1+off), 8e-5, 0.03)))}
+		}, 1.8e-6, 1e-4},
+	} {
+		for off, want := range map[float64][]string{c.room: nil, c.far: {c.call}} {
+			if j := judged(t, written(t, c.side(off)...), written(t, c.side(0)...)); !slices.Equal(rootNames(j), want) || (j.Verdict == verdict.Good) != (want == nil) {
+				t.Errorf("%s, %g off: %s, roots %v, expected %v", c.name, off, j.Verdict, rootNames(j), want)
+			}
+		}
+	}
+}
+
+// TestChoicesBehind: a slope that jumps gives a few gradients elsewhere, of which the norm of a million tells a millionth; what is added up of
+// them is off by the root of that. Without such a slope it is not.
+func TestChoicesBehind(t *testing.T) {
+	const image = "[8, 32, 64, 64]"
+	back := func(text string) string { return strings.Replace(text, ".forward", ".backward", 1) }
+	side := func(act string, off, sum float64) string {
+		var lines []string
+		for i := range 12 {
+			v := 2 + float64(i)/16
+			lines = append(lines, entry("Functional.silu", i, []string{large("[64, 64]", v, 0.1, 40)}, large("[64, 64]", v, 0.2, 30)))
+		}
+		x, y, g := large(image, 2.8*(1+off), -0.016, 602), large(image, 2.8*(1+off), 0.4, 400), large(image, 2.1e-4, 1e-8, 0.03)
+		lines = append(lines, entry("Functional.conv2d", 0, []string{large("[8, 3, 64, 64]", 4, 0, 314), large("[32, 3, 3, 3]", 0.2, 0, 3.3)}, x), entry(act, 12, []string{x}, y))
+		h := large(image, 2.1e-4*(1+off), 1e-8, 0.0228*(1+off))
+		lines = append(lines, back(entry(act, 12, []string{g}, h)),
+			back(entry("Functional.conv2d", 0, []string{h}, large("[32, 3, 3, 3]", 0.0137*(1+sum), 6e-5, 0.117))))
+		return written(t, lines...)
+	}
+	for _, c := range []struct {
+		name, act string
+		sum       float64
+		want      []string
+	}{
+		{"relu", "Functional.relu", 1.5e-3, nil},
+		{"relu, too far", "Functional.relu", 0.04, []string{"Functional.conv2d.0.backward"}},
+		{"silu", "Functional.silu", 1.5e-3, []string{"Functional.conv2d.0.backward"}},
+	} {
+		if j := judged(t, side(c.act, 1.2e-6, c.sum), side(c.act, 0, 0)); !slices.Equal(rootNames(j), c.want) {
+			t.Errorf("%s: %s, roots %v, expected %v", c.name, j.Verdict, rootNames(j), c.want)
+		}
+	}
+}

@@ -107,11 +107,11 @@ func (w *recordedWalk) run() {
 	w.drawn = map[string]int{}
 	w.pending = map[int]bool{}
 	w.narrow = map[extremes][]*result.Row{}
-	w.noise, w.read = w.opts.Behind, w.taken()
+	w.noise, w.read, w.flipped = w.opts.Behind, w.taken(), 0
 	for i := range w.operators {
 		op := &w.operators[i]
 		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
-			w.lonely, w.blur, w.loose, w.decided, w.sent = false, 0, 0, nil, nil
+			w.lonely, w.blur, w.flipped, w.loose, w.decided, w.sent = false, 0, 0, 0, nil, nil
 			clear(w.narrow)
 		}
 		a := w.came(op)
@@ -138,6 +138,7 @@ func (w *recordedWalk) run() {
 			}
 		}
 		w.settle(op, i, &a)
+		w.flipped = max(w.flipped, w.flips(op))
 		if random && len(w.out.Roots) > 0 && w.out.Roots[len(w.out.Roots)-1].Operator == i {
 			w.drawn[rank] = len(w.out.Roots) - 1
 		}
@@ -377,7 +378,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		op.From = a.from
 		if len(a.from) == 0 {
 			a.stirred, w.noise = true, true
-			a.chosen = a.chosen || w.chooses(op) || w.turned(op)
+			a.chosen = a.chosen || w.chooses(op) || w.turned(op) && w.flips(op) == 0
 			w.raise(op)
 		}
 		if op.State == StateBad {

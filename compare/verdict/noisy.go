@@ -128,6 +128,9 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 	coarsest := w.coarsest(op)
 	if a.stirred && !w.elementwise(op) {
 		in = max(in, min(w.level, mostInside*max(coarsest, w.short)))
+		if backwards(op) == 1 {
+			in = max(in, min(w.flipped, math.Sqrt(in)))
+		}
 	}
 	for k := range op.Outputs {
 		r := w.row(&op.Outputs[k])
@@ -248,6 +251,22 @@ func (w *recordedWalk) turned(op *Operator) bool {
 	})
 }
 
+// flips is how far a gradient may be off, as a share of its norm, where elements turn at a slope that jumps: the root of the share of those that
+// lie near enough, and of three more; 0 where none does. One of two numbers is none: it is not judged by size what hangs on it.
+func (w *recordedWalk) flips(op *Operator) (most float64) {
+	if backwards(op) == 0 {
+		return 0
+	}
+	for _, name := range op.Op.Uses {
+		if use := w.named(name); use != nil && catalogue.Of(use.Op.Type).IsKinked() && !catalogue.Is(use.Op.Type, catalogue.Either) && len(use.Inputs) > 0 {
+			if n, known := w.ties(use); known && n >= fewestTies {
+				most = max(most, min(1, math.Sqrt((2*n+3)/elements(w.row(&use.Inputs[0]).Right.Shape))))
+			}
+		}
+	}
+	return most
+}
+
 // turnedSums is how far the norm and the mean of a gradient may be off, relative to its norm, where so many elements of what comes in
 // turn: as many as the largest.
 func (w *recordedWalk) turnedSums(op *Operator, most float64) (off float64) {
@@ -300,8 +319,13 @@ func (w *recordedWalk) leaps(op *Operator, a *arrival) bool {
 	if !ok && w.unfed(op) {
 		return op.State == StateBad && len(w.before(op)) == 0
 	}
-	// What another order of summation makes of what is the same, it also makes of what is nearly the same.
-	return ok && (f > w.limitOf(op) && (math.IsInf(f, 1) || w.shown(op)) || math.IsNaN(f)) || w.miscounts(op) || w.unlearned && ok && op.State == StateBad && w.unchanged(op)
+	return ok && (w.exceeds(op, f) || math.IsNaN(f)) || w.miscounts(op) || w.unlearned && ok && op.State == StateBad && w.unchanged(op)
+}
+
+// exceeds tells whether the factor of an error is beyond noise, and the error beyond what another order of summation makes of what is the same: it
+// makes as much of what is nearly the same.
+func (w *recordedWalk) exceeds(op *Operator, factor float64) bool {
+	return factor > w.limitOf(op) && (math.IsInf(factor, 1) || w.shown(op))
 }
 
 // unfed tells of a call that no tensor is recorded to go into, so that nothing explains an
@@ -564,7 +588,7 @@ func (w *recordedWalk) calm() {
 		if op.Op.Final && backwards(op) == 0 && !t.chosen && t.coarse <= single && w.shown(op) {
 			continue // what a network makes of float32 is not off by as much as limits allow for all that each call adds
 		}
-		if f, ok := w.leap(op, &arrival{stirred: t.stirred, coarse: t.coarse}); !t.chosen && (ok && f > w.limitOf(op) || w.miscounts(op)) {
+		if f, ok := w.leap(op, &arrival{stirred: t.stirred, coarse: t.coarse}); !t.chosen && (ok && w.exceeds(op, f) || w.miscounts(op)) {
 			continue
 		}
 		op.State = StateGood

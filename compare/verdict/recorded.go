@@ -265,7 +265,7 @@ func normAlone(r *result.Row) bool {
 	a, b := r.Recorded.Left, r.Recorded.Right
 	const sums = result.KnownMean | result.KnownNorm
 	n := elements(r.Right.Shape)
-	return alikeAtEnds(r) && !r.Recorded.Hashed && n >= fewSquares && a.Has(sums) && b.Has(sums) && a.Stats.Norm != b.Stats.Norm && math.Abs(a.Stats.Mean-b.Stats.Mean) <= single*math.Abs(b.Stats.Norm)/math.Sqrt(n)
+	return alikeAtEnds(r) && n >= fewSquares && a.Has(sums) && b.Has(sums) && a.Stats.Norm != b.Stats.Norm && math.Abs(a.Stats.Mean-b.Stats.Mean) <= single*math.Abs(b.Stats.Norm)/math.Sqrt(n)
 }
 
 // fewSquares is of how many elements PyTorch adds up the squares on several threads, if it has them.
@@ -426,6 +426,9 @@ type recordedWalk struct {
 	// blur is that of what agrees so far, by statistics alone, behind a call that one side alone makes:
 	// they may have computed otherwise, and hide by how much.
 	blur float64
+	// flipped is how far gradients so far may be off by slopes that jump: a share f of their elements makes an error of √f, of which norms
+	// tell f.
+	flipped float64
 	// narrow are outputs so far that agree as far as a coarse type shows, by their extremes.
 	narrow map[extremes][]*result.Row
 	// lonely tells that there was such a call.

@@ -229,31 +229,68 @@ func (w *recordedWalk) ordinary(op *Operator, r *result.Row, condition float64) 
 	}
 	u := max(w.coarsest(op), roundedOff(r))
 	steps := 4.0 + float64(op.Op.Steps)
-	long := w.terms(op, r) // of a product
+	long, rows := w.terms(op, r)
 	if _, counts := w.operands(w.stepOf(op)); len(counts) > 0 {
 		// What is summed over many elements may be rounded in between, as over blocks in bfloat16.
 		steps = max(steps, 2+math.Log2(max(1, counts[0]/max(1, elements(r.Right.Shape)))))
 	}
-	return steps*u + ((2+math.Log2(n)+oneByOne*math.Sqrt(long))*min(u, single)+2*w.shortOf(op))*condition
+	return steps*u + ((2+math.Log2(n)+oneByOne*math.Sqrt(long))*min(u, single)+ownSums(u)*math.Sqrt(rows)*u+2*w.shortOf(op))*condition
 }
 
-// terms is how many products of two numbers are added up to an element of an output: of a product of N·K and K·M elements K, and of its gradient
-// by one of these, which the other is multiplied by. 0 where nothing is multiplied.
-func (w *recordedWalk) terms(op *Operator, r *result.Row) (most float64) {
+// terms is how many numbers are added up to an element of an output in float32 or better, and in the type of the call. Those are the products of two
+// numbers: of a product of N·K and K·M elements K, and of its gradient by one of these, which the other is multiplied by; a convolution takes
+// its elements as often as its kernel has places. Norms over a batch add up all elements of a channel, there and back. Gradients that
+// rows are added up to may be kept in their own type, as layer_norm's are on a CPU in bfloat16. 0 where nothing is added up.
+func (w *recordedWalk) terms(op *Operator, r *result.Row) (long, rows float64) {
 	op = w.stepOf(op)
 	_, counts := w.operands(op)
 	n := max(1, elements(r.Right.Shape))
+	if len(counts) == 0 {
+		return 0, 0
+	}
 	if backwards(op) == 0 {
 		if len(counts) > 1 && catalogue.Is(op.Op.Type, catalogue.Product) {
-			most = math.Sqrt(counts[0] * counts[1] / n)
+			long = math.Sqrt(counts[0] * counts[1] / n * w.kernel(op))
 		}
-		return most
+		return max(long, w.channel(op)), 0
+	}
+	if n < counts[0] {
+		rows = counts[0] / n
 	}
 	for _, name := range op.Op.Uses {
-		if use := w.named(name); use != nil && backwards(use) == 0 && catalogue.Is(use.Op.Type, catalogue.Product) && len(counts) > 0 {
-			_, others := w.operands(use)
-			for _, other := range others {
-				most = max(most, math.Sqrt(counts[0]*other/n))
+		use := w.named(name)
+		if use == nil || backwards(use) == 1 {
+			continue
+		}
+		if long = max(long, w.channel(use)); !catalogue.Is(use.Op.Type, catalogue.Product) {
+			continue
+		}
+		long, rows = max(long, rows), 0 // an offset's
+		_, others := w.operands(use)
+		for _, other := range others {
+			long = max(long, 2*math.Sqrt(counts[0]*other/n*w.kernel(use))) // of which the sides seldom add up one alike
+		}
+	}
+	return long, rows
+}
+
+// kernel is how many places the kernel of a convolution has, 1 of another product.
+func (w *recordedWalk) kernel(op *Operator) float64 {
+	places := 1.0
+	for k := range op.Inputs {
+		if r := w.row(&op.Inputs[k]); isWeight(op, r.Recorded.Place) && len(r.Right.Shape) > 2 {
+			places = max(places, elements(r.Right.Shape[2:]))
+		}
+	}
+	return places
+}
+
+// channel is how many elements of a channel a norm over a batch adds up, 0 of other calls.
+func (w *recordedWalk) channel(op *Operator) (most float64) {
+	if _, counts := w.operands(op); len(counts) > 0 && catalogue.Is(op.Op.Type, catalogue.Steep) {
+		for k := range op.Inputs {
+			if r := w.row(&op.Inputs[k]); isWeight(op, r.Recorded.Place) && len(r.Right.Shape) == 1 {
+				most = counts[0] / max(1, elements(r.Right.Shape))
 			}
 		}
 	}
@@ -263,6 +300,14 @@ func (w *recordedWalk) terms(op *Operator, r *result.Row) (most float64) {
 // oneByOne is how many roundoffs a sum of K terms that are added one after the other is off by, over √K: its partial sums grow as √k, and each
 // is rounded by 0.41 roundoffs, which makes 0.29·√K; products of 16384 terms have more of that than of all else.
 const oneByOne = 0.5
+
+// ownSums is the same of sums that are kept in a type of that roundoff: in those of few digits terms get lost beside what has been added up.
+func ownSums(u float64) float64 {
+	if u > single {
+		return 4 * oneByOne
+	}
+	return oneByOne
+}
 
 // tensorUnit is the roundoff of the numbers of ten bits that units for products of matrices take those of float32
 // for, if they may (TF32, HF32).
@@ -443,7 +488,7 @@ func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
 	if row.Traits&catalogue.Product != 0 {
 		for i := range norms {
 			for k := range i {
-				sum = max(sum, product(norms[i], norms[k], counts[i], counts[k], n))
+				sum = max(sum, product(norms[i], norms[k], counts[i], counts[k], n)*math.Sqrt(math.Sqrt(w.kernel(op))))
 			}
 		}
 	}
@@ -451,7 +496,8 @@ func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
 }
 
 // product is the norm of what is summed in n products of rows of two factors, of which the norms a and b and
-// the numbers of elements are known: of N·K and K·M elements for N·M products.
+// the numbers of elements are known: of N·K and K·M elements for N·M products. A convolution whose kernel has k places is √k times as long, and its
+// norm k to the power of ¼ as large.
 func product(a, b, countA, countB, n float64) float64 {
 	length := math.Sqrt(countA * countB / max(1, n))
 	return a * b / math.Sqrt(max(1, length))
@@ -479,7 +525,7 @@ func (w *recordedWalk) gradientSummands(op *Operator, r *result.Row) (sum float6
 			others, elements := w.operands(use)
 			for i, o := range others {
 				if catalogue.Is(use.Op.Type, catalogue.Product) || matrix {
-					sum = max(sum, product(g, o, counts[0], elements[i], n))
+					sum = max(sum, product(g, o, counts[0], elements[i], n)*math.Sqrt(math.Sqrt(w.kernel(use))))
 				} else if n < counts[0] {
 					sum = max(sum, g*o/math.Sqrt(max(1, elements[i])))
 				}
