@@ -299,3 +299,24 @@ func TestGrownOutOfRounding(t *testing.T) {
 		}
 	}
 }
+
+// TestMadeByOneSide: indices that one side alone makes of what it chose, and that are taken in another shape, were not given to the network: who takes
+// them is named, and the runs are comparable.
+func TestMadeByOneSide(t *testing.T) {
+	ids := func(hi, lo, shape string) string {
+		return strings.Replace(statistics("int64", hi, lo, "null", "null"), "[8, 8]", shape, 1)
+	}
+	x := sized(2, 0)
+	side := func(between []string, taken string, out float64) string {
+		lines := append([]string{entry("Tensor.argmax", 0, []string{x}, ids("55", "3", "[64]"))}, between...)
+		return written(t, append(lines, entry("Tensor.gather", 0, []string{x, "1", taken}, sized(out, 0)), entry("Functional.gelu", 0, []string{sized(out, 0)}, sized(out/2, 0)))...)
+	}
+	golden := side(nil, ids("55", "3", "[64, 1]"), 1.9)
+	shifted := side([]string{entry("Tensor.__mod__", 0, []string{ids("55", "3", "[64]"), "56"}, ids("54", "0", "[64]"))}, ids("54", "0", "[64, 1]"), 1.2)
+	if j := judged(t, shifted, golden); !slices.Equal(rootNames(j), []string{"Tensor.gather.0.forward"}) || j.Verdict != verdict.Bad {
+		t.Errorf("made by one side: %s, roots %v, premises %+v", j.Verdict, rootNames(j), j.Premises)
+	}
+	if j := judged(t, side(nil, ids("54", "0", "[64, 1]"), 1.2), golden); len(rootNames(j)) > 0 || j.Verdict != verdict.Inconclusive {
+		t.Errorf("given: %s, roots %v, premises %+v", j.Verdict, rootNames(j), j.Premises)
+	}
+}

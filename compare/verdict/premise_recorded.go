@@ -51,8 +51,14 @@ func (w *recordedWalk) premises() {
 	var weights, near []*source
 	fed := map[string][]*source{} // by step
 	compared, moved, far := 0, 0, false
+	alone := map[int64]bool{} // what calls of one side alone gave: what takes it was not given it
 	for i := range w.operators {
 		op := &w.operators[i]
+		if w.lone(i) {
+			for _, print := range op.Op.Made {
+				alone[print] = print != 0
+			}
+		}
 		step, rank := partOf(op.Op.Name)
 		prefix := prefixOf(op.Op.Name)
 		if _, known := start[prefix]; !known {
@@ -104,7 +110,7 @@ func (w *recordedWalk) premises() {
 					near = append(near, s)
 				}
 			case w.opts.Later && !counted(r.Left.DType): // it may be carried over from a step before
-			case s.weight || !s.other():
+			case s.weight || !s.other() || alone[r.Recorded.Left.Print(r.Left.Shape)] || alone[r.Recorded.Right.Print(r.Right.Shape)]:
 			case counted(r.Left.DType) && !part.differs, !counted(r.Left.DType) && !part.started && !part.floats: // numbers are not made of labels
 				give(s)
 			}
