@@ -165,3 +165,27 @@ func TestChoicesBehind(t *testing.T) {
 		}
 	}
 }
+
+// TestGradientsOfNothing: the gradient of an offset in front of a softmax is what rounding leaves. Where the sides compute it by other calls, a step of
+// an optimizer gets another one, which is a millionth of a millionth of what other gradients are; one that is not so small is a difference.
+func TestGradientsOfNothing(t *testing.T) {
+	back := func(text string) string { return strings.Replace(text, ".forward", ".backward", 1) }
+	small := func(v float64) string { return large("[64]", v/2, v/64, v) }
+	side := func(alone bool, gradient float64) string {
+		x, p := large("[64, 64]", 2, 0.1, 40), large("[64]", 0.3, 0.01, 0.95)
+		lines := []string{entry("Functional.linear", 0, []string{x, large("[64, 64]", 0.12, 0, 4.6)}, large("[64, 64]", 1.5, 0.2, 30))}
+		if alone {
+			lines = append(lines, entry("Functional.linear", 1, []string{large("[64, 64]", 1.5, 0.2, 30), large("[64, 64]", 0.13, 0, 4.5), p}, large("[64, 64]", 1.4, 0.3, 33)))
+		}
+		lines = append(lines, back(entry("Functional.linear", 0, []string{large("[64, 64]", 0.002, 0, 0.05)}, large("[64, 64]", 0.004, 0, 0.06))))
+		if alone {
+			lines = append(lines, back(entry("Functional.linear", 1, []string{large("[64, 64]", 0.003, 0, 0.055)}, small(gradient))))
+		}
+		return written(t, append(lines, entry("Tensor.add_", 0, []string{p, small(gradient)}, large("[64]", 0.3, 0.01, 0.95)))...)
+	}
+	for gradient, want := range map[float64][]string{5e-10: nil, 5e-4: {"Tensor.add_.0.forward"}} {
+		if j := judged(t, side(false, gradient), side(true, gradient*1.6)); !slices.Equal(rootNames(j), want) {
+			t.Errorf("of size %g: %s, roots %v, expected %v", gradient, j.Verdict, rootNames(j), want)
+		}
+	}
+}

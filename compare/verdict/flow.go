@@ -111,7 +111,7 @@ func (w *recordedWalk) run() {
 	for i := range w.operators {
 		op := &w.operators[i]
 		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
-			w.lonely, w.blur, w.flipped, w.loose, w.decided, w.sent = false, 0, 0, 0, nil, nil
+			w.lonely, w.blur, w.flipped, w.steepest, w.loose, w.decided, w.sent = false, 0, 0, 0, 0, nil, nil
 			clear(w.narrow)
 		}
 		a := w.came(op)
@@ -147,6 +147,7 @@ func (w *recordedWalk) run() {
 		// What the sides compute by other calls may be rounded otherwise.
 		w.trails[i].stirred = w.trails[i].stirred || op.Op.Steps > 0 || w.lone(i) && !catalogue.Is(op.Op.Type, catalogue.Moves)
 		w.blurred(op, i)
+		w.climb(op)
 	}
 	if len(w.pending) > 0 {
 		w.decide()

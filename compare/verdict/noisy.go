@@ -378,6 +378,9 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	if !known || counted(r.Left.DType) || r.Has(result.SortsDiffer) {
 		return false
 	}
+	if backwards(op) == 0 && size*normOf(r) <= single*w.steepest {
+		return false // a gradient that is zero but for rounding, as of an offset in front of a softmax, which a step of an optimizer gets
+	}
 	u := max(coarse, roundedOff(r), summedOff(r), w.short) // products may lie between that were not recorded
 	size /= w.left(op, r)
 	if back := w.uncomparedTaker(op); back != nil {
@@ -550,6 +553,18 @@ func apartBy(a, b *result.Summary, limit float64) bool {
 	far := func(x, y, scale float64) bool { return math.Abs(x-y) > limit*scale }
 	peak := math.Max(math.Abs(b.Stats.Max), math.Abs(b.Stats.Min))
 	return far(a.Stats.Max, b.Stats.Max, peak) || far(a.Stats.Min, b.Stats.Min, peak) || far(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm))
+}
+
+// climb notes how large gradients are.
+func (w *recordedWalk) climb(op *Operator) {
+	if backwards(op) == 0 {
+		return
+	}
+	for k := range op.Outputs {
+		if n := normOf(w.row(&op.Outputs[k])); n > w.steepest && n <= math.MaxFloat64 {
+			w.steepest = n
+		}
+	}
 }
 
 // raise notes the errors of the outputs of a call.
