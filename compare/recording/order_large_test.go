@@ -189,3 +189,33 @@ func TestGradientsOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestShorterBehindNorm: products of ten bits also show where what goes into them is off in its last digit, as behind a norm; more is a fault, and so
+// is one of them alone.
+func TestShorterBehindNorm(t *testing.T) {
+	side := func(norm, off, last float64) string {
+		lines := []string{entry("Functional.layer_norm", 0, []string{sized(2, 0), "8", sized(1, 0)}, sized(1.5, norm))}
+		for i := range 3 {
+			away := off
+			if i == 2 {
+				away += last
+			}
+			lines = append(lines, entry("Functional.linear", i, []string{sized(1.5, norm), sized(1.25+float64(i)/8, 0)}, sized(3+float64(i), away)))
+		}
+		return written(t, lines...)
+	}
+	golden := side(0, 0, 0)
+	for _, c := range []struct {
+		name string
+		left string
+		want []string
+	}{
+		{"ten bits", side(1.2e-7, 1e-4, 0), nil},
+		{"one of them further off", side(1.2e-7, 1e-4, 0.02), []string{"Functional.linear.2.forward"}},
+		{"one alone", side(1.2e-7, 0, 1e-4), []string{"Functional.linear.2.forward"}},
+	} {
+		if j := judged(t, c.left, golden); !slices.Equal(rootNames(j), c.want) {
+			t.Errorf("%s: %s, roots %v, expected %v", c.name, j.Verdict, rootNames(j), c.want)
+		}
+	}
+}

@@ -322,8 +322,12 @@ func (w *recordedWalk) shortOf(op *Operator) float64 {
 	return 0
 }
 
-// factors finds whether one side has computed products of float32 as of shorter numbers: calls that got the
-// same differ by what that makes of them, and none gave what float32 does. That is two calls at least, or one where all
+// mostNearly is how many roundoffs of float32 what goes into a product may be off by, as what a norm before it gives, so that it still shows how
+// many bits its factors have.
+const mostNearly = 16
+
+// factors finds whether one side has computed products of float32 as of shorter numbers: calls that got the same, or nearly so,
+// differ by what that makes of them, and none gave what float32 does. That is two calls at least, or one where all
 // others get what came of it, as in a network whose first layer alone is given the same.
 func (w *recordedWalk) factors() {
 	const others = 3 // at least: of fewer a single wrong one is as likely
@@ -334,7 +338,8 @@ func (w *recordedWalk) factors() {
 		if !catalogue.Is(op.Op.Type, catalogue.Product) || backwards(op) == 1 || w.coarsest(op) != single || len(op.Op.Uses) > 0 || slices.ContainsFunc(op.Inputs, coarse) {
 			continue
 		}
-		if !w.unchanged(op) {
+		in, known := w.incoming(op)
+		if !w.unchanged(op) && !(known && in <= mostNearly*single) {
 			behind++
 			continue
 		}
@@ -342,7 +347,7 @@ func (w *recordedWalk) factors() {
 			r := w.row(&op.Outputs[k])
 			size, known := sizeOf(r)
 			condition := w.condition(op, r)
-			switch limit := w.ordinary(op, r, condition); {
+			switch limit := w.ordinary(op, r, condition) + in*condition; {
 			case agreementOf(r) == unknown || r.Recorded.Argument || !r.Left.DType.IsFloat():
 			case known && size <= limit && !(normOf(r) > 0): // of zeros nothing is known
 			case !known || size <= limit:
