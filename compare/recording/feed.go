@@ -19,26 +19,35 @@ type feed struct {
 	spread map[identity]counted
 	// through are the calls of one side alone that made it of what has a partner.
 	through map[identity][]*call
-	// shaped leads from a content of one shape to the latest output of that; taken are outputs that something took as they are.
-	shaped map[identity]place
-	taken  map[place]bool
+	// shaped leads from a content of one shape to the latest output of that, former to the one before where a call of one side alone
+	// gave that in another order; taken are outputs that something took as they are, takenAlone those that a call of one side alone did.
+	shaped, former    map[identity]place
+	taken, takenAlone map[place]bool
 }
 
-// source is the output that feeds an input. That is the latest of the same content; but one that was turned for another call, which
-// took it as it is, is not what a third one takes in the shape from before.
-func (f *feed) source(l *leaf, key identity) (p place, ok bool) {
+// source is the output that feeds an input of a call. That is the latest of the same content; but one that was turned for another call,
+// which took it as it is, is not what a third one takes in the shape from before, nor, where one side alone turns it for a call of its
+// own, what the call takes that both sides make.
+func (f *feed) source(c *call, l *leaf, key identity) (p place, ok bool) {
 	if p, ok = f.outputs[key]; !ok {
 		return p, false
 	}
-	own, same := f.shaped[key.of(l.Shape)]
+	shape := key.of(l.Shape)
+	own, same := f.shaped[shape]
+	former, two := f.former[shape]
 	switch {
-	case own == p:
-		f.taken[p] = true
-	case same && f.taken[p]:
+	case same && own != p && f.taken[p]:
 		return own, true
+	case own == p && two && !c.alone() && f.takenAlone[p]:
+		return former, true
+	case own == p:
+		f.taken[p], f.takenAlone[p] = true, f.takenAlone[p] || c.alone()
 	}
 	return p, true
 }
+
+// alone tells of a call that the other side does not make.
+func (c *call) alone() bool { return c.pair == nil && c.fused == nil }
 
 // of is a content in one shape.
 func (id identity) of(shape []int64) identity {
@@ -62,7 +71,7 @@ const mostThrough = 8
 // of modules hand on. Where the other side is of another framework, calls of one side alone that only move
 // numbers make nothing: what comes out of them is what went in.
 func (s *side) origins(migrated bool) {
-	f := feed{map[identity]place{}, map[identity]place{}, map[identity]counted{}, map[identity]counted{}, map[identity][]*call{}, map[identity]place{}, map[place]bool{}}
+	f := feed{map[identity]place{}, map[identity]place{}, map[identity]counted{}, map[identity]counted{}, map[identity][]*call{}, map[identity]place{}, map[identity]place{}, map[place]bool{}, map[place]bool{}}
 	s.through = map[*leaf][]*call{}
 	for _, c := range s.calls {
 		var through []*call
@@ -76,7 +85,7 @@ func (s *side) origins(migrated bool) {
 				continue
 			}
 			l.before = f.inputs[key]
-			if p, ok := f.source(l, key); ok {
+			if p, ok := f.source(c, l, key); ok {
 				l.from = p
 			} else if a := l.alike(); a != 0 && l.before.call == 0 {
 				if c := f.alike[a]; c.leaf != nil && l.meansAs(c.leaf) {
@@ -93,7 +102,7 @@ func (s *side) origins(migrated bool) {
 				f.inputs[l.content()] = place{int32(c.at + 1), l.slot}
 			}
 		}
-		alone := migrated && c.pair == nil && c.fused == nil
+		alone := migrated && c.alone()
 		if alone {
 			through = append(through, c)
 			through = through[max(0, len(through)-mostThrough):]
@@ -117,7 +126,13 @@ func (s *side) origins(migrated bool) {
 					}
 					f.through[key] = through
 				}
-				f.outputs[key], f.shaped[key.of(l.Shape)] = made, made
+				shape := key.of(l.Shape)
+				if before, is := f.shaped[shape]; is && c.alone() && catalogue.Is(typeOf(c), catalogue.Moves) {
+					f.former[shape] = before
+				} else {
+					delete(f.former, shape)
+				}
+				f.outputs[key], f.shaped[shape] = made, made
 				if a := l.alike(); a != 0 {
 					n, _ := l.Elements()
 					f.alike[a], f.through[a] = counted{made, n, l}, f.through[key]

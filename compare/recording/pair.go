@@ -208,6 +208,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	if p.migrated || p.sums > 0 {
 		a.summedElsewhere(x.left)
 		b.summedElsewhere(x.right)
+		a.single, b.single = p.sums > 0, p.sums > 0
 	}
 	if !sameShape(x.left.Shape, x.right.Shape) {
 		count(r, x, &a, &b)

@@ -28,6 +28,8 @@ type sums struct {
 	computed    bool
 	norm, order float64
 	n           int64
+	// single tells that both recorders sum in float32 and round the sum to the type of the tensor.
+	single bool
 }
 
 // sums is what the recording says of a tensor.
@@ -47,14 +49,19 @@ func (t *sums) summedElsewhere(l *leaf) {
 	t.order = msprobe.NormOrder(n) * norm
 }
 
-// fewSummed is how many elements a tensor has to have so that the order of its sum tells.
-const fewSummed = 1 << 12
+// fewSummed is how many elements a tensor has to have so that the order of its sum tells as a rule; leastSummed how many of these tensors
+// have to tell so, and mostAlike how many others there may be for each of them, which are the same by chance.
+const (
+	fewSummed   = 1 << 6
+	leastSummed = 3
+	mostAlike   = 3
+)
 
-// findOtherSums finds out whether the sides add up norms in other orders, as a CPU and a device do. Tensors that no call made tell:
-// weights and data whose extremes and means are the same are off by no more than that, and on recorders that add up alike not at all.
-// Most of them have to be: a weight that another run changed a little is one of many.
+// findOtherSums finds out whether the sides add up norms and means in other orders, as a CPU and a device do. Tensors of float32 tell
+// whose extremes are the same: of the same elements the sums are off by no more than that, and on recorders that add up alike not at all.
+// Many of them have to be, and weights and data among them: of what another run changed a little the extremes differ as a rule.
 func (p *part) findOtherSums() {
-	alike, apart := 0, 0
+	var given, all struct{ alike, apart int } // given are those that no call made
 	seen := map[identity]bool{}
 	for _, u := range p.units {
 		if p.migrated || u.left == nil || u.right == nil {
@@ -62,12 +69,12 @@ func (p *part) findOtherSums() {
 		}
 		for i := range u.left.leaves {
 			l := &u.left.leaves[i]
-			if l.from.call > 0 || l.role != result.Input || !l.tensor() || l.sort() != 'f' || i >= len(u.right.leaves) {
+			if !l.tensor() || l.Elem != dtype.Float32 || i >= len(u.right.leaves) {
 				continue
 			}
 			r := &u.right.leaves[i]
 			n, ok := l.Elements()
-			if !ok || n < fewSummed || r.from.call > 0 || r.place != l.place || !sameType(l, r) || !sameShape(l.Shape, r.Shape) {
+			if !ok || n < fewSummed || r.place != l.place || !sameType(l, r) || !sameShape(l.Shape, r.Shape) {
 				continue
 			}
 			a, b := l.sums(), r.sums()
@@ -76,17 +83,25 @@ func (p *part) findOtherSums() {
 			for i := range atSum {
 				same = same && recorded(a.stats[i]) && recorded(b.stats[i]) && (i < atMean && a.stats[i].Same(b.stats[i]) || i >= atMean && a.agrees(i, b.stats[i], r))
 			}
-			switch id := l.stated(); {
-			case !same || seen[id]:
-			case a.stats[atNorm].Same(b.stats[atNorm]):
-				alike, seen[id] = alike+1, true
-			default:
-				apart, seen[id] = apart+1, true
+			id := l.stated()
+			if !same || seen[id] || a.alike() {
+				continue
+			}
+			seen[id] = true
+			count := func(alike, apart *int) {
+				if a.stats[atMean].Same(b.stats[atMean]) && a.stats[atNorm].Same(b.stats[atNorm]) {
+					*alike++
+				} else {
+					*apart++
+				}
+			}
+			if count(&all.alike, &all.apart); l.role == result.Input && l.from.call == 0 && r.from.call == 0 {
+				count(&given.alike, &given.apart)
 			}
 		}
 	}
-	if apart > alike {
-		p.sums = apart
+	if all.apart >= leastSummed && all.alike <= mostAlike*all.apart && given.alike <= mostAlike*given.apart+1 {
+		p.sums = all.apart
 	}
 }
 
@@ -310,6 +325,10 @@ func (t *sums) agrees(i int, recorded msprobe.Number, l *leaf) bool {
 		unit := l.Elem.Unit()
 		if l.summary.Summed != dtype.Undefined {
 			unit = l.summary.Summed.Unit()
+		}
+		if t.single {
+			room += unit * math.Abs(w)
+			unit = dtype.Float32.Unit()
 		}
 		if unit = max(unit, sumUnit); float64(float32(v)) == v {
 			unit = max(unit, dtype.Float32.Unit()) // a recorder that sums integers in float32

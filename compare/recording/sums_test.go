@@ -40,7 +40,7 @@ func TestOtherSums(t *testing.T) {
 		named []string
 	}{
 		{"the same", [4]float64{}, 0, true, nil},
-		{"all norms", [4]float64{-160 * units, -170 * units, -8300 * units, -900 * units}, 5000 * units, true, []string{"4"}},
+		{"all norms", [4]float64{-160 * units, -170 * units, -8300 * units, -900 * units}, 5000 * units, true, []string{"5"}},
 		{"an output, too far", [4]float64{-160 * units, -170 * units, -8300 * units, -900 * units}, 0.1, false, []string{"4"}},
 		{"a weight, further than sums", [4]float64{-160 * units, -170 * units, -0.01, -900 * units}, 0.1, false, []string{"3"}},
 		{"one weight of three", [4]float64{0, 0, -8300 * units, 0}, 0, false, nil},
