@@ -433,8 +433,8 @@ func (c *checker) likeliest(readings []Reading) Reading {
 }
 
 // best judges the output by the reading that explains it best: first on a few
-// elements by each, then on all; and if it does not explain these, by the
-// others too.
+// elements by each, then on all; and if it does not explain these, or only by
+// odd roundings, by the others too.
 func (c *checker) best(readings []Reading) (best Reading, first *judge, err error) {
 	defer must.Catch(&err)
 	for _, r := range readings {
@@ -453,10 +453,10 @@ func (c *checker) best(readings []Reading) (best Reading, first *judge, err erro
 			break // what does not explain a few elements does not explain all
 		}
 		j := c.judge(readings[k].out(c.index))
-		if first == nil || j.beyond < first.beyond || j.beyond == 0 && first.judged == 0 && j.judged > 0 {
+		if first == nil || j.beyond < first.beyond || j.beyond == 0 && first.judged == 0 && j.judged > 0 || c.plainer(readings[k], j, first) {
 			first, which = j, k
 		}
-		if j.beyond == 0 && j.judged > 0 {
+		if j.beyond == 0 && j.judged > 0 && j.rounding == 0 {
 			break
 		}
 		if len(order) < len(readings) {
@@ -464,6 +464,17 @@ func (c *checker) best(readings []Reading) (best Reading, first *judge, err erro
 		}
 	}
 	return readings[which], first, nil
+}
+
+// plainer tells whether a reading needs no roundings that none to nearest makes, where another one does, and is no wider for that:
+// of two arithmetics that a kernel may have it is the one that it has.
+func (c *checker) plainer(r Reading, j, other *judge) bool {
+	if j.beyond > 0 || j.rounding > 0 || j.judged == 0 || other.beyond > 0 || other.rounding == 0 || other.worst < 0 {
+		return false
+	}
+	there := newJudge(c.rec.numeric(), isExact(r.out(c.index)))
+	c.at(r.out(c.index), []int64{other.worst}, there)
+	return there.b <= other.b*(1+0x1p-4)
 }
 
 // thinned keeps about n evenly spaced members of a list.

@@ -1614,6 +1614,13 @@ case("npu_grouped_matmul", [[x], w], {"bias": bias, "group_list": np.array([2, 1
 case("npu_grouped_matmul", [[v.copy() for v in np.split(x, (2, 3))], w], {"bias": bias, "split_item": 2, "group_type": 0}, [np.concatenate(parts)])
 case("npu_grouped_matmul", [[v.copy() for v in np.split(x, (2, 3))], w], {"bias": bias, "split_item": 0, "group_type": -1}, parts)
 
+# Numbers whose steps are multiplied out and rounded before scores are made of them: no rounding of what is not explains the last one
+q, whole, scale = bf([[[[3, -3, -2, -3]]]]), np.array([[79, -29, -113, 97], [107, -43, 116, -10]], np.int8), np.array([[64], [96]], f4) / f4(4096)
+value = np.asarray(bf(whole * scale), f4)[None]
+y = attend(np.asarray(q[0], f4), value, value, .25, np.ones((1, 2), bool), to=to)[0]
+kv = np.concatenate([whole, scale.view(np.int8)], -1).reshape(1, 2, 1, 8)
+case("npu_kv_quant_sparse_flash_attention", [q, kv, kv, np.array([[[[0, 1]]]], np.int32), .25, 2, 2], {"attention_mode": 2, "tile_size": 4, "rope_head_dim": 0}, bf(y[None]))
+
 if options.recording:
     with open(os.path.join(options.recording, "dump.json"), "w") as f:
         json.dump({"task": "tensor", "level": "L1", "framework": "pytorch", "dump_data_dir": None, "data": calls}, f)
