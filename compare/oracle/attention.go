@@ -371,7 +371,11 @@ func attentionForms() {
 		for i := range lse {
 			whole[i] = lse[i]
 		}
-		return []Reading{{Out: []Values{out, formulaOf(total, whole...)}}}
+		all := []Values{out, formulaOf(total, whole...)}
+		if k.called != nil && k.int("update_type", 0) == 0 { // a kernel leaves it unwritten
+			all[1] = nil
+		}
+		return []Reading{{Out: all}}
 	}})
 	rotaryForms()
 }

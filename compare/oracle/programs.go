@@ -428,7 +428,7 @@ func (t *tape) mute(other bool) { refuseIf(t.backwards && other, NoGradient, t.n
 
 // together puts several numbers in one place together.
 // how is the reduce of scatter_reduce and index_reduce ("sum", "prod", "mean", "amax", "amin") and of the older
-// scatter ("add", "multiply"). A sum of booleans is "or". The mean of integers is rounded down, as floor division in
+// scatter ("add", "multiply", of ScatterElements of GE "add", "mul"). A sum of booleans is "or". The mean of integers is rounded down, as floor division in
 // ATen is.
 func (t *tape) together(how string, list []float64) float64 {
 	fold := func(op string) float64 {
@@ -453,7 +453,7 @@ func (t *tape) together(how string, list []float64) float64 {
 			y = t.do("x)=floor(x)", y)
 		}
 		return y
-	case "prod", "multiply":
+	case "prod", "multiply", "mul":
 		t.mute(true)
 		return fold("*")
 	}
@@ -507,7 +507,7 @@ func (t *tape) tied(row []float64, p float64) (float64, int) {
 // self says whether what stood there takes part (include_self). Without a way only one number can be left in a place,
 // and put says which are unsure.
 func (t *tape) scattered(x *dense, places []int64, src []float64, how string, self bool) *dense {
-	if how == "" {
+	if how == "" || how == "none" {
 		return t.put(x, places, src)
 	}
 	out := &dense{shape: x.shape, y: slices.Clone(x.y), exact: true}
@@ -606,6 +606,9 @@ func defineScatters() {
 		how, self := t.string("reduce", ""), t.bool("include_self", true)
 		if t.name == "scatter_add" {
 			how = "sum"
+		}
+		if t.called != nil && !discrete(t.outType()) {
+			t.sums = max(t.sums, precisionFor(t.outType()).v) // a kernel adds each in the tensor itself
 		}
 		out := t.scattered(x, places, t.spreadTo(from, s), how, self)
 		out.shape = t.in("input").shape

@@ -742,3 +742,28 @@ for order, start, typ in (('zrh', False, np.float16), ('rzh', True, np.float32))
         rows.append((h, h, z, r, fresh, hn))
     line('DynamicGRUV2', [x, wi, wh, bi, bh] + states, [np.stack(v) for v in zip(*rows)], direction='UNIDIRECTIONAL', cell_depth=1, keep_prob=1.0, cell_clip=-1.0, num_proj=0,
          time_major=True, activation='tanh', gate_order=order, reset_after=True, is_training=True)
+
+print('# Elements put in the places of an index, and rows added to those of one')
+x, at, new = f32(3, 4), np.array([[2, 0, 1, 2], [0, 2, 2, 2]], np.int32), f32(2, 4)
+for how, numbers in (('none', x.copy()), ('add', x.astype(float)), ('mul', x.astype(float))):
+    where = at if how != 'none' else np.array([[2, 0, 1, 2], [0, 2, 2, 0]], np.int32)
+    for i, j in np.ndindex(2, 4):
+        a = where[i, j], j
+        numbers[a] = {'none': new[i, j], 'add': numbers[a] + new[i, j], 'mul': numbers[a] * new[i, j]}[how]
+    line('ScatterElements', [x, where, new], [numbers.astype(np.float32)], axis=0, reduction=how)
+x, at, new = np.array([[1, 2048, -3]], np.float16), np.array([[2, 1, 1, 1, 0, 1, 1, 1, 1]], np.int64), np.full((1, 9), .9, np.float16)
+numbers = x.copy()
+for j in range(9):  # each in the tensor itself, which 2048 does not feel
+    numbers[0, at[0, j]] += new[0, j]
+line('ScatterElementsV2', [x, at, new], [numbers], axis=1, reduction='add')
+x, at, new = f32(4, 3), np.array([2, 0, 2], np.int32), f32(3, 3)
+numbers = x.astype(float)
+for i, j in enumerate(at):
+    numbers[j] += new[i]
+line('IndexAdd', [x, at, new], [numbers.astype(np.float32)], axis=0)
+
+print('# A norm in place of its argument, and the sum in place of the other one')
+a, b, w = f32(3, 6), f32(3, 6), f32(6)
+x = a.astype(float) + b
+r = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6)
+line('InplaceAddRmsNorm', [a, b, w], [out(x * r * w, np.float32), out(r, np.float32), out(x, np.float32)], epsilon=1e-6)
