@@ -375,7 +375,8 @@ func TestTwinsOfGraphs(t *testing.T) {
 		if f := settle(t, k, func(d *dumptest.Dump) { spoil(t, k, d, 3) }, "the sum"); f[3].Verdict != want || f[0].Verdict != OK {
 			t.Errorf("additional_output %t: %v, %v; expected %v", asked, f[3].Verdict, f[3].Reasons, want)
 		}
-	} // So is lse_m.
+	}
+	// So is lse_m.
 	k = of("AttentionUpdate", "npu_attention_update", func(k *recordedCase) bool { return len(k.Outputs) == 2 })
 	for asked, want := range map[int]Verdict{1: Wrong, 0: Unknown} {
 		k.Attrs["update_type"] = asked
