@@ -55,7 +55,7 @@ type leaf struct {
 	unfilled bool
 	// keyed tells that key is its content, while calls are aligned.
 	keyed bool
-	// summand tells of a part of a sum over ranks whose tensors were put together (unshard.go).
+	// summand tells of a part of a sum over ranks whose tensors were put together (unshard.go), or over parts of a batch in another order.
 	summand bool
 	// slot numbers it among the inputs or outputs of its call and of its partner.
 	slot int32

@@ -150,6 +150,7 @@ func (p *part) prepare(m *mapper, opt *Options) {
 	behindBackward(p.left, p.right)
 	known(p.left, p.right, opt.Pairs)
 	p.apart = align(p.left, p.right, m, opt.Maps)
+	p.accumulations()
 	p.order()
 	taken := map[string]bool{}
 	for _, u := range p.units {
@@ -212,6 +213,33 @@ func (p *part) prepare(m *mapper, opt *Options) {
 		}
 	}
 	p.inside = [2]map[*call][]*call{insideOf(p.left), insideOf(p.right)}
+}
+
+// accumulations pairs the gradients of a module's parameters in their order where the sides call the module as often and in another one, as for parts
+// of a batch: they are added up to those from before when they are recorded, so that only the last are the same sums.
+func (p *part) accumulations() {
+	var modules [2]map[string][]*call
+	for i, s := range []*side{p.left, p.right} {
+		modules[i] = map[string][]*call{}
+		for _, c := range s.calls {
+			if c.Parsed.Form == msprobe.ParametersGrad && c.fused == nil {
+				modules[i][c.Parsed.API] = append(modules[i][c.Parsed.API], c)
+			}
+		}
+	}
+	for name, own := range modules[0] {
+		others, turned := modules[1][name], false
+		for i := 0; i < len(own) && len(own) == len(others); i++ {
+			turned = turned || own[i].pair != nil && own[i].pair != others[i]
+		}
+		for i := 0; i < len(own) && turned; i++ {
+			own[i].pair, others[i].pair = others[i], own[i]
+			own[i].how, others[i].how = byOrder, byOrder
+			for k := range own[i].leaves {
+				own[i].leaves[k].summand = i < len(own)-1
+			}
+		}
+	}
 }
 
 // order puts the calls of the left side in their order, and those that only the

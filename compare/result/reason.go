@@ -173,7 +173,7 @@ const (
 	TimesScales   Kind = "times-scales"    // place: quantised numbers and their scales differ, and were compared as their products
 	Unfilled      Kind = "unfilled"        // place: memory that nothing had been written to
 	OtherGradient Kind = "other-gradient"  // place: of another step of the function, or of the call that made the argument that one side's call returned itself
-	PartOfSum     Kind = "part-of-sum"     // place: ranks hold parts of what is summed over them later
+	PartOfSum     Kind = "part-of-sum"     // place: ranks, or parts of a batch, hold parts of what is summed over them later
 	NoFile        Kind = "no-file"         // place: one side has a file of its elements, the other has none though it has files of others
 	NoElements    Kind = "no-elements"     // error: statistics are all there is
 	// of a whole table: how its pairs were found
