@@ -111,7 +111,7 @@ func (w *recordedWalk) run() {
 	for i := range w.operators {
 		op := &w.operators[i]
 		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
-			w.lonely, w.blur, w.flipped, w.steepest, w.loose, w.decided, w.sent = false, 0, 0, 0, 0, nil, nil
+			w.lonely, w.blur, w.flipped, w.near, w.steepest, w.loose, w.decided, w.sent = false, 0, 0, 0, 0, 0, nil, nil
 			clear(w.narrow)
 		}
 		a := w.came(op)
@@ -148,6 +148,7 @@ func (w *recordedWalk) run() {
 		w.trails[i].stirred = w.trails[i].stirred || op.Op.Steps > 0 || w.lone(i) && !catalogue.Is(op.Op.Type, catalogue.Moves)
 		w.blurred(op, i)
 		w.climb(op)
+		w.nears(op)
 	}
 	if len(w.pending) > 0 {
 		w.decide()
@@ -379,7 +380,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		op.From = a.from
 		if len(a.from) == 0 {
 			a.stirred, w.noise = true, true
-			a.chosen = a.chosen || w.chooses(op) || w.turned(op) && w.flips(op) == 0
+			a.chosen = a.chosen || w.chooses(op) || w.regrouped(op) || w.turned(op) && w.flips(op) == 0
 			w.raise(op)
 		}
 		if op.State == StateBad {
@@ -1024,7 +1025,7 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	switch {
 	case w.made(op):
 		return len(a.from) == 0
-	case w.copies(op), len(w.repeats(op)) > 0:
+	case w.copies(op), len(w.repeats(op)) > 0, len(a.from) == 0 && w.regrouped(op):
 		return false
 	case a.begin != nil && !a.soft, len(a.from) == 0 && w.mislaid(op):
 		return true

@@ -576,6 +576,32 @@ func (w *recordedWalk) raise(op *Operator) {
 	}
 }
 
+// nears notes how many elements of numbers that differ are as near to another as they are off, where a call makes places, or ranks, of them: its choice may
+// turn out otherwise, which the largest and the smallest place do not show.
+func (w *recordedWalk) nears(op *Operator) {
+	if backwards(op) == 1 || !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return counted(w.row(&t).Left.DType) }) {
+		return
+	}
+	if n, known := w.ties(op); known && n >= fewestTies {
+		w.near += n
+	}
+}
+
+// regrouped tells of a call that gives another number of places, as of what an expert gets, that choices before it explain which may
+// have turned out otherwise: it is told by its statistics alone what it got, and no more are more or fewer than that.
+func (w *recordedWalk) regrouped(op *Operator) bool {
+	if w.near == 0 || backwards(op) == 1 || slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return r.Recorded.Argument || !counted(r.Left.DType) || r.Compared && agreementOf(r) == same || r.Recorded.Hashed && r.Recorded.HashSame || r.Has(result.ShapesDiffer)
+	}) {
+		return false
+	}
+	return len(op.Inputs) > 0 && !slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return !counted(r.Left.DType) || !r.Has(result.ShapesDiffer) || !(math.Abs(elements(r.Left.Shape)-elements(r.Right.Shape)) <= float64(max(1, len(r.Right.Shape)))*(4*w.near+3))
+	})
+}
+
 // chooses tells of a call that gives other whole numbers, as places or experts, for nearly the same.
 func (w *recordedWalk) chooses(op *Operator) bool {
 	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
@@ -611,7 +637,7 @@ func (w *recordedWalk) calm() {
 		for k := range op.Outputs {
 			t := &op.Outputs[k]
 			t.Causes = slices.DeleteFunc(t.Causes, func(c Cause) bool {
-				return c.Kind == Cosine || c.Kind == Distance || c.Kind == Scalar || c.Kind == Statistics || c.Kind == Integers && chosen ||
+				return c.Kind == Cosine || c.Kind == Distance || c.Kind == Scalar || c.Kind == Statistics || (c.Kind == Integers || c.Kind == Form) && chosen ||
 					c.Kind == Zeros && (w.turned(op) || w.nothingLeft(op, w.row(t)))
 			})
 			if t.Verdict != Uncompared {

@@ -429,6 +429,8 @@ type recordedWalk struct {
 	// flipped is how far gradients so far may be off by slopes that jump: a share f of their elements makes an error of √f, of which norms
 	// tell f.
 	flipped float64
+	// near is how many choices so far may have turned out otherwise.
+	near float64
 	// steepest is the norm of the largest gradient so far.
 	steepest float64
 	// narrow are outputs so far that agree as far as a coarse type shows, by their extremes.
