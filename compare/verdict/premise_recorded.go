@@ -417,7 +417,7 @@ func computesFloats(w *recordedWalk, op *Operator) bool {
 }
 
 // recordedApart measures an input of a call by its elements, or else by what its statistics
-// tell: one element that is another moves the largest or the smallest number, and hardly both.
+// tell: one element that is another moves the largest or the smallest number, and hardly both; or the mean as far as a few can.
 func recordedApart(r *result.Row) apart {
 	if r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer) {
 		return apart{}
@@ -444,11 +444,17 @@ func recordedApart(r *result.Row) apart {
 		return l.Has(bit) && right.Has(bit) && math.Abs(x-y) > limit*scale
 	}
 	both := l.Has(extremes) && right.Has(extremes) && moved(result.KnownMax, l.Stats.Max, right.Stats.Max, peak) && moved(result.KnownMin, l.Stats.Min, right.Stats.Min, peak)
-	if a.off && both && (ints || size > otherStatistics) {
+	many := !ints && l.Has(result.KnownMean) && right.Has(result.KnownMean) &&
+		math.Abs(l.Stats.Mean-right.Stats.Mean) > fewElements*2*peak/elements(r.Right.Shape)+roundedOff(r)*math.Abs(right.Stats.Mean)
+	if a.off && (both || many) && (ints || size > otherStatistics) {
 		a.large, a.share = true, 1
 	}
 	return a
 }
+
+// fewElements is how many elements may be others, each by as much as there is, and the data be the same: a mean that moved further than
+// they can move it says that many are.
+const fewElements = 4
 
 // otherStatistics is how far statistics of other data are apart at least; what a resize, or
 // another decoder, does to them is less.
