@@ -450,6 +450,7 @@ func (k *invocation) selectedAttention() (t *attention, s sequences) {
 	refuseIf(rank != len(layout) || len(idx.shape) != rank || !slices.Equal(idx.shape[:rank-2], query.shape[:rank-2]), ShapesDiffer, query.shape, idx.shape)
 	refuseIf(count(idx.shape) > maxDense, TooLarge, count(idx.shape), maxDense)
 	t, s = k.with(map[string]*argument{"sparse_mode": intArgument(mode)}).kernelAttention(layout, query.shape[rank-2], k.int("key_value_head_num", 1), "pre_tokens", "next_tokens")
+	t.p = precisionFor(query.numeric()) // that of P, whichever output a kernel has first
 	width := idx.shape[rank-1]
 	blocks := make([]map[int64]bool, count(idx.shape)/max(width, 1))
 	last := (t.most + size - 1) / size

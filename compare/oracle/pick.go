@@ -544,7 +544,11 @@ func pickForms() {
 		if renorm == 0 {
 			y, idx := k.gated(probs, nil, nil)
 			k.leaveFinished(idx, x.shape)
-			return []Reading{{Out: []Values{y, idx, probs}}}
+			out := []Values{y, idx, probs}
+			if k.called != nil && !k.bool("output_softmax", false) { // a kernel leaves it unwritten
+				out[2] = nil
+			}
+			return []Reading{{Out: out}}
 		}
 		scores := must.Get(numbers(x))
 		y, idx := k.gated(&dense{shape: x.shape, y: scores, b: make([]float64, len(scores))}, nil, nil)

@@ -368,31 +368,41 @@ func TestTwinsOfGraphs(t *testing.T) {
 	if f := settle(t, k, nil, "no names")[0]; f.Verdict != Unknown || f.Reasons[0].Kind != InputCount {
 		t.Errorf("without names: %v, %v", f.Verdict, f.Reasons)
 	}
-	// The sum is written where it is asked for.
-	k = of("AddLayerNorm", "npu_add_layer_norm", func(k *recordedCase) bool { return len(k.Outputs) == 4 })
-	for asked, want := range map[bool]Verdict{true: Wrong, false: Unknown} {
-		k.Attrs["additional_output"] = asked
-		if f := settle(t, k, func(d *dumptest.Dump) { spoil(t, k, d, 3) }, "the sum"); f[3].Verdict != want || f[0].Verdict != OK {
-			t.Errorf("additional_output %t: %v, %v; expected %v", asked, f[3].Verdict, f[3].Reasons, want)
-		}
-	}
-	// So is lse_m.
-	k = of("AttentionUpdate", "npu_attention_update", func(k *recordedCase) bool { return len(k.Outputs) == 2 })
-	for asked, want := range map[int]Verdict{1: Wrong, 0: Unknown} {
-		k.Attrs["update_type"] = asked
-		if f := settle(t, k, func(d *dumptest.Dump) { spoil(t, k, d, 1) }, "lse_m"); f[1].Verdict != want || f[0].Verdict != OK {
-			t.Errorf("update_type %d: %v, %v; expected %v", asked, f[1].Verdict, f[1].Reasons, want)
+	// What is written where it is asked for is unknown elsewhere.
+	for _, x := range []struct {
+		kernel, api, attribute string
+		yes, no                any
+		at                     int
+	}{
+		{"AddLayerNorm", "npu_add_layer_norm", "additional_output", true, false, 3},
+		{"AttentionUpdate", "npu_attention_update", "update_type", 1, 0, 1},
+		{"MoeGatingTopKSoftmaxV2", "npu_moe_gating_top_k_softmax_v2", "output_softmax_result_flag", true, false, 2},
+	} {
+		k = of(x.kernel, x.api, func(k *recordedCase) bool { return len(k.Outputs) == x.at+1 })
+		for asked, want := range map[any]Verdict{x.yes: Wrong, x.no: Unknown} {
+			k.Attrs[x.attribute] = asked
+			if f := settle(t, k, func(d *dumptest.Dump) { spoil(t, k, d, x.at) }, x.attribute); f[x.at].Verdict != want || f[0].Verdict != OK {
+				t.Errorf("%s %v: %v, %v; expected %v", x.attribute, asked, f[x.at].Verdict, f[x.at].Reasons, want)
+			}
 		}
 	}
 	// The slots of keys count as they are; a ratio by which they are fewer is refused.
-	k = of("LightningIndexer", "npu_lightning_indexer", func(*recordedCase) bool { return true })
-	for ratio, want := range map[int]Verdict{1: OK, 4: Unknown} {
-		k.Attrs["cmp_ratio"] = ratio
-		if f := settle(t, k, nil, "ratio")[0]; f.Verdict != want {
-			t.Errorf("cmp_ratio %d: %v, %v; expected %v", ratio, f.Verdict, f.Reasons, want)
+	for kernel, api := range map[string]string{"LightningIndexer": "npu_lightning_indexer", "QuantLightningIndexer": "npu_quant_lightning_indexer"} {
+		k = of(kernel, api, func(*recordedCase) bool { return true })
+		for ratio, want := range map[int]Verdict{1: OK, 4: Unknown} {
+			k.Attrs["cmp_ratio"] = ratio
+			if f := settle(t, k, nil, "ratio")[0]; f.Verdict != want {
+				t.Errorf("%s, cmp_ratio %d: %v, %v; expected %v", kernel, ratio, f.Verdict, f.Reasons, want)
+			}
 		}
 	}
-	// Its scale is 1 where a graph has none, the function's the root of the size.
+	// What a graph leaves out of it is another attention than the one that is computed.
+	k = of("KvQuantSparseFlashAttention", "npu_kv_quant_sparse_flash_attention", func(*recordedCase) bool { return true })
+	delete(k.Attrs, "attention_mode")
+	if f := settle(t, k, nil, "no mode")[0]; f.Verdict != Unknown {
+		t.Errorf("without attention_mode: %v, %v", f.Verdict, f.Reasons)
+	}
+	// The scale of a delta rule is 1 where a graph has none, the function's the root of the size.
 	k = of("ChunkGatedDeltaRule", "npu_chunk_gated_delta_rule", func(*recordedCase) bool { return true })
 	if f := settle(t, k, nil, "scaled")[0]; f.Verdict != OK {
 		t.Errorf("with scale_value: %v, %v", f.Verdict, f.Reasons)
