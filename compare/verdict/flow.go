@@ -1038,7 +1038,7 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	}):
 		return true // checksums are all that there is: nothing differs before, and nobody can say that it is rounding
 	case a.stirred:
-		return !a.chosen && w.leaps(op, a) && !w.turned(op)
+		return !a.chosen && w.leaps(op, a) && !w.turned(op) && !w.stepped(op)
 	}
 	return w.beyond(op)
 }

@@ -267,6 +267,23 @@ func (w *recordedWalk) flips(op *Operator) (most float64) {
 	return most
 }
 
+// stepped tells of a call that rounds to whole numbers that noise explains what it gives: none is further off than the next number, and no more are than
+// lie as near to a half as elements are off, four times over, and three. The sum of the squares of differences counts those.
+func (w *recordedWalk) stepped(op *Operator) bool {
+	if backwards(op) == 1 || !catalogue.Is(op.Op.Type, catalogue.Rounds) || len(op.Inputs) == 0 || !w.row(&op.Inputs[0]).Compared {
+		return false
+	}
+	in := measureOf(w.row(&op.Inputs[0]))
+	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		if !r.Compared {
+			return true
+		}
+		off, n := measureOf(r), elements(r.Right.Shape)
+		return !(off.maxAbs <= 1+in.maxAbs) || !(n*off.errorRMS()*off.errorRMS() <= 4*n*in.errorRMS()+3)
+	})
+}
+
 // turnedSums is how far the norm and the mean of a gradient may be off, relative to its norm, where so many elements of what comes in
 // turn: as many as the largest.
 func (w *recordedWalk) turnedSums(op *Operator, most float64) (off float64) {
