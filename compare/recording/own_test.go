@@ -211,3 +211,37 @@ func TestSecondBehindAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestLostUpdates: an update of a weight that one side alone makes is a root though nothing behind it shows that. At the end of a
+// recording, or where the other side makes them all by other calls, it tells nothing.
+func TestLostUpdates(t *testing.T) {
+	tensor := func(v float64) string {
+		return statistics("float32", fmt.Sprint(v), fmt.Sprint(-v/2), fmt.Sprint(v/64), fmt.Sprint(3*v))
+	}
+	side := func(lost ...int) string {
+		list := []string{entry("Functional.linear", 0, []string{tensor(1.5), tensor(2)}, tensor(4)),
+			fmt.Sprintf(`"Functional.linear.0.backward": {"input": [%s], "output": [%s]}`, tensor(0.5), tensor(0.25))}
+		n := 0
+		for i := range 6 {
+			if !slices.Contains(lost, i) {
+				list = append(list, entry("Tensor.add_", n, []string{tensor(2 + float64(i)), tensor(0.01 * float64(i+1))}, tensor(2.01+1.01*float64(i))))
+				n++
+			}
+		}
+		return written(t, list...)
+	}
+	for name, c := range map[string]struct {
+		left, golden []int
+		want         []string
+	}{
+		"none":             {nil, nil, nil},
+		"on the left side": {[]int{1}, nil, []string{"Tensor.add_.1.forward (right)"}},
+		"on the right":     {nil, []int{1}, []string{"Tensor.add_.1.forward"}},
+		"the last":         {[]int{5}, nil, nil},
+		"half of them":     {[]int{0, 2, 4}, nil, nil},
+	} {
+		if j := judged(t, side(c.left...), side(c.golden...)); !slices.Equal(rootNames(j), c.want) || (j.Verdict == verdict.Bad) != (c.want != nil) {
+			t.Errorf("%s: %s, roots %v, expected %v", name, j.Verdict, rootNames(j), c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -756,9 +757,55 @@ func (w *recordedWalk) mended(op *Operator, begin *Begin) int {
 func (w *recordedWalk) writes(place int) bool {
 	op := &w.operators[place]
 	name, _, _ := strings.Cut(op.Op.Type, ".")
-	inPlace := strings.HasPrefix(name, "__i") || strings.HasSuffix(name, "_") && !strings.HasSuffix(name, "__")
-	return len(op.Whole) > 0 && (inPlace || catalogue.Is(name, catalogue.Fills|catalogue.Mends))
+	return len(op.Whole) > 0 && (inPlace(name) || catalogue.Is(name, catalogue.Fills|catalogue.Mends))
 }
+
+// inPlace tells by the name of a function that it writes to its first argument.
+func inPlace(name string) bool {
+	name, _, _ = strings.Cut(name, ".")
+	return strings.HasPrefix(name, "__i") || strings.HasSuffix(name, "_") && !strings.HasSuffix(name, "__")
+}
+
+// lostUpdates makes roots of updates that one side alone makes, as of a weight whose gradient got lost: nothing behind shows it before the
+// next step. They stand behind all gradients, among more calls of their function that both sides make, one of which follows: what is
+// missing at the end of a recording, or computed by other calls, tells nothing.
+func (w *recordedWalk) lostUpdates() {
+	type updates struct {
+		alone []int
+		both  int
+	}
+	found := map[string]*updates{}
+	last := map[string]int{}
+	for i := range w.operators {
+		op := &w.operators[i]
+		key := prefixOf(op.Op.Name) + op.Op.Type
+		switch {
+		case backwards(op) == 1:
+			clear(found) // of a step before, which the next one shows
+		case !w.writes(i) && (len(op.Outputs) == 0 || !inPlace(op.Op.Type)), catalogue.Is(op.Op.Type, catalogue.Fills):
+		case found[key] == nil:
+			found[key] = &updates{}
+			fallthrough
+		default:
+			if u := found[key]; w.lone(i) {
+				u.alone = append(u.alone, i)
+			} else {
+				u.both++
+				last[key] = i
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		for _, i := range found[key].alone {
+			if u := found[key]; i < last[key] && len(u.alone) <= u.both/leastBoth && len(w.before(&w.operators[i])) == 0 {
+				w.out.Roots = append(w.out.Roots, w.aloneRoot(i, nil, true))
+			}
+		}
+	}
+}
+
+// leastBoth is how many updates both sides make at least for each that one of them makes alone.
+const leastBoth = 3
 
 // reaches tells of a call of one side alone that it may write to what others gave and a call takes: it takes what they
 // gave, or a tensor of that shape, which may be a view of it.

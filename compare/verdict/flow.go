@@ -150,6 +150,7 @@ func (w *recordedWalk) run() {
 		w.climb(op)
 		w.nears(op)
 	}
+	w.lostUpdates()
 	if len(w.pending) > 0 {
 		w.decide()
 	}
