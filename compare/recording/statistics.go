@@ -134,29 +134,13 @@ func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *sums) (
 		return t, nil
 	}
 	parts := int64(s.Type.Parts())
-	raw, values := make([]byte, min(s.Count, tileLen)*size), make([]float64, min(s.Count, tileLen)*parts)
 	hi, lo, sum, squares := math.Inf(-1), math.Inf(1), 0.0, 0.0
 	sums := checksum{wanted: other.sum}
-	in := s.Open()
-	for at := int64(0); at < s.Count; at += tileLen {
-		if err := ctx.Err(); err != nil {
-			return t, err
-		}
-		n := min(tileLen, s.Count-at)
-		b := raw[:n*size]
-		if err := in.ReadTile(b, at, n); err != nil {
-			return t, err
-		}
-		sums.add(b)
-		if s.BigEndian && size > 1 {
-			swap(b, int(size/parts))
-		}
-		v := values[:n*parts]
-		dtype.Widen64(s.Type, v, b)
-		for i := range n {
-			x := v[i*parts]
+	if err := tiles(ctx, s, sums.add, func(v []float64) {
+		for ; len(v) > 0; v = v[parts:] {
+			x := v[0]
 			if parts == 2 {
-				x = math.Hypot(x, v[i*parts+1])
+				x = math.Hypot(x, v[1])
 			}
 			if x != x {
 				hi, lo = x, x
@@ -166,6 +150,8 @@ func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *sums) (
 			sum += x
 			squares += x * x
 		}
+	}); err != nil {
+		return t, err
 	}
 	t.norm = math.Sqrt(squares)
 	float := func(v float64) msprobe.Number { return msprobe.Number{Kind: msprobe.Float, F: v} }
@@ -179,6 +165,33 @@ func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *sums) (
 	return t, nil
 }
 
+// tiles reads the elements of a tensor, a tile at a time: bytes, if set, gets them as they are stored, values the numbers, of complex
+// ones two each. The error is that of reading, or of a context that is done.
+func tiles(ctx context.Context, s *compare.SideTensor, bytes func([]byte), values func([]float64)) error {
+	size, parts := int64(s.Type.Bits()/8), int64(s.Type.Parts())
+	raw, v := make([]byte, min(s.Count, tileLen)*size), make([]float64, min(s.Count, tileLen)*parts)
+	in := s.Open()
+	for at := int64(0); at < s.Count; at += tileLen {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(tileLen, s.Count-at)
+		b := raw[:n*size]
+		if err := in.ReadTile(b, at, n); err != nil {
+			return err
+		}
+		if bytes != nil {
+			bytes(b)
+		}
+		if s.BigEndian && size > 1 {
+			swap(b, int(size/parts))
+		}
+		dtype.Widen64(s.Type, v[:n*parts], b)
+		values(v[:n*parts])
+	}
+	return nil
+}
+
 // look sets how far a recorder may be off the norm by the order in which it adds up the squares of a tensor: twice what float32 makes of
 // them on 1 to 16 lanes. PyTorch has one lane for parts of tensors on a CPU, else as many as a register has numbers, and its norm is that
 // of these to the last digit (torch 2.15, AVX-512). The order of elements may be another in memory.
@@ -186,29 +199,16 @@ func (t *sums) look(ctx context.Context, s *compare.SideTensor) error {
 	if !s.Type.IsFloat() || s.Type.Bits() > 32 || s.Count == 0 {
 		return nil
 	}
-	size := int64(s.Type.Bits() / 8)
-	raw, values := make([]byte, min(s.Count, tileLen)*size), make([]float64, min(s.Count, tileLen))
 	var lanes [5][16]float32
-	in := s.Open()
-	for at := int64(0); at < s.Count; at += tileLen {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n := min(tileLen, s.Count-at)
-		b, v := raw[:n*size], values[:n]
-		if err := in.ReadTile(b, at, n); err != nil {
-			return err
-		}
-		if s.BigEndian && size > 1 {
-			swap(b, int(size))
-		}
-		dtype.Widen64(s.Type, v, b)
-		for i, x := range v {
+	if err := tiles(ctx, s, nil, func(v []float64) {
+		for i, x := range v { // a tile has a multiple of 16 elements, but for the last
 			x := float32(x) * float32(x)
 			for k := range lanes {
 				lanes[k][i&(1<<k-1)] += x
 			}
 		}
+	}); err != nil {
+		return err
 	}
 	t.order = msprobe.NormOrder(s.Count) * t.norm / 128 // as of normal numbers
 	for k := range lanes {
