@@ -85,3 +85,19 @@ func TestOtherImages(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeNumbers: a product of whole numbers may be computed in float32 on one side and in int32 on the other; the same numbers are no
+// difference of form, others are.
+func TestWholeNumbers(t *testing.T) {
+	side := func(dtype, most, mean, norm string) string {
+		x := statistics(dtype, "127", "-48", mean, strings.Replace(norm, "4000", "400", 1))
+		y := statistics(dtype, most, "-1547", mean, norm)
+		return written(t, entry("Tensor.t", 0, []string{x}, x), entry("Torch.matmul", 0, []string{x, x}, y))
+	}
+	golden := side("int32", "1288", "null", "null")
+	for most, want := range map[string][]string{"1288": nil, "1289": {"Torch.matmul.0.forward"}} {
+		if j := judged(t, side("float32", most, "17.25", "4000"), golden); !slices.Equal(rootNames(j), want) || (j.Verdict == verdict.Good) != (want == nil) {
+			t.Errorf("%s: %s, roots %v, expected %v", most, j.Verdict, rootNames(j), want)
+		}
+	}
+}

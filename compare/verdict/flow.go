@@ -163,6 +163,7 @@ func (w *recordedWalk) run() {
 	w.alike()
 	if !w.otherOrder() {
 		w.calm()
+		w.nameBad()
 	}
 	w.sortRoots()
 	w.across()
@@ -607,6 +608,18 @@ func (w *recordedWalk) bare() {
 		w.out.Roots = append(w.out.Roots, w.inputRoot(op, w.place[r.Op], begin))
 		op.State = max(op.State, w.stateOf(op, begin))
 		return
+	}
+}
+
+// nameBad makes the first call a root that limits call bad where nothing else is one, so that a verdict that is bad has a name.
+func (w *recordedWalk) nameBad() {
+	if len(w.out.Roots) > 0 {
+		return
+	}
+	if k := slices.IndexFunc(w.operators, func(op Operator) bool { return op.State == StateBad && len(op.Outputs) > 0 }); k >= 0 {
+		r := w.rootOf(&w.operators[k], k)
+		r.Certainty = Likely
+		w.out.Roots = append(w.out.Roots, r)
 	}
 }
 

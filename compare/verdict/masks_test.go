@@ -48,3 +48,16 @@ func TestSteepestAlone(t *testing.T) {
 		t.Errorf("a slope of %g, expected 4³/2", got)
 	}
 }
+
+// TestBadHasAName: what limits call bad is a root where nothing else is one.
+func TestBadHasAName(t *testing.T) {
+	table := &result.Table{Rows: make([]result.Row, 2)}
+	w := &recordedWalk{judge: &judge{table: table}, out: &Judged{}}
+	w.operators = []Operator{{State: StateGood, Outputs: []Tensor{{Row: 0}}}, {State: StateBad, Outputs: []Tensor{{Row: 1, Verdict: Bad}}}}
+	if w.nameBad(); len(w.out.Roots) != 1 || w.out.Roots[0].Operator != 1 {
+		t.Errorf("roots %+v, expected the second operator", w.out.Roots)
+	}
+	if w.nameBad(); len(w.out.Roots) != 1 {
+		t.Errorf("%d roots", len(w.out.Roots))
+	}
+}
