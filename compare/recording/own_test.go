@@ -215,12 +215,22 @@ func TestSecondBehindAlone(t *testing.T) {
 // TestLostUpdates: an update of a weight that one side alone makes is a root though nothing behind it shows that. At the end of a
 // recording, or where the other side makes them all by other calls, it tells nothing.
 func TestLostUpdates(t *testing.T) {
+	const before, noGradients = -1, -2 // in place of an update: one before all gradients is lost, or there are none
 	tensor := func(v float64) string {
 		return statistics("float32", fmt.Sprint(v), fmt.Sprint(-v/2), fmt.Sprint(v/64), fmt.Sprint(3*v))
 	}
 	side := func(lost ...int) string {
-		list := []string{entry("Functional.linear", 0, []string{tensor(1.5), tensor(2)}, tensor(4)),
-			fmt.Sprintf(`"Functional.linear.0.backward": {"input": [%s], "output": [%s]}`, tensor(0.5), tensor(0.25))}
+		var list []string
+		for i := range 4 { // no updates are what stands before the gradients
+			if !slices.Contains(lost, before) || i != 1 {
+				list = append(list, entry("Tensor.mul_", len(list), []string{tensor(7 + float64(i))}, tensor(7.5+float64(i))))
+			}
+		}
+		list = append(list, []string{entry("Functional.linear", 0, []string{tensor(1.5), tensor(2)}, tensor(4)),
+			fmt.Sprintf(`"Functional.linear.0.backward": {"input": [%s], "output": [%s]}`, tensor(0.5), tensor(0.25))}...)
+		if slices.Contains(lost, noGradients) {
+			list = list[:len(list)-1]
+		}
 		n := 0
 		for i := range 6 {
 			if !slices.Contains(lost, i) {
@@ -239,6 +249,8 @@ func TestLostUpdates(t *testing.T) {
 		"on the right":     {nil, []int{1}, []string{"Tensor.add_.1.forward"}},
 		"the last":         {[]int{5}, nil, nil},
 		"half of them":     {[]int{0, 2, 4}, nil, nil},
+		"before gradients": {[]int{before}, nil, nil},
+		"of no gradients":  {[]int{1, noGradients}, []int{noGradients}, nil},
 	} {
 		if j := judged(t, side(c.left...), side(c.golden...)); !slices.Equal(rootNames(j), c.want) || (j.Verdict == verdict.Bad) != (c.want != nil) {
 			t.Errorf("%s: %s, roots %v, expected %v", name, j.Verdict, rootNames(j), c.want)

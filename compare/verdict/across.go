@@ -770,37 +770,40 @@ func inPlace(name string) bool {
 // next step. They stand behind all gradients, among more calls of their function that both sides make, one of which follows: what is
 // missing at the end of a recording, or computed by other calls, tells nothing.
 func (w *recordedWalk) lostUpdates() {
+	type function struct{ prefix, name string }
 	type updates struct {
-		alone []int
-		both  int
+		alone      []int
+		both, last int
 	}
-	found := map[string]*updates{}
-	last := map[string]int{}
+	found, started := map[function]*updates{}, map[string]bool{}
 	for i := range w.operators {
 		op := &w.operators[i]
-		key := prefixOf(op.Op.Name) + op.Op.Type
+		f := function{prefixOf(op.Op.Name), op.Op.Type}
 		switch {
-		case backwards(op) == 1:
-			clear(found) // of a step before, which the next one shows
-		case !w.writes(i) && (len(op.Outputs) == 0 || !inPlace(op.Op.Type)), catalogue.Is(op.Op.Type, catalogue.Fills):
-		case found[key] == nil:
-			found[key] = &updates{}
-			fallthrough
+		case backwards(op) == 1: // what was before is of another step, which the next one shows, or no update
+			started[f.prefix] = true
+			maps.DeleteFunc(found, func(of function, _ *updates) bool { return of.prefix == f.prefix })
+		case !started[f.prefix], !w.writes(i) && (len(op.Outputs) == 0 || !inPlace(op.Op.Type)), catalogue.Is(op.Op.Type, catalogue.Fills):
 		default:
-			if u := found[key]; w.lone(i) {
+			if found[f] == nil {
+				found[f] = &updates{}
+			}
+			if u := found[f]; w.lone(i) {
 				u.alone = append(u.alone, i)
 			} else {
-				u.both++
-				last[key] = i
+				u.both, u.last = u.both+1, i
 			}
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(found)) {
-		for _, i := range found[key].alone {
-			if u := found[key]; i < last[key] && len(u.alone) <= u.both/leastBoth && len(w.before(&w.operators[i])) == 0 {
-				w.out.Roots = append(w.out.Roots, w.aloneRoot(i, nil, true))
-			}
+	var lost []int
+	for _, u := range found {
+		if len(u.alone) <= u.both/leastBoth {
+			lost = append(lost, slices.DeleteFunc(u.alone, func(i int) bool { return i > u.last || len(w.before(&w.operators[i])) > 0 })...)
 		}
+	}
+	slices.Sort(lost)
+	for _, i := range lost {
+		w.out.Roots = append(w.out.Roots, w.aloneRoot(i, nil, true))
 	}
 }
 
