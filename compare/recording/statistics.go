@@ -137,23 +137,30 @@ func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *sums) (
 	hi, lo, sum, squares := math.Inf(-1), math.Inf(1), 0.0, 0.0
 	sums := checksum{wanted: other.sum}
 	if err := tiles(ctx, s, sums.add, func(v []float64) {
-		for ; len(v) > 0; v = v[parts:] {
-			x := v[0]
-			if parts == 2 {
-				x = math.Hypot(x, v[1])
+		if parts == 2 {
+			for i := range len(v) / 2 {
+				v[i] = math.Hypot(v[2*i], v[2*i+1])
 			}
-			if x != x {
-				hi, lo = x, x
-			} else if hi == hi {
-				hi, lo = max(hi, x), min(lo, x)
-			}
-			sum += x
-			squares += x * x
+			v = v[:len(v)/2]
 		}
+		h, l, total, q := hi, lo, sum, squares // in registers
+		for _, x := range v {
+			if x != x {
+				h, l = x, x
+			} else if h == h {
+				h, l = max(h, x), min(l, x)
+			}
+			total += x
+			q += x * x
+		}
+		hi, lo, sum, squares = h, l, total, q
 	}); err != nil {
 		return t, err
 	}
 	t.norm = math.Sqrt(squares)
+	if s.Type.IsFloat() && s.Type.Bits() <= 32 {
+		t.order = msprobe.NormOrder(s.Count) * t.norm / 128 // as of normal numbers; look looks
+	}
 	float := func(v float64) msprobe.Number { return msprobe.Number{Kind: msprobe.Float, F: v} }
 	t.stats = [atSum]msprobe.Number{float(hi), float(lo), float(sum / float64(s.Count)), float(t.norm)}
 	if len(l.Shape) == 0 {
@@ -210,7 +217,6 @@ func (t *sums) look(ctx context.Context, s *compare.SideTensor) error {
 	}); err != nil {
 		return err
 	}
-	t.order = msprobe.NormOrder(s.Count) * t.norm / 128 // as of normal numbers
 	for k := range lanes {
 		total := float32(0)
 		for _, x := range lanes[k][:1<<k] {
