@@ -42,7 +42,7 @@ func TestNormOfMany(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.look(context.Background(), side); err != nil {
+		if err := s.look(context.Background(), side, msprobe.Number{Kind: msprobe.Float, F: 2 * s.norm}, l); err != nil {
 			t.Fatal(err)
 		}
 		worst := 0.0

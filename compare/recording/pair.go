@@ -327,10 +327,8 @@ func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *s
 		unread(row, t.File, plainfile.At(t.File, err))
 		return nil
 	}
-	if recorded(other.stats[atNorm]) && !found.agrees(atNorm, other.stats[atNorm], l) {
-		if err := found.look(ctx, t); ctx.Err() != nil {
-			return err
-		}
+	if err := found.look(ctx, t, other.stats[atNorm], l); ctx.Err() != nil {
+		return err
 	}
 	*own, *into = found, found.summary(*into)
 	return nil

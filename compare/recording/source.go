@@ -41,8 +41,8 @@ type part struct {
 	// migrated tells that the sides are of two frameworks, gradients where the last gradient of either is.
 	migrated  bool
 	gradients [2]int
-	// sums is how many tensors that no call made are the same but for their norms, which the sides add up in other orders; 0 where
-	// they add up alike (statistics.go).
+	// sums is how many tensors are the same but for their norms and means, which the sides add up in other orders; 0 where they add up
+	// alike (statistics.go).
 	sums int
 	// inside are the calls made in a module, per side.
 	inside [2]map[*call][]*call

@@ -48,10 +48,8 @@ func contradicted(ctx context.Context, row *result.Row, x leafPair, a, b *compar
 		if l.Elem != dtype.Undefined && row.Result().Facts.Finite != row.Result().Facts.N || found.alike() {
 			continue // recorders sum what is not finite in their own ways; of one number everywhere the extremes tell
 		}
-		if recorded(own.stats[atNorm]) && !found.agrees(atNorm, own.stats[atNorm], l) {
-			if err := found.look(ctx, t); ctx.Err() != nil {
-				return err
-			}
+		if err := found.look(ctx, t, own.stats[atNorm], l); ctx.Err() != nil {
+			return err
 		}
 		for i, name := range []string{atMean: "Mean", atNorm: "Norm"} {
 			if name != "" && recorded(own.stats[i]) && !found.agrees(i, own.stats[i], l) {

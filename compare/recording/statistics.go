@@ -61,7 +61,8 @@ const (
 // whose extremes are the same: of the same elements the sums are off by no more than that, and on recorders that add up alike not at all.
 // Many of them have to be, and weights and data among them: of what another run changed a little the extremes differ as a rule.
 func (p *part) findOtherSums() {
-	var given, all struct{ alike, apart int } // given are those that no call made
+	type votes struct{ alike, apart int }
+	var given, all votes // given are those that no call made
 	seen := map[identity]bool{}
 	for _, u := range p.units {
 		if p.migrated || u.left == nil || u.right == nil {
@@ -88,15 +89,16 @@ func (p *part) findOtherSums() {
 				continue
 			}
 			seen[id] = true
-			count := func(alike, apart *int) {
-				if a.stats[atMean].Same(b.stats[atMean]) && a.stats[atNorm].Same(b.stats[atNorm]) {
-					*alike++
-				} else {
-					*apart++
-				}
+			counted := []*votes{&all}
+			if l.role == result.Input && l.from.call == 0 && r.from.call == 0 {
+				counted = append(counted, &given)
 			}
-			if count(&all.alike, &all.apart); l.role == result.Input && l.from.call == 0 && r.from.call == 0 {
-				count(&given.alike, &given.apart)
+			for _, of := range counted {
+				if a.stats[atMean].Same(b.stats[atMean]) && a.stats[atNorm].Same(b.stats[atNorm]) {
+					of.alike++
+				} else {
+					of.apart++
+				}
 			}
 		}
 	}
@@ -199,11 +201,11 @@ func tiles(ctx context.Context, s *compare.SideTensor, bytes func([]byte), value
 	return nil
 }
 
-// look sets how far a recorder may be off the norm by the order in which it adds up the squares of a tensor: twice what float32 makes of
+// look sets, where a recorded norm does not agree, how far a recorder may be off the norm by the order in which it adds up the squares of a tensor: twice what float32 makes of
 // them on 1 to 16 lanes. PyTorch has one lane for parts of tensors on a CPU, else as many as a register has numbers, and its norm is that
 // of these to the last digit (torch 2.15, AVX-512). The order of elements may be another in memory.
-func (t *sums) look(ctx context.Context, s *compare.SideTensor) error {
-	if !s.Type.IsFloat() || s.Type.Bits() > 32 || s.Count == 0 {
+func (t *sums) look(ctx context.Context, s *compare.SideTensor, norm msprobe.Number, l *leaf) error {
+	if !recorded(norm) || t.agrees(atNorm, norm, l) || !s.Type.IsFloat() || s.Type.Bits() > 32 || s.Count == 0 {
 		return nil
 	}
 	var lanes [5][16]float32

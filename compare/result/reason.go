@@ -205,7 +205,7 @@ const (
 	BatchReordered      Kind = "batch-reordered"    // given data of which only the checksum differs, as does what is made of it; the first
 	MemoryUnfilled      Kind = "memory-unfilled"    // values that are memory which nothing was written to, the call of the first
 	IntegersRounded     Kind = "integers-rounded"   // tensors of integers that a recorder took by way of float32 and that hold numbers beyond it, the first
-	NormsDiffer         Kind = "norms-differ"       // given tensors whose norms alone differ, by the order in which each side adds up
+	NormsDiffer         Kind = "norms-differ"       // tensors whose norms and means alone differ, by the order in which each side adds up
 	ValuesUnderway      Kind = "values-underway"    // results of collectives that had no values yet when they were recorded, the first
 	InputsUnrecorded    Kind = "inputs-unrecorded"  // no call has a tensor that goes in
 	OutputsUnrecorded   Kind = "outputs-unrecorded" // no call has one that comes out

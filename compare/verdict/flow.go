@@ -107,11 +107,11 @@ func (w *recordedWalk) run() {
 	w.drawn = map[string]int{}
 	w.pending = map[int]bool{}
 	w.narrow = map[extremes][]*result.Row{}
-	w.noise, w.read, w.flipped = w.opts.Behind, w.taken(), 0
+	w.noise, w.read = w.opts.Behind, w.taken()
 	for i := range w.operators {
 		op := &w.operators[i]
 		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
-			w.lonely, w.blur, w.flipped, w.near, w.steepest, w.loose, w.decided, w.sent = false, 0, 0, 0, 0, 0, nil, nil
+			w.lonely, w.blur, w.flipped, w.near, w.gradient, w.loose, w.decided, w.sent = false, 0, 0, 0, 0, 0, nil, nil
 			clear(w.narrow)
 		}
 		a := w.came(op)
@@ -147,7 +147,7 @@ func (w *recordedWalk) run() {
 		// What the sides compute by other calls may be rounded otherwise.
 		w.trails[i].stirred = w.trails[i].stirred || op.Op.Steps > 0 || w.lone(i) && !catalogue.Is(op.Op.Type, catalogue.Moves)
 		w.blurred(op, i)
-		w.climb(op)
+		w.noteGradients(op)
 		w.nears(op)
 	}
 	w.lostUpdates()

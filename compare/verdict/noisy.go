@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -218,13 +219,8 @@ func (w *recordedWalk) turned(op *Operator) bool {
 		return false
 	}
 	jumps, either, most := false, false, 0.0
-	for _, name := range op.Op.Uses {
-		use := w.named(name)
-		if use == nil || !catalogue.Of(use.Op.Type).IsKinked() {
-			continue
-		}
-		jumps, either = true, either || catalogue.Is(use.Op.Type, catalogue.Either)
-		if n, known := w.ties(use); known && n >= fewestTies {
+	for use, n := range w.kinks(op) {
+		if jumps, either = true, either || catalogue.Is(use.Op.Type, catalogue.Either); n > 0 {
 			most = max(most, n, 1)
 		}
 	}
@@ -257,14 +253,32 @@ func (w *recordedWalk) flips(op *Operator) (most float64) {
 	if backwards(op) == 0 {
 		return 0
 	}
-	for _, name := range op.Op.Uses {
-		if use := w.named(name); use != nil && catalogue.Of(use.Op.Type).IsKinked() && !catalogue.Is(use.Op.Type, catalogue.Either) && len(use.Inputs) > 0 {
-			if n, known := w.ties(use); known && n >= fewestTies {
-				most = max(most, min(1, math.Sqrt((2*n+3)/elements(w.row(&use.Inputs[0]).Right.Shape))))
-			}
+	for use, n := range w.kinks(op) {
+		if n > 0 && !catalogue.Is(use.Op.Type, catalogue.Either) && len(use.Inputs) > 0 {
+			most = max(most, min(1, math.Sqrt((2*n+3)/elements(w.row(&use.Inputs[0]).Right.Shape))))
 		}
 	}
 	return most
+}
+
+// kinks are the calls that a gradient is of whose slope jumps, with how many of their elements lie near enough to a jump to turn; 0 where
+// that is not known, or hardly one does.
+func (w *recordedWalk) kinks(op *Operator) iter.Seq2[*Operator, float64] {
+	return func(yield func(*Operator, float64) bool) {
+		for _, name := range op.Op.Uses {
+			use := w.named(name)
+			if use == nil || !catalogue.Of(use.Op.Type).IsKinked() {
+				continue
+			}
+			n, known := w.ties(use)
+			if !known || n < fewestTies {
+				n = 0
+			}
+			if !yield(use, n) {
+				return
+			}
+		}
+	}
 }
 
 // stepped tells of a call that rounds to whole numbers that noise explains what it gives: none is further off than the next number, and no more are than
@@ -395,7 +409,7 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	if !known || counted(r.Left.DType) || r.Has(result.SortsDiffer) {
 		return false
 	}
-	if backwards(op) == 0 && size*normOf(r) <= single*w.steepest {
+	if backwards(op) == 0 && size*normOf(r) <= single*w.gradient {
 		return false // a gradient that is zero but for rounding, as of an offset in front of a softmax, which a step of an optimizer gets
 	}
 	u := max(coarse, roundedOff(r), summedOff(r), w.short) // products may lie between that were not recorded
@@ -564,22 +578,23 @@ func (w *recordedWalk) broken(r *result.Row, from result.Port, coarse float64, o
 // apartBy tells of two tensors by their statistics that they are further apart than a limit.
 func apartBy(a, b *result.Summary, limit float64) bool {
 	const all = result.KnownMax | result.KnownMin | result.KnownNorm
-	if !a.Has(all) || !b.Has(all) {
-		return false
-	}
-	far := func(x, y, scale float64) bool { return math.Abs(x-y) > limit*scale }
-	peak := math.Max(math.Abs(b.Stats.Max), math.Abs(b.Stats.Min))
-	return far(a.Stats.Max, b.Stats.Max, peak) || far(a.Stats.Min, b.Stats.Min, peak) || far(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm))
+	return a.Has(all) && b.Has(all) && (endsApart(a, b, limit) || math.Abs(a.Stats.Norm-b.Stats.Norm) > limit*math.Abs(b.Stats.Norm))
 }
 
-// climb notes how large gradients are.
-func (w *recordedWalk) climb(op *Operator) {
+// endsApart tells of two tensors whose extremes are known that these are further apart than a share of the largest.
+func endsApart(a, b *result.Summary, share float64) bool {
+	peak := share * math.Max(math.Abs(b.Stats.Max), math.Abs(b.Stats.Min))
+	return math.Abs(a.Stats.Max-b.Stats.Max) > peak || math.Abs(a.Stats.Min-b.Stats.Min) > peak
+}
+
+// noteGradients notes how large gradients are.
+func (w *recordedWalk) noteGradients(op *Operator) {
 	if backwards(op) == 0 {
 		return
 	}
 	for k := range op.Outputs {
-		if n := normOf(w.row(&op.Outputs[k])); n > w.steepest && n <= math.MaxFloat64 {
-			w.steepest = n
+		if n := normOf(w.row(&op.Outputs[k])); n > w.gradient && n <= math.MaxFloat64 {
+			w.gradient = n
 		}
 	}
 }

@@ -431,8 +431,8 @@ type recordedWalk struct {
 	flipped float64
 	// near is how many choices so far may have turned out otherwise.
 	near float64
-	// steepest is the norm of the largest gradient so far.
-	steepest float64
+	// gradient is the norm of the largest gradient so far.
+	gradient float64
 	// narrow are outputs so far that agree as far as a coarse type shows, by their extremes.
 	narrow map[extremes][]*result.Row
 	// lonely tells that there was such a call.

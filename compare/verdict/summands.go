@@ -54,19 +54,12 @@ func (w *recordedWalk) rounded(r *result.Row) bool {
 	if !known {
 		return w.reordered() && !blind(r)
 	}
-	return !w.provenApart(r, size) && size <= (2+math.Log2(max(1, elements(r.Right.Shape))))*roundedOff(r) && !endsApart(r, mostLeap[0]*roundedOff(r))
-}
-
-// endsApart tells of a pair of statistics that its extremes are further apart than a share of the largest: these are elements, and sums
-// that round as many times as they have terms are no excuse for them.
-func endsApart(r *result.Row, share float64) bool {
 	const extremes = result.KnownMax | result.KnownMin
-	a, b := r.Recorded.Left, r.Recorded.Right
-	if r.Compared || !a.Has(extremes) || !b.Has(extremes) {
-		return false
+	u := roundedOff(r)
+	if a, b := r.Recorded.Left, r.Recorded.Right; !r.Compared && a.Has(extremes) && b.Has(extremes) && endsApart(a, b, mostLeap[0]*u) {
+		return false // extremes are elements: sums that round as many times as they have terms are no excuse for them
 	}
-	peak := share * math.Max(math.Abs(b.Stats.Max), math.Abs(b.Stats.Min))
-	return math.Abs(a.Stats.Max-b.Stats.Max) > peak || math.Abs(a.Stats.Min-b.Stats.Min) > peak
+	return !w.provenApart(r, size) && size <= (2+math.Log2(max(1, elements(r.Right.Shape))))*u
 }
 
 // provenApart tells of a pair that differs, however little, that it is not rounding: a checksum says so where the statistics are the
