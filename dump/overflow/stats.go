@@ -137,7 +137,7 @@ func formatMean(t dtype.Type, mean float64) string { return formatFloat(t, round
 func rounded(t dtype.Type, v float64) float64 {
 	switch width(t) {
 	case 16:
-		return float64(dtype.Half(toHalf(v)))
+		return dtype.Float16.Rounding().Round(v)
 	case 32:
 		return float64(float32(v))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/dtype"
+	"precision/testdata/workshop/dumptest"
 )
 
 // The texts of all 65536 float16 numbers as numpy 1.24 prints them, one a
@@ -22,8 +23,8 @@ func TestHalfTexts(t *testing.T) {
 	for i := range 1 << 16 {
 		v := float64(dtype.Half(uint16(i)))
 		fmt.Fprintln(h, formatFloat(dtype.Float16, v))
-		if v == v && toHalf(v) != uint16(i) {
-			t.Errorf("%#x: %v becomes %#x", i, v, toHalf(v))
+		if got := rounded(dtype.Float16, v); v == v && math.Float64bits(got) != math.Float64bits(v) {
+			t.Errorf("%#x: %v becomes %v", i, v, got)
 		}
 	}
 	if got := h.Sum64(); got != 0x8fdc0cdb66537744 {
@@ -31,17 +32,17 @@ func TestHalfTexts(t *testing.T) {
 	}
 }
 
-func TestToHalf(t *testing.T) {
+func TestRoundedHalf(t *testing.T) {
 	for v, want := range map[float64]uint16{
 		0: 0, math.Copysign(0, -1): 0x8000, 65519.99: 0x7bff, 65520: 0x7c00, 1e300: 0x7c00, math.Inf(-1): 0xfc00,
 		0x1p-25: 0, 0x1.8p-25: 1, 0x1p-24: 1, 0x1.7p-24: 1, 0x1.8p-24: 2, 0x1.ff8p-15: 0x3ff, 0x1.ffcp-15: 0x400, 0x1.ffffp-15: 0x400,
 		1 + 0x1p-11: 0x3c00, 1 + 0x1.8p-10: 0x3c02, 2 - 0x1p-12: 0x4000, -2049: 0xe800, 2051: 0x6802,
 	} {
-		if got := toHalf(v); got != want {
-			t.Errorf("%v: %#x, want %#x", v, got, want)
+		if got := rounded(dtype.Float16, v); math.Float64bits(got) != math.Float64bits(float64(dtype.Half(want))) {
+			t.Errorf("%v: %v, want %#x", v, got, want)
 		}
 	}
-	if toHalf(math.NaN())&0x7fff <= 0x7c00 {
+	if got := rounded(dtype.Float16, math.NaN()); got == got {
 		t.Error("NaN")
 	}
 }
@@ -88,7 +89,7 @@ func sequence(t dtype.Type, n int) []byte {
 		v := float64(i) / (1 << 20)
 		switch t {
 		case dtype.Float16:
-			b = le.AppendUint16(b, toHalf(v))
+			b = append(b, dumptest.Halves([]float32{float32(rounded(t, v))})...)
 		case dtype.Float32, dtype.Complex64:
 			b = le.AppendUint32(b, math.Float32bits(float32(v)))
 		case dtype.Float64, dtype.Complex128:
