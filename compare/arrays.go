@@ -59,22 +59,22 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 	if err != nil {
 		return nil, err
 	}
-	defer left.close()
+	defer left.Close()
 	right, err := openArray(rightPath)
 	if err != nil {
 		return nil, err
 	}
-	defer right.close()
-	if !slices.Equal(left.shape, right.shape) {
-		return nil, faultf(FaultShapes, "%s has the shape %s, %s has %s", leftPath, shapeText(left.shape), rightPath, shapeText(right.shape))
+	defer right.Close()
+	if !slices.Equal(left.Shape, right.Shape) {
+		return nil, faultf(FaultShapes, "%s has the shape %s, %s has %s", leftPath, shapeText(left.Shape), rightPath, shapeText(right.Shape))
 	}
-	cfg := metric.Config{Numerics: numerics, Metrics: metrics, Scalar: nd.Single(left.shape)}
+	cfg := metric.Config{Numerics: numerics, Metrics: metrics, Scalar: nd.Single(left.Shape)}
 	if numerics == metric.Reference {
-		cfg.Scalar = oldScalarLike(left.shape)
-		cfg.Boolean = left.typ == dtype.Bool && right.typ == dtype.Bool
+		cfg.Scalar = oldScalarLike(left.Shape)
+		cfg.Boolean = left.Type == dtype.Bool && right.Type == dtype.Bool
 	}
 	spare := newCrewOf(max(1, runtime.GOMAXPROCS(0)-1), nil) // besides this goroutine
-	pair, worker := newPairing(left.operand, right.operand, left.count, cfg), &Worker{crew: spare}
+	pair, worker := newPairing(left.operand(), right.operand(), left.Count, cfg), &Worker{crew: spare}
 	values, err := pair.compute(ctx, worker)
 	var lost result.Kind
 	if err == nil {
@@ -96,14 +96,7 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 	return r, nil
 }
 
-// array is an open array file.
-type array struct {
-	*operand
-	shape []int64
-	close func() error
-}
-
-func openArray(path string) (*array, error) {
+func openArray(path string) (*SideTensor, error) {
 	if strings.HasSuffix(path, ".txt") {
 		return openNumbers(path)
 	}
@@ -115,21 +108,11 @@ func openArray(path string) (*array, error) {
 		f.Close()
 		return nil, faultf(FaultBadDump, "%s: found a %s, expected a numpy array", path, f.Form)
 	}
-	t := &f.Outputs[0]
-	err = t.Err
-	var v layout.View
-	if err == nil {
-		v, err = t.View()
-	}
-	var o *operand
-	if err == nil {
-		o, err = viewOperand(f, t.Offset, t.Type, t.BigEndian, v)
-	}
+	t, err := onlyTensor(f)
 	if err != nil {
-		f.Close()
 		return nil, &Error{Fault: FaultBadDump, Err: err}
 	}
-	return &array{operand: o, shape: shapeOf(t), close: f.Close}, nil
+	return t, nil
 }
 
 // arrayFault tells a path that cannot be opened from whatever is wrong with a
@@ -143,7 +126,7 @@ func arrayFault(err error) Fault {
 
 // openNumbers reads a text file of numbers: lines of equal length make a
 // matrix, a single line or column a vector.
-func openNumbers(path string) (*array, error) {
+func openNumbers(path string) (*SideTensor, error) {
 	file, _, err := plainfile.Open(path, "a file of numbers")
 	if err != nil {
 		return nil, &Error{Fault: FaultPath, Err: err}
@@ -192,5 +175,5 @@ func openNumbers(path string) (*array, error) {
 	if err != nil {
 		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
 	}
-	return &array{operand: o, shape: shape, close: func() error { return nil }}, nil
+	return &SideTensor{Tensor: o.tensor(shape), Close: func() error { return nil }}, nil
 }

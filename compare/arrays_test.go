@@ -125,10 +125,10 @@ func TestArrayNumbers(t *testing.T) {
 			t.Errorf("%q: %v", c.text, err)
 			continue
 		}
-		if got := shapeText(a.shape); got != c.shape {
+		if got := shapeText(a.Shape); got != c.shape {
 			t.Errorf("%q: shape %s, want %s", c.text, got, c.shape)
 		}
-		a.close()
+		a.Close()
 	}
 }
 

@@ -86,27 +86,23 @@ func (s ArraySide) Open(op string, _ result.Role, slot int) (*SideTensor, error)
 	if err != nil {
 		return nil, err
 	}
-	t, err := tensorOf(r)
+	return onlyTensor(r)
+}
+
+// onlyTensor is the only tensor of a file, in the order of its axes. The file is closed where it cannot be read.
+func onlyTensor(r *dump.Reader) (*SideTensor, error) {
+	t := &r.Outputs[0]
+	v, err := t.View()
+	if t.Err != nil {
+		err = t.Err
+	}
+	var o *operand
+	if err == nil {
+		o, err = viewOperand(r, t.Offset, t.Type, t.BigEndian, v)
+	}
 	if err != nil {
 		r.Close()
 		return nil, err
 	}
-	return &SideTensor{Tensor: *t, File: r.Path, Close: r.Close}, nil
-}
-
-// tensorOf prepares the only tensor of a file, in the order of its axes.
-func tensorOf(r *dump.Reader) (*Tensor, error) {
-	t := &r.Outputs[0]
-	if t.Err != nil {
-		return nil, t.Err
-	}
-	v, err := t.View()
-	if err != nil {
-		return nil, err
-	}
-	o, err := viewOperand(r, t.Offset, t.Type, t.BigEndian, v)
-	if err != nil {
-		return nil, err
-	}
-	return &Tensor{Type: o.typ, Shape: shapeOf(t), Count: o.count, BigEndian: o.big, Open: o.open}, nil
+	return &SideTensor{o.tensor(shapeOf(t)), r.Path, r.Close}, nil
 }

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -222,19 +221,11 @@ func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, 
 	} else if v, failed = oldConvert(op, s, target, g); failed != nil {
 		return plan{}, failed
 	}
-	if s.format != layout.ND || !oldScalarLike(s.shape) && v.Len() != rightCount {
-		cut, err := v.SliceLike(numbered(g.data))
-		var mismatch *layout.SliceError
-		switch {
-		case errors.As(err, &mismatch):
-			return plan{}, shapesDiffer(op, mismatch.Have, mismatch.Want)
-		case err != nil:
-			return plan{}, shapesDiffer(op, v.Dims, g.data)
-		}
-		v = cut
+	if v, failed = oldSlice(op, s, v, g.data, rightCount); failed == nil && v.Len() != rightCount {
+		failed = shapesDiffer(op, v.Dims, g.data)
 	}
-	if v.Len() != rightCount {
-		return plan{}, shapesDiffer(op, v.Dims, g.data)
+	if failed != nil {
+		return plan{}, failed
 	}
 	return plan{view: v, shape: v.Dims, count: rightCount}, nil
 }
@@ -324,11 +315,8 @@ func (p *detailPair) tiles(ctx context.Context, use func(first int64, x, y []flo
 			return err
 		}
 		n := min(metric.TileLen, pair.count-at)
-		if err := t.fill64(pair.left, t.left, s.x64[:n], at); err != nil {
-			return &Error{Fault: FaultBadDump, Text: p.left.Path, Err: err}
-		}
-		if err := t.fill64(pair.right, t.right, s.y64[:n], at); err != nil {
-			return &Error{Fault: FaultBadDump, Text: p.right.path(), Err: err}
+		if err := t.fill64(s.x64[:n], s.y64[:n], nil, nil, at); err != nil {
+			return &Error{Fault: FaultBadDump, Text: sideOf(err, p.left.Path, p.right.path()), Err: err}
 		}
 		if err := use(at, s.x64[:n], s.y64[:n]); err != nil {
 			return err

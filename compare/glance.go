@@ -59,11 +59,8 @@ func (g *Glance) take(ctx context.Context, row *result.Row, p *pairing, s *Worke
 		if xs != nil {
 			a, b = xs[from:to], ys[from:to]
 		}
-		if err := t.fillWhole(p.left, t.left, x[from:], a, first); err != nil {
-			return &sideError{right: false, err: err}
-		}
-		if err := t.fillWhole(p.right, t.right, y[from:], b, first); err != nil {
-			return &sideError{right: true, err: err}
+		if err := t.fill64(x[from:], y[from:], a, b, first); err != nil {
+			return err
 		}
 		for i := first; at != nil && i < first+int64(to-from); i++ {
 			at = append(at, i)

@@ -124,9 +124,9 @@ func FuzzNumbers(f *testing.F) {
 			}
 			return
 		}
-		defer a.close()
-		if n, ok := nd.Count(a.shape...); !ok || n != a.count || n > int64(len(text)) {
-			t.Fatalf("%v, %d elements, of %q", a.shape, a.count, text)
+		defer a.Close()
+		if n, ok := nd.Count(a.Shape...); !ok || n != a.Count || n > int64(len(text)) {
+			t.Fatalf("%v, %d elements, of %q", a.Shape, a.Count, text)
 		}
 	})
 }

@@ -40,6 +40,11 @@ func viewOperand(r io.ReaderAt, base int64, typ dtype.Type, big bool, v layout.V
 	return &operand{typ: typ, big: big, count: n, open: func() Elements { return reader.Clone() }}, nil
 }
 
+// tensor is the operand with its shape.
+func (o *operand) tensor(shape []int64) Tensor {
+	return Tensor{Type: o.typ, Shape: shape, Count: o.count, BigEndian: o.big, Open: o.open}
+}
+
 // packed reads elements smaller than a byte. Tiles start at whole bytes.
 type packed struct {
 	r    io.ReaderAt

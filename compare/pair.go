@@ -70,6 +70,18 @@ func newPairing(left, right *operand, count int64, cfg metric.Config) *pairing {
 	return p
 }
 
+// pairing prepares a pair as the options have it. coarser is the type of either side that holds less.
+func (o *Options) pairing(row *result.Row, left, right *operand, count int64, coarser dtype.Type, scalar, boolean bool) *pairing {
+	cfg := metric.Config{Numerics: o.Numerics, TableOnly: o.TableOnly, Metrics: o.Metrics, Scalar: scalar, Boolean: boolean}
+	if o.Tolerance != nil {
+		cfg.Tolerance = o.Tolerance(row.Op, row.Type, coarser)
+	}
+	if o.MaxElements > 0 {
+		count = min(count, o.MaxElements)
+	}
+	return newPairing(left, right, count, cfg)
+}
+
 // long tells whether a type has integers that float64 does not hold.
 func long(t dtype.Type) bool { return t.IsInteger() && t.Bits() == 64 }
 
@@ -306,11 +318,8 @@ func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bo
 			ys = integer.List{Bits: t.s.ys[at:end], Signed: t.p.right.typ.Signed()}
 		}
 		if !filled {
-			if err := t.fillWhole(t.p.left, t.left, x, xs.Bits, lo); err != nil {
-				return &sideError{right: false, err: err}
-			}
-			if err := t.fillWhole(t.p.right, t.right, y, ys.Bits, lo); err != nil {
-				return &sideError{right: true, err: err}
+			if err := t.fill64(x, y, xs.Bits, ys.Bits, lo); err != nil {
+				return err
 			}
 			if t.p.out != nil {
 				leaveOut(t.p.out, x, y)
@@ -321,11 +330,8 @@ func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bo
 	}
 	x, y := t.s.x32[at:end], t.s.y32[at:end]
 	if !filled {
-		if err := t.fill32(t.p.left, t.left, x, lo); err != nil {
-			return &sideError{right: false, err: err}
-		}
-		if err := t.fill32(t.p.right, t.right, y, lo); err != nil {
-			return &sideError{right: true, err: err}
+		if err := t.fill32(x, y, lo); err != nil {
+			return err
 		}
 		if t.p.out != nil {
 			leaveOut(t.p.out, x, y)
@@ -349,52 +355,60 @@ func (t *tiler) load(o *operand, from Elements, first, n, parts int64) ([]byte, 
 	return t.s.raw, nil
 }
 
-func (t *tiler) fill32(o *operand, from Elements, dst []float32, first int64) error {
-	if o.typ.Parts() == 2 && t.p.parts == 1 {
-		t.s.complex = grow(t.s.complex, 2*int64(len(dst)))
-		if err := t.fillReal(o, from, t.s.complex, first); err != nil {
-			return err
+// fill32 reads numbers from first on of both sides. The error is a [*sideError].
+func (t *tiler) fill32(x, y []float32, first int64) error {
+	return t.both(func(o *operand, from Elements, right bool) error {
+		dst := x
+		if right {
+			dst = y
 		}
-		for i := range dst {
-			dst[i] = float32(t.s.complex[2*i])
+		if le := float32Bytes(o, dst); le != nil {
+			return from.ReadTile(le, first, int64(len(dst)))
 		}
-		return nil
-	}
-	if le := float32Bytes(o, dst); le != nil {
-		return from.ReadTile(le, first, int64(len(dst)))
-	}
-	raw, err := t.load(o, from, first, int64(len(dst)), t.p.parts)
-	if err != nil {
+		return fill(t, o, from, dst, first, dtype.Widen32)
+	})
+}
+
+// fill64 is fill32 in float64, and gives the elements as integers, too, where there is room for them.
+func (t *tiler) fill64(x, y []float64, xs, ys []uint64, first int64) error {
+	return t.both(func(o *operand, from Elements, right bool) error {
+		dst, whole := x, xs
+		if right {
+			dst, whole = y, ys
+		}
+		err := fill(t, o, from, dst, first, dtype.Widen64)
+		if err == nil && whole != nil {
+			dtype.Whole(o.typ, whole, t.s.raw)
+		}
 		return err
+	})
+}
+
+// both reads one side after the other.
+func (t *tiler) both(read func(o *operand, from Elements, right bool) error) error {
+	err, right := read(t.p.left, t.left, false), false
+	if err == nil {
+		err, right = read(t.p.right, t.right, true), true
 	}
-	dtype.Widen32(o.typ, dst, raw)
+	if err != nil {
+		return &sideError{right, err}
+	}
 	return nil
 }
 
-func (t *tiler) fill64(o *operand, from Elements, dst []float64, first int64) error {
+// fill widens numbers of a side; of complex elements that are one number each, the real parts.
+func fill[T float32 | float64](t *tiler, o *operand, from Elements, dst []T, first int64, widen func(dtype.Type, []T, []byte) int) error {
 	if o.typ.Parts() == 2 && t.p.parts == 1 {
 		t.s.complex = grow(t.s.complex, 2*int64(len(dst)))
-		if err := t.fillReal(o, from, t.s.complex, first); err != nil {
-			return err
-		}
+		err := t.fillReal(o, from, t.s.complex, first)
 		for i := range dst {
-			dst[i] = t.s.complex[2*i]
+			dst[i] = T(t.s.complex[2*i])
 		}
-		return nil
-	}
-	raw, err := t.load(o, from, first, int64(len(dst)), t.p.parts)
-	if err != nil {
 		return err
 	}
-	dtype.Widen64(o.typ, dst, raw)
-	return nil
-}
-
-// fillWhole is fill64 that keeps the elements as integers, too, if they are wanted.
-func (t *tiler) fillWhole(o *operand, from Elements, dst []float64, whole []uint64, first int64) error {
-	err := t.fill64(o, from, dst, first)
-	if err == nil && whole != nil {
-		dtype.Whole(o.typ, whole, t.s.raw)
+	raw, err := t.load(o, from, first, int64(len(dst)), t.p.parts)
+	if err == nil {
+		widen(o.typ, dst, raw)
 	}
 	return err
 }

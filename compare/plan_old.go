@@ -16,10 +16,9 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 		return plan{}, failed
 	}
 	right := g.data
-	scalar := oldScalarLike(s.shape)
 	var v layout.View
 	var err error
-	if scalar || target == layout.ND && s.format != layout.FractalNZ && s.format != layout.NDC1HWC0 {
+	if oldScalarLike(s.shape) || target == layout.ND && s.format != layout.FractalNZ && s.format != layout.NDC1HWC0 {
 		// Nothing is converted, and both arrays stay flat.
 		v, err = layout.Contiguous([]int64{s.elements})
 		right = []int64{goldenCount}
@@ -35,19 +34,28 @@ func oldPlan(op string, s stored, g rightShape) (plan, *PairError) {
 	if err != nil {
 		return plan{}, planFailed(result.BadView, op, err.Error())
 	}
-	if s.format != layout.ND || !scalar && v.Len() != goldenCount {
-		before := v.Dims
-		if v, err = v.SliceLike(numbered(right)); err != nil {
-			if mismatch, ok := errors.AsType[*layout.SliceError](err); ok {
-				return plan{}, shapesDiffer(op, mismatch.Have, mismatch.Want)
-			}
-			return plan{}, shapesDiffer(op, before, right)
-		}
+	v, failed = oldSlice(op, s, v, right, goldenCount)
+	if failed == nil && v.Len() != goldenCount {
+		failed = shapesDiffer(op, []int64{v.Len()}, []int64{goldenCount})
 	}
-	if v.Len() != goldenCount {
-		return plan{}, shapesDiffer(op, []int64{v.Len()}, []int64{goldenCount})
+	if failed != nil {
+		return plan{}, failed
 	}
 	return plan{view: v, shape: v.Dims, count: goldenCount}, nil
+}
+
+// oldSlice cuts what was stored to the shape of the golden array, place by place, where its layout or the number of elements asks for that.
+func oldSlice(op string, s stored, v layout.View, golden []int64, count int64) (layout.View, *PairError) {
+	if s.format == layout.ND && (oldScalarLike(s.shape) || v.Len() == count) {
+		return v, nil
+	}
+	cut, err := v.SliceLike(numbered(golden))
+	if mismatch, ok := errors.AsType[*layout.SliceError](err); ok {
+		return v, shapesDiffer(op, mismatch.Have, mismatch.Want)
+	} else if err != nil {
+		return v, shapesDiffer(op, v.Dims, golden)
+	}
+	return cut, nil
 }
 
 // numbered is a shape as slicing takes it: a single number, whose shape is (), is one of one axis. To

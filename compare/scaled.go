@@ -222,5 +222,6 @@ func logical(f *dumpFile, t *dump.Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{Type: o.typ, Shape: v.Dims, Count: o.count, BigEndian: o.big, Open: o.open}, nil
+	made := o.tensor(v.Dims)
+	return &made, nil
 }

@@ -86,11 +86,8 @@ func (p *pairing) arrays(ctx context.Context, s *Worker) (left, right *script.Ar
 			return nil, nil, err
 		}
 		n := min(metric.TileLen, p.count-at)
-		if err := t.fill32(whole.left, t.left, s.x32[:n], at); err != nil {
-			return nil, nil, &sideError{right: false, err: err}
-		}
-		if err := t.fill32(whole.right, t.right, s.y32[:n], at); err != nil {
-			return nil, nil, &sideError{right: true, err: err}
+		if err := t.fill32(s.x32[:n], s.y32[:n], at); err != nil {
+			return nil, nil, err
 		}
 		left.Data, right.Data = appendFloats(left.Data, s.x32[:n]), appendFloats(right.Data, s.y32[:n])
 	}

@@ -170,20 +170,18 @@ func (b *ByNames) tensor(ctx context.Context, row *result.Row, w *Worker) error 
 	}
 	defer right.Close()
 	row.Left.File, row.Right.File = left.File, right.File
-	if left.Count != right.Count {
-		row.Left.DType, row.Left.Shape = left.Type, left.Shape
-		row.Right.DType, row.Right.Shape = right.Type, right.Shape
-		row.Add(result.Because(result.ShapesDiffer, row.Op, shapeText(left.Shape), shapeText(right.Shape)))
+	row.Left.DType, row.Left.Shape = left.Type, left.Shape
+	row.Right.DType, row.Right.Shape = right.Type, right.Shape
+	shapes := []string{shapeText(left.Shape), shapeText(right.Shape)}
+	switch {
+	case left.Count != right.Count:
+		row.Add(result.Because(result.ShapesDiffer, row.Op, shapes[0], shapes[1]))
 		return nil
-	}
-	if otherOrder(left.Shape, right.Shape) {
-		row.Left.DType, row.Left.Shape = left.Type, left.Shape
-		row.Right.DType, row.Right.Shape = right.Type, right.Shape
-		row.Add(result.Because(result.AxesUnknown, row.Op, shapeText(left.Shape), shapeText(right.Shape)))
+	case otherOrder(left.Shape, right.Shape):
+		row.Add(result.Because(result.AxesUnknown, row.Op, shapes[0], shapes[1]))
 		return nil
-	}
-	if !slices.Equal(nd.WithoutOnes(left.Shape), nd.WithoutOnes(right.Shape)) {
-		row.Add(result.Because(result.StorageOrder, shapeText(left.Shape), shapeText(right.Shape)))
+	case !slices.Equal(nd.WithoutOnes(left.Shape), nd.WithoutOnes(right.Shape)):
+		row.Add(result.Because(result.StorageOrder, shapes[0], shapes[1]))
 	}
 	return w.Compare(ctx, row, &left.Tensor, &right.Tensor, left.File, right.File)
 }

@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"io"
 
-	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
@@ -144,24 +143,12 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		row.Unreadable(result.Because(result.BadFile, row.Op, right.path(), err.Error()), right.path(), err)
 		return nil
 	}
-	cfg := metric.Config{
-		Numerics:  e.opt.Numerics,
-		TableOnly: e.opt.TableOnly,
-		Metrics:   e.opt.Metrics,
-		Scalar:    d.scalar(p.view.Dims), // the padding of a layout does not count
-	}
-	if e.opt.Tolerance != nil {
-		cfg.Tolerance = e.opt.Tolerance(row.Op, row.Type, dtype.Coarser(t.Type, right.typ()))
-	}
+	scalar := d.scalar(p.view.Dims) // the padding of a layout does not count
 	if d.stored {
-		cfg.Scalar = d.scalar(p.shape)
+		scalar = d.scalar(p.shape)
 	}
-	cfg.Boolean = d.booleans && e.opt.byGraph() && t.Type == dtype.Bool && right.typ() == dtype.Bool
-	count := p.count
-	if e.opt.MaxElements > 0 {
-		count = min(count, e.opt.MaxElements)
-	}
-	pair := newPairing(leftOperand, rightOperand, count, cfg)
+	boolean := d.booleans && e.opt.byGraph() && t.Type == dtype.Bool && right.typ() == dtype.Bool
+	pair := e.opt.pairing(row, leftOperand, rightOperand, p.count, dtype.Coarser(t.Type, right.typ()), scalar, boolean)
 	if g := e.opt.Glance; g != nil {
 		if row.Shape = p.shape; !g.Wanted(row) {
 			return nil
@@ -181,7 +168,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 	if found != nil {
 		came = found.outcome
 	} else {
-		if count > keepElements && right.skip == 0 { // read again in later passes
+		if pair.count > keepElements && right.skip == 0 { // read again in later passes
 			if o := s.hold(1, right.file, right.tensor.Offset, right.typ(), right.tensor.BigEndian, right.view); o != nil {
 				pair.right = o
 			}
@@ -202,7 +189,7 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		row.Unreadable(result.Because(result.BadFile, row.Op, path, err.Error()), path, err)
 		return nil
 	}
-	row.Facts.Scalar = cfg.Scalar
+	row.Facts.Scalar = scalar
 	row.Shape = p.shape
 	row.Left.Shape = st.shape
 	row.Add(p.remarks...)

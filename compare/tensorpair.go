@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
 )
@@ -40,15 +39,8 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		row.Add(result.Because(result.ElementsDiffer, row.Op, count(left.Count), count(right.Count)))
 		return nil
 	}
-	cfg := metric.Config{Numerics: s.opt.Numerics, TableOnly: s.opt.TableOnly, Metrics: s.opt.Metrics, Scalar: s.opt.dialect().scalar(left.Shape)}
-	if of := s.opt.Tolerance; of != nil {
-		cfg.Tolerance = of(row.Op, row.Type, dtype.Coarser(left.Type, right.Type))
-	}
-	n := left.Count
-	if s.opt.MaxElements > 0 {
-		n = min(n, s.opt.MaxElements)
-	}
-	pair := newPairing(left.operand(), right.operand(), n, cfg)
+	scalar := s.opt.dialect().scalar(left.Shape)
+	pair := s.opt.pairing(row, left.operand(), right.operand(), left.Count, dtype.Coarser(left.Type, right.Type), scalar, false)
 	if g := s.opt.Glance; g != nil {
 		if row.Shape = left.Shape; !g.Wanted(row) {
 			return nil
@@ -65,7 +57,7 @@ func (s *Worker) Compare(ctx context.Context, row *result.Row, left, right *Tens
 		row.Unreadable(result.Because(result.BadFile, row.Op, name, why), name, err)
 		return nil
 	}
-	row.Facts.Scalar, row.Shape = cfg.Scalar, left.Shape
+	row.Facts.Scalar, row.Shape = scalar, left.Shape
 	came.put(row, leftName, rightName)
 	return nil
 }
