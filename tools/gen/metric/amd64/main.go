@@ -16,8 +16,8 @@ func main() {
 	for _, e := range []element{{bits: 32}, {bits: 64}} {
 		sumTile512(e)
 		sumTile256(e)
-		sumKL512(e)
-		sumKL256(e)
+		sumKL(avx512, e)
+		sumKL(avx2, e)
 		sumSpread(avx512, e)
 		sumSpread(avx2, e)
 		for _, l := range []level{avx512, avx2} {

@@ -68,28 +68,36 @@ func refFirst(l level) {
 		})
 		fourSums(l, acc[0], acc[1], acc[2], acc[3], Mem{Base: rows})
 		fourSums(l, acc[4], acc[4], acc[4], acc[4], Mem{Base: rows, Disp: 16})
-		var sum [4]reg.VecVirtual
-		for i := range sum {
-			sum[i] = zeroed(YMM(), l)
-		}
-		loop("again", again, func() {
+		sumDoubles(l, again, x, y, Mem{Base: doubles}, func() {
 			a, b := YMM(), YMM()
 			VMOVUPS(Mem{Base: x}, a)
 			VMOVUPS(Mem{Base: y}, b)
 			firstExtrema(a, b, ext[:])
-			for i := range sum {
-				t := YMM()
-				VCVTPS2PD(Mem{Base: []reg.Register{x, y}[i/2], Disp: 16 * (i % 2)}, t)
-				VADDPD(t, sum[i], sum[i])
-			}
-			advance(32, x, y)
-		})
-		doubleSums(l, sum[0], sum[1], sum[2], sum[3], Mem{Base: doubles})
+		}, func(int, reg.Register) {})
 	}, func() {
 		for i := range ext {
 			VMOVUPS(ext[i], Mem{Base: pe, Disp: 32 * i})
 		}
 	})
+}
+
+// sumDoubles goes over a leaf with AVX2 and stores the sums in float64 of what term makes of each side's elements.
+func sumDoubles(l level, groups, x, y reg.Register, to Mem, first func(), term func(side int, t reg.Register)) {
+	var sum [4]reg.VecVirtual
+	for i := range sum {
+		sum[i] = zeroed(YMM(), l)
+	}
+	loop("again", groups, func() {
+		first()
+		for i := range sum {
+			t := YMM()
+			VCVTPS2PD(Mem{Base: []reg.Register{x, y}[i/2], Disp: 16 * (i % 2)}, t)
+			term(i/2, t)
+			VADDPD(t, sum[i], sum[i])
+		}
+		advance(32, x, y)
+	})
+	doubleSums(l, sum[0], sum[1], sum[2], sum[3], to)
 }
 
 func firstSums(l level, a, b reg.VecVirtual, acc, ext []reg.VecVirtual, abs, one, eps Op) {
@@ -218,21 +226,10 @@ func refSecond(l level) {
 		})
 		fourSums(l, acc[0], acc[1], acc[2], acc[2], Mem{Base: rows})
 		mean := []reg.VecVirtual{lane(means, 0), lane(means, 2)}
-		var sum [4]reg.VecVirtual
-		for i := range sum {
-			sum[i] = zeroed(YMM(), l)
-		}
-		loop("again", again, func() {
-			for i := range sum {
-				t := YMM()
-				VCVTPS2PD(Mem{Base: []reg.Register{x, y}[i/2], Disp: 16 * (i % 2)}, t)
-				VSUBPD(mean[i/2], t, t)
-				VMULPD(t, t, t)
-				VADDPD(t, sum[i], sum[i])
-			}
-			advance(32, x, y)
+		sumDoubles(l, again, x, y, Mem{Base: doubles}, func() {}, func(side int, t reg.Register) {
+			VSUBPD(mean[side], t, t)
+			VMULPD(t, t, t)
 		})
-		doubleSums(l, sum[0], sum[1], sum[2], sum[3], Mem{Base: doubles})
 	}, func() {})
 }
 

@@ -23,10 +23,7 @@ func sumTile256(e element) {
 	for i := range kernel.SumSlots {
 		VMOVUPD(start, slot(i))
 	}
-	plus, minus := q64(infinity64), q64(infinity64|sign64)
-	if e.bits == 32 {
-		plus, minus = d32(infinity32), d32(infinity32|sign32)
-	}
+	plus, minus := e.infinities()
 	VMOVUPD(plus, start)
 	VMOVUPD(start, slot(kernel.SlotLoX))
 	VMOVUPD(start, slot(kernel.SlotLoY))
@@ -35,8 +32,8 @@ func sumTile256(e element) {
 	VMOVUPD(start, slot(kernel.SlotHiY))
 
 	// with keeps the accumulators from..to in registers while body runs.
-	with := func(slots []int, body func(acc map[int]reg.VecVirtual)) {
-		acc := map[int]reg.VecVirtual{}
+	with := func(slots []int, body func(acc []reg.VecVirtual)) {
+		acc := make([]reg.VecVirtual, kernel.SumSlots)
 		for _, i := range slots {
 			acc[i] = YMM()
 			VMOVUPD(slot(i), acc[i])
@@ -61,7 +58,7 @@ func sumTile256(e element) {
 		SHRQ(Imm(2), count)
 	}
 	with([]int{kernel.SlotLoX, kernel.SlotHiX, kernel.SlotLoY, kernel.SlotHiY, kernel.SlotZeroMax, kernel.SlotZeroGolden,
-		kernel.SlotNonzeroX, kernel.SlotNonzeroY, kernel.SlotDiffer}, func(acc map[int]reg.VecVirtual) {
+		kernel.SlotNonzeroX, kernel.SlotNonzeroY, kernel.SlotDiffer}, func(acc []reg.VecVirtual) {
 		abs, zero := YMM(), YMM()
 		VXORPD(zero, zero, zero)
 		if e.bits == 32 {
@@ -100,23 +97,14 @@ func sumTile256(e element) {
 	})
 	MOVQ(stretch, count)
 	SHRQ(Imm(3), count)
-	with([]int{kernel.SlotXY, kernel.SlotXX, kernel.SlotYY, kernel.SlotDD, kernel.SlotAD, kernel.SlotRel, kernel.SlotX, kernel.SlotY, kernel.SlotMaxAbs, kernel.SlotMaxRel}, func(acc map[int]reg.VecVirtual) {
+	with([]int{kernel.SlotXY, kernel.SlotXX, kernel.SlotYY, kernel.SlotDD, kernel.SlotAD, kernel.SlotRel, kernel.SlotX, kernel.SlotY, kernel.SlotMaxAbs, kernel.SlotMaxRel}, func(acc []reg.VecVirtual) {
 		abs := q64(abs64Mask)
 		zero := q64(0)
 		step := func(at int) {
 			a, b, d, m := YMM(), YMM(), YMM(), YMM()
 			e.load(Mem{Base: x, Disp: at}, a)
 			e.load(Mem{Base: y, Disp: at}, b)
-			VFMADD231PD(b, a, acc[kernel.SlotXY])
-			VFMADD231PD(a, a, acc[kernel.SlotXX])
-			VFMADD231PD(b, b, acc[kernel.SlotYY])
-			VADDPD(a, acc[kernel.SlotX], acc[kernel.SlotX])
-			VADDPD(b, acc[kernel.SlotY], acc[kernel.SlotY])
-			VSUBPD(b, a, d)
-			VFMADD231PD(d, d, acc[kernel.SlotDD])
-			VANDPD(abs, d, d)
-			VADDPD(d, acc[kernel.SlotAD], acc[kernel.SlotAD])
-			VMAXPD(d, acc[kernel.SlotMaxAbs], acc[kernel.SlotMaxAbs])
+			addPair(a, b, d, abs, VANDPD, acc)
 			VCMPPD(neqUQ, zero, b, m)
 			VANDPD(abs, b, b)
 			VDIVPD(b, d, d)
@@ -136,24 +124,7 @@ func sumTile256(e element) {
 	for i := range kernel.SumSlots {
 		v := YMM()
 		VMOVUPD(slot(i), v)
-		op := VADDPD
-		half := func(wide, narrow func(...Op)) {
-			op = wide
-			if e.bits == 32 {
-				x := XMM()
-				VEXTRACTF128(Imm(1), v, x)
-				narrow(x, v.AsX(), x)
-				VCVTPS2PD(x, v)
-			}
-		}
-		switch i {
-		case kernel.SlotMaxAbs, kernel.SlotMaxRel:
-			op = VMAXPD
-		case kernel.SlotHiX, kernel.SlotHiY, kernel.SlotZeroMax:
-			half(VMAXPD, VMAXPS)
-		case kernel.SlotLoX, kernel.SlotLoY:
-			half(VMINPD, VMINPS)
-		case kernel.SlotZeroGolden, kernel.SlotNonzeroX, kernel.SlotNonzeroY, kernel.SlotDiffer:
+		if counted(i) {
 			x := XMM()
 			VEXTRACTF128(Imm(1), v, x)
 			if e.bits == 32 {
@@ -164,7 +135,7 @@ func sumTile256(e element) {
 			}
 			VCVTDQ2PD(x, v)
 		}
-		VMOVSD(fold256(v, op), Mem{Base: out, Disp: 8 * i})
+		VMOVSD(avx2.folded(e, i, v), Mem{Base: out, Disp: 8 * i})
 	}
 	VZEROUPPER()
 	RET()

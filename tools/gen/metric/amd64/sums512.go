@@ -15,6 +15,15 @@ const (
 	sign32     = 1 << 31
 )
 
+// infinities are vectors of either in the type of the elements.
+func (e element) infinities() (plus, minus Mem) {
+	plus, minus = q64(infinity64), q64(infinity64|sign64)
+	if e.bits == 32 {
+		plus, minus = d32(infinity32), d32(infinity32|sign32)
+	}
+	return plus, minus
+}
+
 // sumTile512 sums sixteen float32 or eight float64 elements at a time, in
 // eight float64 lanes.
 func sumTile512(e element) {
@@ -27,10 +36,7 @@ func sumTile512(e element) {
 			acc[i] = zeroed(ZMM(), avx512)
 		}
 	}
-	plus, minus := q64(infinity64), q64(infinity64|sign64)
-	if e.bits == 32 {
-		plus, minus = d32(infinity32), d32(infinity32|sign32)
-	}
+	plus, minus := e.infinities()
 	VMOVUPD(plus, acc[kernel.SlotLoX])
 	VMOVUPD(minus, acc[kernel.SlotHiX])
 	VMOVUPD(plus, acc[kernel.SlotLoY])
@@ -60,16 +66,7 @@ func sumTile512(e element) {
 	// sums adds eight elements; nonzero tells where b is not 0.
 	sums := func(a, b reg.VecVirtual, nonzero reg.OpmaskVirtual) {
 		d, m := ZMM(), ZMM()
-		VFMADD231PD(b, a, acc[kernel.SlotXY])
-		VFMADD231PD(a, a, acc[kernel.SlotXX])
-		VFMADD231PD(b, b, acc[kernel.SlotYY])
-		VADDPD(a, acc[kernel.SlotX], acc[kernel.SlotX])
-		VADDPD(b, acc[kernel.SlotY], acc[kernel.SlotY])
-		VSUBPD(b, a, d)
-		VFMADD231PD(d, d, acc[kernel.SlotDD])
-		VPANDQ(abs, d, d)
-		VADDPD(d, acc[kernel.SlotAD], acc[kernel.SlotAD])
-		VMAXPD(d, acc[kernel.SlotMaxAbs], acc[kernel.SlotMaxAbs])
+		addPair(a, b, d, abs, VPANDQ, acc[:])
 		VPANDQ(abs, b, m)
 		VDIVPD_Z(m, d, nonzero, m)
 		VADDPD(m, acc[kernel.SlotRel], acc[kernel.SlotRel])
@@ -128,28 +125,54 @@ func sumTile512(e element) {
 			VMOVSD(zero.AsX(), to)
 			continue
 		}
-		op := VADDPD
-		half := func(wide, narrow func(...Op)) {
-			op = wide
-			if e.bits == 32 {
-				y := YMM()
-				VEXTRACTF64X4(Imm(1), z, y)
-				narrow(y, z.AsY(), y)
-				VCVTPS2PD(y, z)
-			}
-		}
-		switch i {
-		case kernel.SlotMaxAbs, kernel.SlotMaxRel:
-			op = VMAXPD
-		case kernel.SlotHiX, kernel.SlotHiY, kernel.SlotZeroMax:
-			half(VMAXPD, VMAXPS)
-		case kernel.SlotLoX, kernel.SlotLoY:
-			half(VMINPD, VMINPS)
-		}
-		VMOVSD(fold512(z, op), to)
+		VMOVSD(avx512.folded(e, i, z), to)
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// addPair adds a and b to the sums that need no mask, and leaves |a-b| in d.
+func addPair(a, b, d reg.VecVirtual, abs Op, and func(...Op), acc []reg.VecVirtual) {
+	VFMADD231PD(b, a, acc[kernel.SlotXY])
+	VFMADD231PD(a, a, acc[kernel.SlotXX])
+	VFMADD231PD(b, b, acc[kernel.SlotYY])
+	VADDPD(a, acc[kernel.SlotX], acc[kernel.SlotX])
+	VADDPD(b, acc[kernel.SlotY], acc[kernel.SlotY])
+	VSUBPD(b, a, d)
+	VFMADD231PD(d, d, acc[kernel.SlotDD])
+	and(abs, d, d)
+	VADDPD(d, acc[kernel.SlotAD], acc[kernel.SlotAD])
+	VMAXPD(d, acc[kernel.SlotMaxAbs], acc[kernel.SlotMaxAbs])
+}
+
+// folded is a result of sumTile, of its lanes. Extrema are in lanes of the elements' own type.
+func (l level) folded(e element, slot int, v reg.VecVirtual) reg.VecVirtual {
+	op := VADDPD
+	half := func(wide, narrow func(...Op)) {
+		if op = wide; e.bits == 64 {
+			return
+		}
+		if l.wide {
+			y := YMM()
+			VEXTRACTF64X4(Imm(1), v, y)
+			narrow(y, v.AsY(), y)
+			VCVTPS2PD(y, v)
+			return
+		}
+		x := XMM()
+		VEXTRACTF128(Imm(1), v, x)
+		narrow(x, v.AsX(), x)
+		VCVTPS2PD(x, v)
+	}
+	switch slot {
+	case kernel.SlotMaxAbs, kernel.SlotMaxRel:
+		op = VMAXPD
+	case kernel.SlotHiX, kernel.SlotHiY, kernel.SlotZeroMax:
+		half(VMAXPD, VMAXPS)
+	case kernel.SlotLoX, kernel.SlotLoY:
+		half(VMINPD, VMINPS)
+	}
+	return l.fold(v, op)
 }
 
 // absoluteMax makes VRANGE the larger magnitude.
