@@ -557,24 +557,29 @@ func (n *net) build() {
 			return state{from: sum}
 		}})
 	}
-	nrm := func(layer int, stage, from, to, name string) {
-		add(&cut{layer: layer, stage: stage, in: []string{from}, out: []string{to}, weight: []string{name}, f: func(n *net, c *cut, o *options, st state) state {
-			return state{to: norm(st[from], n.get(name+".weight"), o)}
+	nrm := func(layer int, stage string, from, to []string, names ...string) {
+		add(&cut{layer: layer, stage: stage, in: from, out: to, weight: names, f: func(n *net, c *cut, o *options, st state) state {
+			res := state{}
+			for i, name := range names {
+				res[to[i]] = norm(st[from[i]], n.get(name+".weight"), o)
+			}
+			return res
 		}, back: func(n *net, c *cut, o *options, st, g state) state {
-			return state{from: normBack(g[to], st[from], n.get(name+".weight"), o)}
+			res := state{}
+			for i, name := range names {
+				if g[to[i]] != nil {
+					res[from[i]] = normBack(g[to[i]], st[from[i]], n.get(name+".weight"), o)
+				}
+			}
+			return res
 		}})
 	}
 	sum := func(layer int, branch string) {
 		add(&cut{layer: layer, stage: "add", branch: branch, in: []string{"h", branch}, out: []string{"h"}, f: func(n *net, c *cut, o *options, st state) state {
-			h, d := st["h"], st[branch]
-			if h.w != d.w {
+			if st["h"].w != st[branch].w {
 				return nil
 			}
-			out := newMatrix(h.n, h.w)
-			for i := range out.v {
-				out.v[i] = h.v[i] + d.v[i]
-			}
-			return state{"h": out}
+			return state{"h": sumOf(st["h"], st[branch])}
 		}, back: func(n *net, c *cut, o *options, st, g state) state {
 			return state{"h": g["h"], branch: g["h"]}
 		}})
@@ -601,24 +606,14 @@ func (n *net) build() {
 	}})
 	for l := range n.layers {
 		p := prefix(l)
-		nrm(l, "norm", "h", "n", p+"input_layernorm")
+		nrm(l, "norm", []string{"h"}, []string{"n"}, p+"input_layernorm")
 		if n.latent {
 			n.latents(l, lin)
 		} else {
 			lin(l, "qkv", "n", []string{"q", "k", "v"}, p+"self_attn.q_proj", p+"self_attn.k_proj", p+"self_attn.v_proj")
 		}
 		if n.has(p + "self_attn.q_norm") {
-			add(&cut{layer: l, stage: "qk_norm", in: []string{"q", "k"}, out: []string{"q", "k"}, weight: []string{p + "self_attn.q_norm", p + "self_attn.k_norm"}, f: func(n *net, c *cut, o *options, st state) state {
-				return state{"q": norm(st["q"], n.get(p+"self_attn.q_norm.weight"), o), "k": norm(st["k"], n.get(p+"self_attn.k_norm.weight"), o)}
-			}, back: func(n *net, c *cut, o *options, st, g state) state {
-				res := state{}
-				for _, f := range c.out {
-					if g[f] != nil {
-						res[f] = normBack(g[f], st[f], n.get(p+"self_attn."+f+"_norm.weight"), o)
-					}
-				}
-				return res
-			}})
+			nrm(l, "qk_norm", []string{"q", "k"}, []string{"q", "k"}, p+"self_attn.q_norm", p+"self_attn.k_norm")
 		}
 		if !n.latent {
 			add(&cut{layer: l, stage: "rope", in: []string{"q", "k"}, out: []string{"q", "k"}, f: func(n *net, c *cut, o *options, st state) state {
@@ -641,13 +636,13 @@ func (n *net) build() {
 		lin(l, "o_proj", "a", []string{"o"}, p+"self_attn.o_proj")
 		ahead, gemma := p+"post_attention_layernorm", n.has(p+"pre_feedforward_layernorm")
 		if gemma {
-			nrm(l, "post_norm", "o", "o", ahead)
+			nrm(l, "post_norm", []string{"o"}, []string{"o"}, ahead)
 			ahead = p + "pre_feedforward_layernorm"
 		}
 		sum(l, "o")
-		nrm(l, "norm", "h", "n", ahead)
+		nrm(l, "norm", []string{"h"}, []string{"n"}, ahead)
 		if n.has(p + "mlp.gate") {
-			n.mixture(l)
+			n.mixture(l, lin)
 		} else {
 			lin(l, "gate_up", "n", []string{"g", "u"}, p+"mlp.gate_proj", p+"mlp.up_proj")
 			add(&cut{layer: l, stage: "act", in: []string{"g", "u"}, out: []string{"m"}, f: func(n *net, c *cut, o *options, st state) state {
@@ -659,11 +654,11 @@ func (n *net) build() {
 			lin(l, "down", "m", []string{"d"}, p+"mlp.down_proj")
 		}
 		if gemma {
-			nrm(l, "post_norm", "d", "d", p+"post_feedforward_layernorm")
+			nrm(l, "post_norm", []string{"d"}, []string{"d"}, p+"post_feedforward_layernorm")
 		}
 		sum(l, "d")
 	}
-	nrm(-1, "norm", "h", "n", "model.norm")
+	nrm(-1, "norm", []string{"h"}, []string{"n"}, "model.norm")
 	add(&cut{layer: -1, stage: "lm_head", in: []string{"n"}, out: []string{"z"}, weight: []string{"lm_head"}, product: true, f: func(n *net, c *cut, o *options, st state) state {
 		x := newMatrix(len(n.keys), st["n"].w)
 		for i, k := range n.keys {
@@ -860,21 +855,10 @@ func columns(m *matrix, lo, hi int) *matrix {
 }
 
 // mixture adds the stages of a router and its experts.
-func (n *net) mixture(l int) {
+func (n *net) mixture(l int, lin func(layer int, stage, from string, to []string, names ...string)) {
 	p := prefix(l)
+	lin(l, "router", "n", []string{"r"}, p+"mlp.gate")
 	n.cuts = append(n.cuts,
-		&cut{layer: l, stage: "router", in: []string{"n"}, out: []string{"r"}, weight: []string{p + "mlp.gate"}, product: true, f: func(n *net, c *cut, o *options, st state) state {
-			b := n.get(p + "mlp.gate.bias")
-			if o.noBias {
-				b = nil
-			}
-			return state{"r": linear(st["n"], n.get(p+"mlp.gate.weight"), b)}
-		}, back: func(n *net, c *cut, o *options, st, g state) state {
-			if m := linearBack(g["r"], n.get(p+"mlp.gate.weight")); m != nil {
-				return state{"n": m}
-			}
-			return nil
-		}},
 		// Which experts are chosen is no function of real numbers: behind it the experts are those that a side recorded.
 		&cut{layer: l, stage: "choice", in: []string{"r"}, out: []string{"i"}, f: func(n *net, c *cut, o *options, st state) state {
 			if ids := st["chosen"+strconv.Itoa(l)]; ids != nil {
