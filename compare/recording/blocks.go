@@ -44,6 +44,9 @@ func blocks(left, right *side) {
 	b.traced = make([]traced, 1, most)
 	for i := range b.sides {
 		b.follow(i)
+	}
+	loose := b.loosen()
+	for i := range b.sides {
 		b.survey(i)
 	}
 	b.same()
@@ -70,6 +73,84 @@ func blocks(left, right *side) {
 		}
 	}
 	b.pair()
+	for _, p := range loose {
+		if of := cmp.Or(left.find(forwardOf(p[0])), p[0]); of.fused == nil && p[0].fused == nil && p[1].fused == nil {
+			p[0].pair, p[1].pair = p[1], p[0]
+		}
+	}
+}
+
+// loosen takes pairs of calls apart that a call of the same operator goes before on one side and behind on the other, as a scale of
+// queries and one of scores around their product: what the last calls give is nearly the same, and may be what a block ends with. Their
+// gradients, which are made in the other order, are no pairs then.
+func (b *blocking) loosen() (pairs [][2]*call) {
+	b.roundoffs = closest
+	apart := map[*call]bool{}
+	loose := func(left, right *call) {
+		left.pair, right.pair = nil, nil
+		apart[left] = true
+		b.lone[0], b.lone[1] = append(b.lone[0], left), append(b.lone[1], right)
+		pairs = append(pairs, [2]*call{left, right})
+	}
+	for side := range b.sides {
+		for _, before := range b.lone[side] {
+			for c := range b.takers(before) {
+				other := c.pair
+				if other == nil || c.parts != nil || other.parts != nil {
+					continue
+				}
+				for behind := range b.takers(other) {
+					if behind.pair == nil && behind.fused == nil && typeOf(behind) == typeOf(before) && b.alikeOutput(c, behind) {
+						if side == 0 {
+							loose(c, other)
+						} else {
+							loose(other, c)
+						}
+						break
+					}
+				}
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		return nil
+	}
+	for _, c := range b.sides[0].calls {
+		if c.pair != nil && c.Parsed.Direction == msprobe.Backward && apart[b.sides[0].find(forwardOf(c))] {
+			loose(c, c.pair)
+		}
+	}
+	for i := range b.lone {
+		slices.SortFunc(b.lone[i], func(x, y *call) int { return cmp.Compare(x.at, y.at) })
+	}
+	return pairs
+}
+
+// takers are the calls that take an output of another one.
+func (b *blocking) takers(c *call) iter.Seq[*call] {
+	return func(yield func(*call) bool) {
+		for k := range c.leaves {
+			if l := &c.leaves[k]; l.role == result.Output {
+				for r := range b.reads(l) {
+					if !yield(r.call) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// alikeOutput tells that an output of a call is nearly one of another.
+func (b *blocking) alikeOutput(x, y *call) bool {
+	for i := range x.leaves {
+		for k := range y.leaves {
+			if l, r := &x.leaves[i], &y.leaves[k]; l.role == result.Output && r.role == result.Output && l.cuts() && r.cuts() && b.again(l, r) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mostRounds bounds how often what is left is looked through: what one block ends with is what another begins with.

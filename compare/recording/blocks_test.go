@@ -46,6 +46,20 @@ func TestBlocks(t *testing.T) {
 	apart := []string{back(entry("Tensor.__add__", 0, []string{sized(6, 0)}, sized(6, 0))), back(entry("Torch.matmul", 0, []string{sized(6, 0)}, sized(2.5, 0)+", "+sized(2.6, 0))),
 		back(entry("Tensor.t", 0, []string{sized(2.6, 0)}, sized(2.6, 0)))}
 	together := []string{back(entry("Functional.linear", 0, []string{sized(6, 0)}, sized(2.5, 0)+", "+sized(2.6, 0)))}
+	// scores are a product and a scale, which one side multiplies queries by and the other what comes of them.
+	scores := func(size, off float64) string { return strings.Replace(sized(size, off), "[8, 8]", "[8, 16]", 1) }
+	softmax := func(off float64) (list []string) {
+		for i := range 12 {
+			list = append(list, entry("Functional.softmax", i+1, []string{sized(6+float64(i), 0)}, sized(0.5+float64(i)/100, 0)))
+		}
+		return append(list, entry("Functional.softmax", 0, []string{scores(6, off)}, scores(1, off)), back(entry("Functional.softmax", 0, []string{scores(2, 0)}, scores(3, 0))))
+	}
+	before := func(off float64) []string {
+		return append([]string{entry("Tensor.__mul__", 0, []string{x}, sized(0.25, 0)), entry("Torch.matmul", 0, []string{sized(0.25, 0), w}, scores(6, off))}, append(softmax(off),
+			back(entry("Torch.matmul", 0, []string{scores(3, 0)}, scores(3, 0))), back(entry("Tensor.__mul__", 0, []string{sized(4, 0)}, sized(0.5, 0))))...)
+	}
+	behind := append([]string{entry("Torch.matmul", 0, []string{x, w}, scores(48, 0)), entry("Tensor.__mul__", 0, []string{scores(48, 0)}, scores(6, 0))}, append(softmax(0),
+		back(entry("Tensor.__mul__", 0, []string{scores(3, 0)}, scores(0.375, 0))), back(entry("Torch.matmul", 0, []string{scores(0.375, 0)}, scores(0.375, 0))))...)
 	for _, c := range []struct {
 		name         string
 		left, golden []string
@@ -61,6 +75,9 @@ func TestBlocks(t *testing.T) {
 		{"a sum that no call makes", gradients(3e-7), gradient, "1 2 1", nil},
 		{"a step by what cancels in a block", step(steps(3e-7), apart, 1e-12, 1), step(whole, together, 1e-12, 0), "2 6 2", nil},
 		{"a step by another gradient of a block", step(steps(3e-7), apart, 0.3, 1), step(whole, together, 0.3, 0), "2 6 2", []string{"Tensor.add_.0.forward"}},
+		{"a scale before a product and one behind", before(3e-7), behind, "1 2 2", nil},
+		{"a scale behind a product and one before", behind, before(3e-7), "1 2 2", nil},
+		{"another scale before a product than the one behind", before(4e-4), behind, "", []string{"Tensor.__mul__.0.forward"}},
 		{"a sum that no call makes, and that is another", gradients(4e-4), gradient, "1 2 1", []string{"Torch.sigmoid.0.backward"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
