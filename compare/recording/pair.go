@@ -234,6 +234,9 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		return nil
 	}
 	r.NormRoom = max(a.order, b.order)
+	if !a.computed && !b.computed {
+		r.NormRoom = a.reordered(&b, x.right)
+	}
 	count(r, x, &a, &b)
 	if p.late[x.left] {
 		r.Hashed = false

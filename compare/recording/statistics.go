@@ -49,6 +49,21 @@ func (t *sums) summedElsewhere(l *leaf) {
 	t.order = msprobe.NormOrder(n) * norm
 }
 
+// reordered is how far a norm of l may be off where the order alone in which squares are added up tells it from that of t: in memory a part of
+// another tensor has other strides, and many numbers are added up on several threads. Then the extremes are the same and the means are to a
+// roundoff of float32, which a call that changed elements would have changed; else it is 0.
+func (t *sums) reordered(of *sums, l *leaf) float64 {
+	n, known := l.Elements()
+	mean, ok := t.stats[atMean].Value()
+	other, too := of.stats[atMean].Value()
+	norm, normed := of.stats[atNorm].Value()
+	same := recorded(t.stats[atMax]) && t.stats[atMax].Same(of.stats[atMax]) && recorded(t.stats[atMin]) && t.stats[atMin].Same(of.stats[atMin])
+	if !known || !ok || !too || !normed || !same || n < fewSummed || t.stats[atNorm].Same(of.stats[atNorm]) || math.Abs(mean-other) > dtype.Float32.Unit()*norm/math.Sqrt(float64(n)) {
+		return 0
+	}
+	return msprobe.NormOrder(n) * norm
+}
+
 // fewSummed is how many elements a tensor has to have so that the order of its sum tells as a rule; leastSummed how many of these tensors
 // have to tell so, and mostAlike how many others there may be for each of them, which are the same by chance.
 const (

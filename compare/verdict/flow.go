@@ -775,7 +775,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			case hidden > 0:
 				a.stirred = true
 				a.coarse = max(a.coarse, hidden)
-			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), w.rounded(r) && (!isWeight(op, r.Recorded.Place) || summedOff(r) > 0 && !normAlone(r) && !w.shown(op)):
+			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), w.rounded(r) && (!isWeight(op, r.Recorded.Place) || alikeAtEnds(r) && r.Recorded.NormRoom == 0 && !w.shown(op)):
 				a.stirred = true
 			default:
 				begin(t.Row, nil, soft)

@@ -412,7 +412,7 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	if backwards(op) == 0 && size*normOf(r) <= single*w.gradient {
 		return false // a gradient that is zero but for rounding, as of an offset in front of a softmax, which a step of an optimizer gets
 	}
-	u := max(coarse, roundedOff(r), summedOff(r), w.short) // products may lie between that were not recorded
+	u := max(coarse, roundedOff(r), w.short) // products may lie between that were not recorded
 	size /= w.left(op, r)
 	if back := w.uncomparedTaker(op); back != nil {
 		size /= max(1, w.gradientSummands(back, r)/normOf(r))
@@ -424,16 +424,6 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 		return size > mostLeap[0]*max(w.level, u)
 	}
 	return size > mostLeap[0]*max(w.strays, u) && size > 3*(w.level+u) // what came before, and one more rounding
-}
-
-// summedOff is how far the sums of a tensor are off as a rule where they alone differ: the recorder adds up a part of another tensor in
-// another order than the same numbers that lie by themselves; 0 where the extremes differ, too. Norms of PyTorch, of 256 to 10⁶ normal
-// numbers in random orders, were at most √n/12 roundoffs apart.
-func summedOff(r *result.Row) float64 {
-	if !alikeAtEnds(r) {
-		return 0
-	}
-	return math.Sqrt(elements(r.Right.Shape)) / 12 * single
 }
 
 // takersOf are the backward calls of what takes what the forward call of a backward one gives: of functions where it is one, of modules

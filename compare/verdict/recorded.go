@@ -7,7 +7,6 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/dtype"
-	"precision/dump/msprobe"
 	catalogue "precision/op"
 )
 
@@ -242,11 +241,7 @@ func statisticsError(r *result.Row) float64 {
 		over(a.Stats.Min, b.Stats.Min, peak, 0)
 	}
 	if both&result.KnownNorm != 0 {
-		room := r.Recorded.NormRoom
-		if normAlone(r) {
-			room = max(room, math.Abs(b.Stats.Norm)*msprobe.NormOrder(int64(elements(r.Right.Shape))))
-		}
-		over(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm), room)
+		over(a.Stats.Norm, b.Stats.Norm, math.Abs(b.Stats.Norm), r.Recorded.NormRoom)
 	}
 	if both&result.KnownMean != 0 && both&result.KnownNorm != 0 {
 		n := elements(r.Right.Shape)
@@ -257,19 +252,6 @@ func statisticsError(r *result.Row) float64 {
 	}
 	return size
 }
-
-// normAlone tells of a pair of which statistics are all that is known that the extremes are the same, and the means to a roundoff of
-// float32: then the norms are of squares that were added up in another order, as on other threads or with other strides, if they are no further apart than
-// that makes them. A call that changed elements would have changed their mean.
-func normAlone(r *result.Row) bool {
-	a, b := r.Recorded.Left, r.Recorded.Right
-	const sums = result.KnownMean | result.KnownNorm
-	n := elements(r.Right.Shape)
-	return alikeAtEnds(r) && n >= fewSquares && a.Has(sums) && b.Has(sums) && a.Stats.Norm != b.Stats.Norm && math.Abs(a.Stats.Mean-b.Stats.Mean) <= single*math.Abs(b.Stats.Norm)/math.Sqrt(n)
-}
-
-// fewSquares is of how many elements PyTorch adds up the squares on several threads, if it has them.
-const fewSquares = 1 << 15
 
 // nonFinite tells whether a known extreme is no finite number.
 func nonFinite(s *result.Summary) bool {
