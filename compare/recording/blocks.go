@@ -28,7 +28,7 @@ func blocks(left, right *side) {
 		b.lone[i] = alone(s.calls)
 		b.lone[i] = slices.DeleteFunc(b.lone[i], func(c *call) bool { return c.Parsed.Form != msprobe.API || c.again })
 	}
-	if len(b.lone[0]) == 0 || len(b.lone[1]) == 0 {
+	if len(b.lone[0])+len(b.lone[1]) == 0 {
 		return
 	}
 	most := 1
@@ -46,6 +46,9 @@ func blocks(left, right *side) {
 		b.follow(i)
 	}
 	loose := b.loosen()
+	if len(b.lone[0]) == 0 || len(b.lone[1]) == 0 {
+		return
+	}
 	for i := range b.sides {
 		b.survey(i)
 	}
@@ -80,77 +83,56 @@ func blocks(left, right *side) {
 	}
 }
 
-// loosen takes pairs of calls apart that a call of the same operator goes before on one side and behind on the other, as a scale of
-// queries and one of scores around their product: what the last calls give is nearly the same, and may be what a block ends with. Their
-// gradients, which are made in the other order, are no pairs then.
+// loosen takes pairs of calls apart that give something else and of which one side has what the other gives one call later: that is
+// what the partner is, as of a scale of queries and one of scores around their product, or of a sum of two terms and one of three. Both may
+// end a block then. Their gradients, which are made in another order, are no pairs either.
 func (b *blocking) loosen() (pairs [][2]*call) {
 	b.roundoffs = closest
 	apart := map[*call]bool{}
-	loose := func(left, right *call) {
-		left.pair, right.pair = nil, nil
-		apart[left] = true
-		b.lone[0], b.lone[1] = append(b.lone[0], left), append(b.lone[1], right)
-		pairs = append(pairs, [2]*call{left, right})
+	loose := func(c *call) [2]*call {
+		pair := [2]*call{c, c.pair}
+		apart[c], c.pair.pair, c.pair = true, nil, nil
+		b.lone[0], b.lone[1] = append(b.lone[0], pair[0]), append(b.lone[1], pair[1])
+		return pair
 	}
 	for side := range b.sides {
-		for _, before := range b.lone[side] {
-			for c := range b.takers(before) {
-				other := c.pair
-				if other == nil || c.parts != nil || other.parts != nil {
+		for _, behind := range b.lone[side] {
+			for k := range behind.leaves {
+				c := b.of(b.of(&behind.leaves[k]).from).maker
+				if c == nil || c.pair == nil || c.parts != nil || c.pair.parts != nil || !b.gives(behind, c.pair) || b.gives(c, c.pair) {
 					continue
 				}
-				for behind := range b.takers(other) {
-					if behind.pair == nil && behind.fused == nil && typeOf(behind) == typeOf(before) && b.alikeOutput(c, behind) {
-						if side == 0 {
-							loose(c, other)
-						} else {
-							loose(other, c)
-						}
-						break
-					}
+				if side == 1 {
+					c = c.pair
 				}
+				pairs = append(pairs, loose(c))
 			}
 		}
 	}
-	if len(pairs) == 0 {
-		return nil
-	}
 	for _, c := range b.sides[0].calls {
-		if c.pair != nil && c.Parsed.Direction == msprobe.Backward && apart[b.sides[0].find(forwardOf(c))] {
-			loose(c, c.pair)
+		if c.pair == nil || c.parts != nil || c.pair.parts != nil || c.Parsed.Direction != msprobe.Backward {
+			continue
+		}
+		switch f, g := b.sides[0].find(forwardOf(c)), b.sides[1].find(forwardOf(c.pair)); {
+		case f == nil || g == nil:
+		case apart[f]:
+			pairs = append(pairs, loose(c))
+		case f.pair != g && f.fused == nil && g.fused == nil:
+			loose(c) // for good: they are gradients of other calls
 		}
 	}
-	for i := range b.lone {
-		slices.SortFunc(b.lone[i], func(x, y *call) int { return cmp.Compare(x.at, y.at) })
+	if len(apart) > 0 {
+		for i := range b.lone {
+			slices.SortFunc(b.lone[i], func(x, y *call) int { return cmp.Compare(x.at, y.at) })
+		}
 	}
 	return pairs
 }
 
-// takers are the calls that take an output of another one.
-func (b *blocking) takers(c *call) iter.Seq[*call] {
-	return func(yield func(*call) bool) {
-		for k := range c.leaves {
-			if l := &c.leaves[k]; l.role == result.Output {
-				for r := range b.reads(l) {
-					if !yield(r.call) {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
-// alikeOutput tells that an output of a call is nearly one of another.
-func (b *blocking) alikeOutput(x, y *call) bool {
-	for i := range x.leaves {
-		for k := range y.leaves {
-			if l, r := &x.leaves[i], &y.leaves[k]; l.role == result.Output && r.role == result.Output && l.cuts() && r.cuts() && b.again(l, r) {
-				return true
-			}
-		}
-	}
-	return false
+// gives tells that the first tensor that a call gives is nearly that of another.
+func (b *blocking) gives(x, y *call) bool {
+	l, r := x.first(), y.first()
+	return l != nil && r != nil && l.cuts() && r.cuts() && b.again(l, r)
 }
 
 // mostRounds bounds how often what is left is looked through: what one block ends with is what another begins with.
@@ -373,9 +355,12 @@ func sameCount(x, y *leaf) bool {
 
 // match brings what goes into two closures together; ok tells that each is the other's.
 func (b *blocking) match(left, right []*leaf) (pairs [][2]*leaf, ok bool) {
-	if len(left) != len(right) || len(left) == 0 {
-		return nil, false
-	}
+	pairs, more := b.inCommon(left, right)
+	return pairs, len(pairs) > 0 && len(more) == 0
+}
+
+// inCommon pairs what goes into two closures; more goes into one of them.
+func (b *blocking) inCommon(left, right []*leaf) (pairs [][2]*leaf, more []*leaf) {
 	free := slices.Clone(right)
 	for _, l := range left {
 		k := slices.IndexFunc(free, func(r *leaf) bool {
@@ -383,12 +368,13 @@ func (b *blocking) match(left, right []*leaf) (pairs [][2]*leaf, ok bool) {
 			return x != 0 && x == y || (x == 0 || y == 0) && b.again(l, r)
 		})
 		if k < 0 {
-			return nil, false
+			more = append(more, l)
+			continue
 		}
 		pairs = append(pairs, [2]*leaf{l, free[k]})
 		free = slices.Delete(free, k, k+1)
 	}
-	return pairs, true
+	return pairs, append(more, free...)
 }
 
 // mostAway bounds how many calls are looked through where the sides have little in common.
@@ -455,7 +441,9 @@ func (b *blocking) find(t cut) bool {
 			calls, in = b.closure(1, t.leaf)
 		}
 		others, into := b.closure(0, l)
-		if pairs, ok := b.match(into, in); ok {
+		pairs, more := b.inCommon(into, in)
+		// What one side takes besides is on both, as a term that is added and taken off again.
+		if len(pairs) > 0 && !slices.ContainsFunc(more, func(l *leaf) bool { return b.of(b.of(l).from).class == 0 }) {
 			b.next++
 			b.found(l).class = b.next
 			b.found(t.leaf).class = b.next

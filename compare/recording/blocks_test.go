@@ -60,6 +60,13 @@ func TestBlocks(t *testing.T) {
 	}
 	behind := append([]string{entry("Torch.matmul", 0, []string{x, w}, scores(48, 0)), entry("Tensor.__mul__", 0, []string{scores(48, 0)}, scores(6, 0))}, append(softmax(0),
 		back(entry("Tensor.__mul__", 0, []string{scores(3, 0)}, scores(0.375, 0))), back(entry("Torch.matmul", 0, []string{scores(0.375, 0)}, scores(0.375, 0))))...)
+	// A term is added and taken off again, so that the gradient goes by it: one side has a function of its own for that.
+	relu := entry("Functional.relu", 0, []string{sized(9, 0)}, x)
+	through := func(off float64) []string {
+		return []string{relu, entry("Functional.linear", 3, []string{x, w}, sized(3.3, 0)), entry("Tensor.__add__", 0, []string{w, x}, sized(5, 0)),
+			entry("Tensor.__sub__", 0, []string{sized(3.3, 0), x}, sized(0.1, 0)), entry("Tensor.__add__", 1, []string{sized(5, 0), sized(0.1, 0)}, sized(6, off)), last(off)}
+	}
+	rounded := []string{relu, entry("Functional.linear", 3, []string{x, w}, sized(3.3, 0)), entry("Tensor.__add__", 0, []string{w, sized(3.3, 0)}, sized(6, 0)), last(0)}
 	for _, c := range []struct {
 		name         string
 		left, golden []string
@@ -78,6 +85,8 @@ func TestBlocks(t *testing.T) {
 		{"a scale before a product and one behind", before(3e-7), behind, "1 2 2", nil},
 		{"a scale behind a product and one before", behind, before(3e-7), "1 2 2", nil},
 		{"another scale before a product than the one behind", before(4e-4), behind, "", []string{"Tensor.__mul__.0.forward"}},
+		{"a term that is added and taken off", through(3e-7), rounded, "1 3 1", nil},
+		{"another term that is taken off", through(4e-4), rounded, "", []string{"Functional.linear.3.forward"}},
 		{"a sum that no call makes, and that is another", gradients(4e-4), gradient, "1 2 1", []string{"Torch.sigmoid.0.backward"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
