@@ -577,14 +577,15 @@ func endsApart(a, b *result.Summary, share float64) bool {
 	return math.Abs(a.Stats.Max-b.Stats.Max) > peak || math.Abs(a.Stats.Min-b.Stats.Min) > peak
 }
 
-// noteGradients notes how large gradients are.
+// noteGradients notes how large gradients are, times the roundoffs that adding them up may be off by.
 func (w *recordedWalk) noteGradients(op *Operator) {
 	if backwards(op) == 0 {
 		return
 	}
 	for k := range op.Outputs {
-		if n := normOf(w.row(&op.Outputs[k])); n > w.gradient && n <= math.MaxFloat64 {
-			w.gradient = n
+		r := w.row(&op.Outputs[k])
+		if n := normOf(r) * (2 + math.Log2(max(1, elements(r.Right.Shape)))); n <= math.MaxFloat64 {
+			w.gradient = max(w.gradient, n)
 		}
 	}
 }

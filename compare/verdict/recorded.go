@@ -413,7 +413,7 @@ type recordedWalk struct {
 	flipped float64
 	// near is how many choices so far may have turned out otherwise.
 	near float64
-	// gradient is the norm of the largest gradient so far.
+	// gradient is the norm of the largest gradient so far, times the roundoffs that adding it up may be off by.
 	gradient float64
 	// narrow are outputs so far that agree as far as a coarse type shows, by their extremes.
 	narrow map[extremes][]*result.Row
