@@ -824,6 +824,14 @@ func (j *judge) find(k int, s *Stage) {
 	if ut < 1e-6 {
 		known = max(known, 2e-6)
 	}
+	train, rollout := s.Train, s.Rollout
+	for side, e := range []*float64{&train, &rollout} {
+		if c.stage == "attn" && *e > limit*floor {
+			if stored := j.eager(side, k, s.Types[side]); stored < *e {
+				*e = stored
+			}
+		}
+	}
 	switch {
 	case c.stage == "cache":
 		// What is read is what was written, bit by bit.
@@ -835,26 +843,26 @@ func (j *judge) find(k int, s *Stage) {
 			s.Finding = Precision
 		}
 		return
-	case s.Rollout <= limit*max(s.Train, floor) && (s.Train <= limit*max(s.Rollout, floor)):
+	case rollout <= limit*max(train, floor) && train <= max(limit*max(rollout, floor), known):
 		s.Finding = Rounding
 		if s.Rows > 0 && s.Rows == s.Equal {
 			s.Finding = Same
 		}
-		if s.Train > known && s.Rollout > known {
+		if train > known && rollout > known {
 			s.Finding = Unknown
 		}
 		return
-	case s.Train > known && s.Rollout <= limit*max(u, ur)*roundings:
+	case train > known && rollout <= limit*max(u, ur)*roundings:
 		s.Side, s.Finding = "train", Formula
 		j.explain(0, k, s)
 		return
-	case s.Train > known:
+	case train > known:
 		s.Finding = Unknown
 		return
 	}
 	s.Side = "rollout"
 	switch {
-	case s.Rollout <= limit*roundings*ur && ur > ut:
+	case rollout <= limit*roundings*ur && ur > ut:
 		if s.Finding = Precision; !c.product && ur <= j.reads(j.cutAt[k]) {
 			s.Finding, s.Side = Rounding, "" // what the trainer keeps more finely is no better known than what it reads
 		}
@@ -880,6 +888,18 @@ func (j *judge) find(k int, s *Stage) {
 	if s.Finding == Formula && s.Variant == "" {
 		j.unseen(k, s)
 	}
+}
+
+// eager is the error of a side's attention as one call after the other computes it: scores, their multiples of the scale and weights are stored in
+// the type of what comes out. The error grows with scores and with the number of keys, to many times that of a kernel that keeps them in float32.
+func (j *judge) eager(side, k int, t dtype.Type) float64 {
+	o := j.cuts[j.cutAt[k]].opt
+	o.scores = t
+	if side == 1 && j.own {
+		j.side = 1
+		defer func() { j.side = 0 }()
+	}
+	return j.away(side, k, j.function(side, k, &o))
 }
 
 // reads is the error of one rounding in the coarsest type that the trainer reads at a cut.
@@ -1245,10 +1265,10 @@ func (j *judge) shares(ctx context.Context) {
 		}
 	}
 	// Far off without effect is a property of the network, as that attention knows distances only. What is a little off without much effect is a fault
-	// all the same.
+	// all the same, and so is a mask that shows a token the next one: how much that does hangs on the tokens.
 	for k := range j.cutAt {
 		s := &r.Stages[k]
-		if x := apart[s.Name+s.Variant]; far(s) && x[0] <= limit*limit*x[1] {
+		if x := apart[s.Name+s.Variant]; far(s) && s.Variant != "mask" && x[0] <= limit*limit*x[1] {
 			s.Finding = Harmless
 		}
 	}

@@ -822,6 +822,47 @@ func faults() []fault {
 	}
 }
 
+// TestStoredScores: where one side stores scores and weights of attention in bfloat16, these are off by many roundoffs of long texts, and it is
+// neither that side's fault nor does it hide what the other one has.
+func TestStoredScores(t *testing.T) {
+	defer Larger(2, 2, 2, 120, rand.New(rand.NewPCG(5, 6)))()
+	attention := func(kept dtype.Type, ahead int) func(c *cut) {
+		return func(c *cut) {
+			switch c.stage {
+			case "norm":
+				c.opt.plusOne = true // numbers are larger, and so are scores
+			case "attn":
+				c.opt.scale, c.opt.scores, c.opt.ahead = 1, kept, ahead
+			}
+		}
+	}
+	for _, c := range []struct {
+		name           string
+		train, rollout func(c *cut)
+		far            float64 // the error of the worst side without a fault, at least
+		want           Finding
+	}{
+		{"the trainer stores them", attention(dtype.BFloat16, 0), attention(0, 0), 0.009, Rounding},
+		{"the rollout stores them", attention(0, 0), attention(dtype.BFloat16, 0), 0.009, Rounding},
+		{"both store them", attention(dtype.BFloat16, 0), attention(dtype.BFloat16, 0), 0.009, Rounding},
+		{"the trainer stores them, the rollout's mask is another", attention(dtype.BFloat16, 0), attention(0, 1), 0.009, Formula},
+	} {
+		p := madePair{numbers: []float64{1}, base: c.train, change: c.rollout}
+		seen := 0
+		for _, s := range p.run(t).Stages {
+			if s.Name != "attn" {
+				continue
+			}
+			if seen++; s.Finding != c.want && !(c.want == Rounding && s.Finding == Same) || max(s.Train, s.Rollout) < c.far || c.want == Formula && (s.Side != "rollout" || s.Variant != "mask") {
+				t.Errorf("%s: %+v", c.name, s)
+			}
+		}
+		if seen != madeLayers {
+			t.Errorf("%s: %d stages of attention", c.name, seen)
+		}
+	}
+}
+
 // each changes the weights whose names have a part.
 func each(part string, change func(m *weights.Matrix)) func(all map[string]*weights.Matrix) {
 	return func(all map[string]*weights.Matrix) {

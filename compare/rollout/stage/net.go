@@ -105,6 +105,7 @@ type options struct {
 	theta                float64
 	noBias               bool
 	kv                   dtype.Type // what keys and values are rounded to, 0 for nothing
+	scores               dtype.Type // what scores of attention and their softmax are stored in, 0 for nothing
 	name                 string     // of a variant, for people: message rollout.variant.NAME
 	args                 []any
 }
@@ -428,9 +429,13 @@ func (n *net) weigh(s *attended, q, k *matrix, i, h int, o *options) {
 		s.first = max(s.first, i+o.ahead-o.window+1)
 	}
 	s.p, s.cap = s.p[:0], s.cap[:0]
+	stored := func(x float64) float64 { return x }
+	if o.scores != 0 {
+		stored = o.scores.Rounding().Round
+	}
 	x, most, sum := q.row(i)[h*n.dim:(h+1)*n.dim], math.Inf(-1), 0.0
 	for j := s.first; j <= last; j++ {
-		z, slope := dot(x, k.row(j)[s.group*n.dim:(s.group+1)*n.dim])*o.scale, 1.0
+		z, slope := stored(stored(dot(x, k.row(j)[s.group*n.dim:(s.group+1)*n.dim]))*o.scale), 1.0
 		if o.softcap > 0 {
 			z = math.Tanh(z / o.softcap)
 			z, slope = z*o.softcap, 1-z*z
@@ -443,7 +448,7 @@ func (n *net) weigh(s *attended, q, k *matrix, i, h int, o *options) {
 		sum += s.p[j]
 	}
 	for j := range s.p {
-		s.p[j] /= sum
+		s.p[j] = stored(s.p[j] / sum)
 	}
 }
 
