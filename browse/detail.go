@@ -271,24 +271,23 @@ func at(e *metric.Element) string {
 // recorded are the statistics of both sides beside each other.
 func (w *writer) recorded(rec *result.Recorded) {
 	d := differences(rec)
-	l, r := &rec.Left.Stats, &rec.Right.Stats
 	first := true
-	for k, pair := range [4][2]float64{{l.Max, r.Max}, {l.Min, r.Min}, {l.Mean, r.Mean}, {l.Norm, r.Norm}} {
-		bit := int32(1) << k
-		if !rec.Left.Has(bit) && !rec.Right.Has(bit) {
+	for k, x := range result.Statistics {
+		if !rec.Left.Has(x.Bit) && !rec.Right.Has(x.Bit) {
 			continue
 		}
 		if first {
 			w.section("statistics")
 			first = false
 		}
-		cell := func(text *result.Summary, v float64) string {
-			if !text.Has(bit) {
-				return fit("–", 14, false, true)
+		cell := func(s *result.Summary) string {
+			text := "–"
+			if v, known := x.In(s); known {
+				text = strconv.FormatFloat(v, 'g', 7, 64)
 			}
-			return fit(strconv.FormatFloat(v, 'g', 7, 64), 14, false, true)
+			return fit(text, 14, false, true)
 		}
-		w.body = append(w.body, paragraph{label: w.s.title("stat" + itoa(k)), segments: []report.Segment{{Text: cell(rec.Left, pair[0]) + cell(rec.Right, pair[1])},
+		w.body = append(w.body, paragraph{label: w.s.title("stat" + itoa(k)), segments: []report.Segment{{Text: cell(rec.Left) + cell(rec.Right)},
 			{Text: fit(report.Figure(d[k]), 14, false, true), Style: report.Dim}}, target: nowhere})
 	}
 	if first {

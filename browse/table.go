@@ -113,19 +113,18 @@ func (s *shown) error(i int) float64 {
 
 // differences are those of Max, Min, Mean and Norm, relative to the larger side; NaN where one side does not know it.
 func differences(rec *result.Recorded) (d [4]float64) {
-	l, r := &rec.Left.Stats, &rec.Right.Stats
-	pairs := [4][2]float64{{l.Max, r.Max}, {l.Min, r.Min}, {l.Mean, r.Mean}, {l.Norm, r.Norm}}
-	for i, p := range pairs {
-		bit := int32(1) << i
-		size := max(math.Abs(p[0]), math.Abs(p[1]))
+	for i, x := range result.Statistics {
+		l, inLeft := x.In(rec.Left)
+		r, inRight := x.In(rec.Right)
+		size := max(math.Abs(l), math.Abs(r))
 		switch {
-		case !rec.Left.Has(bit) || !rec.Right.Has(bit):
+		case !inLeft || !inRight:
 			d[i] = math.NaN()
-		case p[0] == p[1] || math.IsNaN(p[0]) && math.IsNaN(p[1]):
-		case math.IsNaN(p[0]-p[1]) || math.IsInf(size, 0):
+		case l == r || math.IsNaN(l) && math.IsNaN(r):
+		case math.IsNaN(l-r) || math.IsInf(size, 0):
 			d[i] = math.Inf(1)
 		default:
-			d[i] = math.Abs(p[0]-p[1]) / size
+			d[i] = math.Abs(l-r) / size
 		}
 	}
 	return d

@@ -324,23 +324,16 @@ func statisticsOf(r *result.Row) map[string][]*result.Number {
 		return nil
 	}
 	out := map[string][]*result.Number{}
-	for _, c := range []struct {
-		name string
-		bit  int32
-		of   func(*result.Stats) float64
-	}{
-		{"max", result.KnownMax, func(s *result.Stats) float64 { return s.Max }}, {"min", result.KnownMin, func(s *result.Stats) float64 { return s.Min }},
-		{"mean", result.KnownMean, func(s *result.Stats) float64 { return s.Mean }}, {"norm", result.KnownNorm, func(s *result.Stats) float64 { return s.Norm }},
-	} {
+	for _, x := range result.Statistics {
 		both := []*result.Number{nil, nil}
 		for i, s := range []*result.Summary{r.Recorded.Left, r.Recorded.Right} {
-			if s.Has(c.bit) {
-				n := rounded(c.of(&s.Stats))
+			if v, known := x.In(s); known {
+				n := rounded(v)
 				both[i] = &n
 			}
 		}
 		if both[0] != nil || both[1] != nil {
-			out[c.name] = both
+			out[strings.ToLower(x.Name)] = both
 		}
 	}
 	return out

@@ -262,14 +262,10 @@ func sideOf(r *result.Row, o *result.Operand, f *metric.SideFacts, left bool) *S
 		summary = r.Recorded.Left
 	}
 	one.Value = clip(summary.Value, 200)
-	for _, c := range []struct {
-		bit int32
-		v   float64
-		to  **result.Number
-	}{{result.KnownMax, summary.Stats.Max, &one.Max}, {result.KnownMin, summary.Stats.Min, &one.Min}, {result.KnownMean, summary.Stats.Mean, &one.Mean}, {result.KnownNorm, summary.Stats.Norm, &one.Norm}} {
-		if summary.Has(c.bit) {
-			n := result.Number(c.v)
-			*c.to = &n
+	for i, to := range []**result.Number{&one.Max, &one.Min, &one.Mean, &one.Norm} {
+		if v, known := result.Statistics[i].In(summary); known {
+			n := result.Number(v)
+			*to = &n
 		}
 	}
 	return one

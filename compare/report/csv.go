@@ -235,13 +235,11 @@ func appendRecorded(cells []string, r *result.Recorded) []string {
 	}
 	cells = append(cells, textCell(r.Place), textCell(string(r.How)))
 	for _, s := range []*result.Summary{r.Left, r.Right} {
-		for _, x := range []struct {
-			bit int32
-			v   float64
-		}{{result.KnownMax, s.Stats.Max}, {result.KnownMin, s.Stats.Min}, {result.KnownMean, s.Stats.Mean}, {result.KnownNorm, s.Stats.Norm}} {
+		for _, x := range result.Statistics {
+			v, known := x.In(s)
 			switch {
-			case s.Has(x.bit):
-				cells = append(cells, strconv.FormatFloat(x.v, 'g', -1, 64))
+			case known:
+				cells = append(cells, strconv.FormatFloat(v, 'g', -1, 64))
 			case s.Class == "":
 				cells = append(cells, "NaN")
 			default:

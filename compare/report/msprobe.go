@@ -220,28 +220,18 @@ func pythonNumber(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// msprobeStats are the statistics of a side in the order of the columns.
-func msprobeStats(s *result.Summary) [4]struct {
-	bit int32
-	v   float64
-} {
-	return [4]struct {
-		bit int32
-		v   float64
-	}{{result.KnownMax, s.Stats.Max}, {result.KnownMin, s.Stats.Min}, {result.KnownMean, s.Stats.Mean}, {result.KnownNorm, s.Stats.Norm}}
-}
-
 func statisticCells(s *result.Summary, t dtype.Type) (cells []string) {
-	for _, x := range msprobeStats(s) {
+	for _, x := range result.Statistics {
+		v, known := x.In(s)
 		switch {
 		case s.Class == "":
 			cells = append(cells, notApplicable)
 		case s.Value != "":
 			cells = append(cells, s.Value)
-		case s.Has(x.bit) && t.IsBool():
-			cells = append(cells, map[bool]string{true: "True", false: "False"}[x.v != 0])
-		case s.Has(x.bit):
-			cells = append(cells, pythonNumber(x.v))
+		case known && t.IsBool():
+			cells = append(cells, map[bool]string{true: "True", false: "False"}[v != 0])
+		case known:
+			cells = append(cells, pythonNumber(v))
 		default:
 			cells = append(cells, "None")
 		}
@@ -252,14 +242,14 @@ func statisticCells(s *result.Summary, t dtype.Type) (cells []string) {
 // differences are target minus golden, and that in percent of golden.
 func differences(rec *result.Recorded) []string {
 	diff, relative := make([]string, 4), make([]string, 4)
-	a, b := msprobeStats(rec.Left), msprobeStats(rec.Right)
-	for i := range a {
-		x, y := a[i].v, b[i].v
+	for i, of := range result.Statistics {
+		x, inLeft := of.In(rec.Left)
+		y, inRight := of.In(rec.Right)
 		d, r := notApplicable, notApplicable
 		switch {
-		case !rec.Left.Has(a[i].bit) || !rec.Right.Has(b[i].bit):
+		case !inLeft || !inRight:
 			// Texts that are equal, None and None too, are no difference there.
-			if rec.Left.Has(a[i].bit) == rec.Right.Has(b[i].bit) && rec.Left.Value == rec.Right.Value && rec.Left.Class != "" && rec.Right.Class != "" {
+			if inLeft == inRight && rec.Left.Value == rec.Right.Value && rec.Left.Class != "" && rec.Right.Class != "" {
 				d, r = "0", "0"
 			}
 		case x == y:

@@ -95,14 +95,12 @@ func finer(rec *result.Recorded, left, right string) (string, string) {
 	if left != right {
 		return left, right
 	}
-	a, b := &rec.Left.Stats, &rec.Right.Stats
-	for _, of := range []struct {
-		name  string
-		known int32
-		a, b  float64
-	}{{"Max", result.KnownMax, a.Max, b.Max}, {"Min", result.KnownMin, a.Min, b.Min}, {"Norm", result.KnownNorm, a.Norm, b.Norm}, {"Mean", result.KnownMean, a.Mean, b.Mean}} {
-		if rec.Left.Has(of.known) && rec.Right.Has(of.known) && of.a != of.b {
-			return of.name + " " + strconv.FormatFloat(of.a, 'g', -1, 64), of.name + " " + strconv.FormatFloat(of.b, 'g', -1, 64)
+	for _, i := range []int{0, 1, 3, 2} { // the mean tells least
+		x := &result.Statistics[i]
+		a, inA := x.In(rec.Left)
+		b, inB := x.In(rec.Right)
+		if inA && inB && a != b {
+			return x.Name + " " + strconv.FormatFloat(a, 'g', -1, 64), x.Name + " " + strconv.FormatFloat(b, 'g', -1, 64)
 		}
 	}
 	if rec.Left.Sum != rec.Right.Sum {

@@ -83,6 +83,22 @@ const (
 	KnownNorm
 )
 
+// Statistic is one of the four.
+type Statistic struct {
+	Name string
+	Bit  int32 // in Known
+	Of   func(*Stats) float64
+}
+
+// Statistics are the four, in the order of their bits.
+var Statistics = [...]Statistic{
+	{"Max", KnownMax, func(s *Stats) float64 { return s.Max }}, {"Min", KnownMin, func(s *Stats) float64 { return s.Min }},
+	{"Mean", KnownMean, func(s *Stats) float64 { return s.Mean }}, {"Norm", KnownNorm, func(s *Stats) float64 { return s.Norm }},
+}
+
+// In is the statistic of a tensor.
+func (x *Statistic) In(s *Summary) (v float64, known bool) { return x.Of(&s.Stats), s.Has(x.Bit) }
+
 // Step is what the last digit of a statistic of the size v is worth, 0 where it has
 // all digits.
 func (s *Summary) Step(v float64) float64 {
@@ -106,8 +122,8 @@ func (s *Summary) Print(shape []int64) int64 {
 	switch {
 	case s.Known != 0:
 		add(uint64(s.Known))
-		for _, v := range []float64{s.Stats.Max, s.Stats.Min, s.Stats.Mean, s.Stats.Norm} {
-			add(math.Float64bits(v))
+		for _, x := range Statistics {
+			add(math.Float64bits(x.Of(&s.Stats)))
 		}
 	case s.Sum != "":
 		h.Write([]byte(s.Sum))
@@ -131,9 +147,10 @@ func (s *Summary) NotFinite() (nan, inf bool) {
 	if x := &s.Stats; (x.Max-x.Max)+(x.Min-x.Min)+(x.Mean-x.Mean)+(x.Norm-x.Norm) == 0 {
 		return false, false
 	}
-	for i, v := range []float64{s.Stats.Max, s.Stats.Min, s.Stats.Mean, s.Stats.Norm} {
+	for i, x := range Statistics {
+		v, known := x.In(s)
 		switch {
-		case s.Known&[...]int32{KnownMax, KnownMin, KnownMean, KnownNorm}[i] == 0:
+		case !known:
 		case i < 2:
 			nan, inf = nan || math.IsNaN(v), inf || math.IsInf(v, 0)
 		default:

@@ -5,6 +5,7 @@ package parquet
 import (
 	"io"
 	"math"
+	"strings"
 
 	"precision/compare/metric"
 	"precision/compare/report"
@@ -221,26 +222,18 @@ func statistics(name string, summary func(*result.Recorded) *result.Summary, of 
 		f := &r.Result().Facts
 		return of(f), r.Compared && f.Known
 	}
-	for _, c := range []struct {
-		name     string
-		bit      int32
-		recorded func(*result.Stats) float64
-		computed func(*metric.SideFacts) float64
-	}{
-		{"max", result.KnownMax, func(s *result.Stats) float64 { return s.Max }, func(f *metric.SideFacts) float64 { return f.Hi }},
-		{"min", result.KnownMin, func(s *result.Stats) float64 { return s.Min }, func(f *metric.SideFacts) float64 { return f.Lo }},
-		{"mean", result.KnownMean, func(s *result.Stats) float64 { return s.Mean }, func(f *metric.SideFacts) float64 { return f.Mean }},
-		{"norm", result.KnownNorm, func(s *result.Stats) float64 { return s.Norm }, nil},
-	} {
-		list = append(list, real(name+c.name, func(r tensor) (float64, bool) {
-			if r.Recorded != nil && summary(r.Recorded).Has(c.bit) {
-				return c.recorded(&summary(r.Recorded).Stats), true
+	for i, x := range result.Statistics {
+		list = append(list, real(name+strings.ToLower(x.Name), func(r tensor) (float64, bool) {
+			if r.Recorded != nil {
+				if v, known := x.In(summary(r.Recorded)); known {
+					return v, true
+				}
 			}
 			f, known := side(r)
-			if c.computed == nil || !known {
+			if x.Bit == result.KnownNorm || !known {
 				return 0, false
 			}
-			v := c.computed(f)
+			v := [...]float64{f.Hi, f.Lo, f.Mean}[i]
 			return v, !math.IsNaN(v) // of finite elements, of which there may be none
 		}))
 	}
