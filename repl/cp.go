@@ -128,10 +128,7 @@ func (s *session) oneTensor(name string) (*array.Array, int) {
 		}
 		s.Info("cp.several", len(refs), name, strings.Join(names, s.T("report.and")))
 	}
-	list, bad, err := refs[0].Open()
-	if err != nil {
-		bad = append(bad, err)
-	}
+	list, bad := refs[0].Open()
 	for _, err := range bad {
 		s.Fail("error", err)
 	}

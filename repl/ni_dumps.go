@@ -16,6 +16,7 @@ import (
 	"precision/graph/fusion"
 	"precision/internal/order"
 	"precision/internal/plainfile"
+	"precision/repl/array"
 	"precision/repl/workspace"
 )
 
@@ -57,6 +58,24 @@ func (s *session) decodeFolder(id *workspace.DebugID, l *workspace.Leaf) []strin
 	return folder
 }
 
+// tensorsOf measures the tensors of a file and hands them on; bad are those that cannot be read. The error is that of the context.
+func (s *session) tensorsOf(ctx context.Context, e *dump.Entry, take func(a *array.Array, stats array.Stats)) (bad []error, _ error) {
+	arrays, bad := workspace.WholeFile(e).Open()
+	for _, a := range arrays {
+		stats, err := s.measure(ctx, "ni", a)
+		if err == nil {
+			take(a, stats)
+		} else {
+			bad = append(bad, err)
+		}
+		a.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return bad, nil
+}
+
 // recordings shows what the NPU recorded of an operator, with statistics, and
 // decodes it for other programs.
 func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, id *workspace.DebugID, opType, name string, files []dumpFile) error {
@@ -70,28 +89,13 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 	var tensors []tensor
 	var failed []error
 	for _, e := range files {
-		arrays, bad, err := workspace.WholeFile(e.Entry).Open()
-		if err != nil {
-			bad = append(bad, err)
-		}
-		for _, a := range arrays {
-			stats, err := s.measure(ctx, "ni", a)
+		bad, err := s.tensorsOf(ctx, e.Entry, func(a *array.Array, stats array.Stats) {
 			name := a.Name
-			if err == nil {
-				if path := s.decoded(ctx, a, a.Name, s.decodeFolder(id, e.leaf)...); path != "" {
-					name += ".npy"
-					if dir := filepath.Dir(path); !slices.Contains(folders, dir) {
-						folders = append(folders, dir)
-					}
+			if path := s.decoded(ctx, a, a.Name, s.decodeFolder(id, e.leaf)...); path != "" {
+				name += ".npy"
+				if dir := filepath.Dir(path); !slices.Contains(folders, dir) {
+					folders = append(folders, dir)
 				}
-			}
-			a.Close()
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				bad = append(bad, err)
-				continue
 			}
 			if d := s.dumpsOf(id); len(d.Leaves) > 1 { // which device and step
 				if rel, err := filepath.Rel(d.Run, e.leaf.Dir); err == nil {
@@ -101,6 +105,9 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			_, input, index, _ := workspace.CutArrayName(a.Name)
 			tensors = append(tensors, tensor{input, index,
 				fmt.Sprintf(" -%s %s\n   └─ %s\n", s.Screen.Green("["+strconv.Itoa(index)+"]"), console.Clean(name), s.summary(a, stats))})
+		})
+		if err != nil {
+			return err
 		}
 		failed = append(failed, bad...)
 	}
@@ -214,21 +221,11 @@ func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder
 		if op == nil {
 			continue
 		}
-		arrays, bad, err := workspace.WholeFile(op.Newest()).Open()
-		if err != nil {
-			bad = append(bad, err)
-		}
-		for _, a := range arrays {
-			stats, err := s.measure(ctx, "ni", a)
-			a.Close()
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err != nil {
-				bad = append(bad, err)
-				continue
-			}
+		bad, err := s.tensorsOf(ctx, op.Newest(), func(a *array.Array, stats array.Stats) {
 			fmt.Fprintf(&text, " -%s %s\n   └─ %s\n", s.Screen.Green("["+strconv.Itoa(i)+"]"), console.Clean(a.Name), s.summary(a, stats))
+		})
+		if err != nil {
+			return err
 		}
 		for _, err := range bad {
 			text.WriteString(" - " + n.failed(s, err))

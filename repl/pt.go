@@ -57,10 +57,7 @@ func (p *ptCmd) run(ctx context.Context, s *session, _ []string) int {
 	var out strings.Builder
 	shown, left := 0, 0
 	for i := range refs {
-		arrays, bad, err := refs[i].Open()
-		if err != nil {
-			bad = append(bad, err)
-		}
+		arrays, bad := refs[i].Open()
 		for _, err := range bad {
 			s.Fail("error", err)
 			code = exitError

@@ -54,9 +54,10 @@ func WholeFile(e *dump.Entry) *TensorRef {
 	return &TensorRef{Path: e.Path, file: e.Name.File, all: true}
 }
 
-// Open opens the tensors; the caller closes them.
-func (r *TensorRef) Open() (arrays []*array.Array, bad []error, err error) {
+// Open opens the tensors; the caller closes them. bad is what cannot be read.
+func (r *TensorRef) Open() (arrays []*array.Array, bad []error) {
 	var a *array.Array
+	var err error
 	switch {
 	case r.all:
 		arrays, bad, err = array.Open(r.Path)
@@ -73,7 +74,7 @@ func (r *TensorRef) Open() (arrays []*array.Array, bad []error, err error) {
 	case r.dataset != "":
 		if a, err = array.Dataset(r.Path, r.dataset); err == nil {
 			a.Name = r.Name()
-			return []*array.Array{a}, nil, nil
+			arrays = []*array.Array{a}
 		}
 	default:
 		if a, err = array.Tensor(r.Path, r.input, r.index); err == nil {
@@ -85,7 +86,10 @@ func (r *TensorRef) Open() (arrays []*array.Array, bad []error, err error) {
 			a.Rename(r.file)
 		}
 	}
-	return arrays, bad, err
+	if err != nil {
+		bad = append(bad, err)
+	}
+	return arrays, bad
 }
 
 // CutArrayName splits the name of an array that a converter makes of a dump,
