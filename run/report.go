@@ -1,10 +1,8 @@
 package run
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"unicode"
 
@@ -105,19 +103,10 @@ func openPage(path string) (*report.Saved, error) {
 
 // Begins is the first character of a file that is no blank, 0 if there is none.
 func Begins(path string) rune {
-	file, _, err := plainfile.Open(path, "a saved table")
-	if err != nil {
-		return 0
-	}
-	defer file.Close()
-	from := bufio.NewReader(io.LimitReader(file, 4096))
-	for {
-		r, _, err := from.ReadRune()
-		if err != nil {
-			return 0
-		}
+	for _, r := range string(plainfile.Front(path, 4096)) {
 		if r != '\ufeff' && !unicode.IsSpace(r) {
 			return r
 		}
 	}
+	return 0
 }

@@ -20,16 +20,7 @@ import (
 )
 
 // IsPage tells whether a file is a report: other pages may lie beside it.
-func IsPage(path string) bool {
-	file, _, err := plainfile.Open(path, "a report")
-	if err != nil {
-		return false
-	}
-	defer file.Close()
-	front := make([]byte, 64<<10)
-	n, _ := io.ReadFull(file, front)
-	return html.IsPage(front[:n])
-}
+func IsPage(path string) bool { return html.IsPage(plainfile.Front(path, 64<<10)) }
 
 // OpenCheck reads what a check wrote as JSON.
 func OpenCheck(path string) ([]oracle.Finding, oracle.Whole, error) {

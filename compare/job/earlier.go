@@ -1,10 +1,10 @@
 package job
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,12 +21,7 @@ const mostJoined = 64
 
 // SchemaOf is the schema that a file of JSON names first, "" if there is none.
 func SchemaOf(path string) string {
-	file, _, err := plainfile.Open(path, "a result")
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	from := json.NewDecoder(io.LimitReader(file, 4096))
+	from := json.NewDecoder(bytes.NewReader(plainfile.Front(path, 4096)))
 	for _, want := range []json.Token{json.Delim('{'), "schema"} {
 		if got, err := from.Token(); err != nil || got != want {
 			return ""

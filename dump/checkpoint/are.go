@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,16 +68,7 @@ func folder(dir string) int {
 	return noSet
 }
 
-func isTorch(path string) bool {
-	f, _, err := plainfile.Open(path, what)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, torch.MagicSize)
-	n, _ := io.ReadFull(f, head)
-	return torch.Is(head[:n])
-}
+func isTorch(path string) bool { return torch.Is(plainfile.Front(path, torch.MagicSize)) }
 
 // errPickle: what Python's pickle wrote by itself holds no tensors that could be read without running it.
 var errPickle = errors.New("a pickle of Python: it is a program, which is not run; expected " + what + ": save the tensors with torch.save, safetensors or numpy.savez")

@@ -14,7 +14,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -130,13 +129,8 @@ func Find(path string) (list []Log, err error) {
 
 // Is tells a log by its first lines.
 func Is(path string) bool {
-	f, size, err := plainfile.Open(path, what)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, min(size, looked))
-	if _, err := io.ReadFull(f, head); err != nil || bytes.IndexByte(head, 0) >= 0 {
+	head := plainfile.Front(path, looked)
+	if bytes.IndexByte(head, 0) >= 0 {
 		return false
 	}
 	if bytes.HasPrefix(head, []byte("Total captured activations:")) {

@@ -58,6 +58,18 @@ func ReadFile(path, expected string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most))
 }
 
+// Front is what a file begins with, as much as can be read of at most n bytes; nil where it cannot be opened.
+func Front(path string, n int) []byte {
+	f, _, err := Open(path, "a plain file")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, n)
+	got, _ := io.ReadFull(f, head)
+	return head[:got]
+}
+
 // Read implements io.Reader.
 func (f *File) Read(p []byte) (int, error) {
 	if f.seen == nil {

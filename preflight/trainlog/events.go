@@ -42,14 +42,8 @@ func IsEvents(path string) bool {
 	if !strings.Contains(filepath.Base(path), "tfevents") {
 		return false
 	}
-	f, _, err := plainfile.Open(path, "a training log")
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 16)
-	n, _ := f.ReadAt(head, 0)
-	return n == 0 || tfrecord.Is(head[:n])
+	head := plainfile.Front(path, 16)
+	return head != nil && (len(head) == 0 || tfrecord.Is(head))
 }
 
 // eventFiles are the event files at or below a folder, by the run that they are of, in the order in which they were begun:

@@ -3,7 +3,6 @@ package array
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -15,16 +14,7 @@ import (
 )
 
 // isTorch tells whether a file may be one of torch.save.
-func isTorch(path string) bool {
-	f, _, err := plainfile.Open(path, "a file of torch.save")
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, torch.MagicSize)
-	n, _ := io.ReadFull(f, head)
-	return torch.Is(head[:n])
-}
+func isTorch(path string) bool { return torch.Is(plainfile.Front(path, torch.MagicSize)) }
 
 // openTorch opens the tensors of a file of torch.save.
 func openTorch(path string) (arrays []*Array, bad []error, err error) {
