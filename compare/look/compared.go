@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"precision/compare"
+	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/nd"
@@ -183,7 +184,7 @@ func hintOf(name string, e elements, others []known, weight, given bool) (result
 }
 
 // same tells that two tensors hold the same numbers, but for rounding, and not just one number.
-func same(x, y []float64) bool { return near(x, y, rms(y)) && spread(y) }
+func same(x, y []float64) bool { return near(x, y, metric.RMS(y)) && spread(y) }
 
 // near tells that x is y within the rounding of numbers of a size.
 func near(x, y []float64, size float64) bool {
@@ -201,7 +202,7 @@ func spread(x []float64) bool {
 
 // sum tells that x is y and z added, of which neither is next to nothing.
 func sum(x, y, z []float64) bool {
-	if s := rms(y); rms(z) < 16*equalTo*s || s < 16*equalTo*rms(z) {
+	if s := metric.RMS(y); metric.RMS(z) < 16*equalTo*s || s < 16*equalTo*metric.RMS(z) {
 		return false
 	}
 	off := 0.0
@@ -209,7 +210,7 @@ func sum(x, y, z []float64) bool {
 		d := x[i] - y[i] - z[i]
 		off += d * d
 	}
-	return math.Sqrt(off/float64(len(x))) <= equalTo*(rms(y)+rms(z)) && spread(z)
+	return math.Sqrt(off/float64(len(x))) <= equalTo*(metric.RMS(y)+metric.RMS(z)) && spread(z)
 }
 
 // flipped tells that a matrix, or the last two axes, are exchanged between the sides, the numbers
@@ -255,7 +256,7 @@ func sliced(name string, e elements, axis int, given bool) (r result.Reason, is 
 	}
 	zero := func(s []float64) bool { return !slices.ContainsFunc(s, func(v float64) bool { return v != 0 }) }
 	first := 0
-	for first < n && near(left[first], right[first], rms(e.right)) {
+	for first < n && near(left[first], right[first], metric.RMS(e.right)) {
 		first++
 	}
 	if first > 0 && first < n && spread(e.right) {
@@ -293,13 +294,4 @@ func sliced(name string, e elements, axis int, given bool) (r result.Reason, is 
 		}
 	}
 	return result.Because(result.HintTurned, name, strconv.Itoa(axis), strconv.Itoa(turn)), turn > 0
-}
-
-// rms is the root mean square.
-func rms(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
-	}
-	return math.Sqrt(sum / float64(max(len(x), 1)))
 }

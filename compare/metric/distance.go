@@ -19,3 +19,12 @@ var relativeEuclideanDistance = definition{
 	},
 	boolean: true,
 }
+
+// RMS is the root mean square of some numbers, 0 of none.
+func RMS(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x * x
+	}
+	return math.Sqrt(sum / float64(max(len(v), 1)))
+}

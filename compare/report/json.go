@@ -227,8 +227,8 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 		w.named("time", b.Time)
 		w.count("same", int64(b.Same))
 		w.count("new", int64(b.New))
-		w.changes(j, "regressions", b.Regressions)
-		w.changes(j, "improved", b.Improved)
+		w.changes("regressions", b.Regressions)
+		w.changes("improved", b.Improved)
 		w.close('}')
 	}
 	if a := j.After; a != nil {
@@ -305,7 +305,7 @@ func objects[T any](w *jsonWriter, name string, list []T, lines bool, fields fun
 	w.close(']')
 }
 
-func (w *jsonWriter) changes(j *verdict.Judged, name string, list []verdict.Change) {
+func (w *jsonWriter) changes(name string, list []verdict.Change) {
 	objects(w, name, list, oneLine, func(c *verdict.Change) {
 		w.named("tensor", c.Tensor)
 		w.measure("before", c.Before)

@@ -146,35 +146,22 @@ func (s *Scripts) Check(ctx context.Context) (warnings []error, err error) {
 		return nil, err
 	}
 	defer h.Close()
-	unfit := func(path string, r *request) (bool, error) {
-		_, err := h.call(r)
+	load := func(path string, r *request, drop func()) {
 		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
+			return
 		}
-		if err != nil {
+		if _, err := h.call(r); err != nil && ctx.Err() == nil {
 			warnings = append(warnings, fmt.Errorf("%s: cannot be used and is left out: %w", path, err))
+			drop()
 		}
-		return err != nil, nil
 	}
 	for _, a := range s.Algorithms() {
-		bad, err := unfit(a.Path, &request{Do: "load", Name: a.Name})
-		if err != nil {
-			return warnings, err
-		}
-		if bad {
-			delete(s.algorithms, a.Name)
-		}
+		load(a.Path, &request{Do: "load", Name: a.Name}, func() { delete(s.algorithms, a.Name) })
 	}
 	for _, c := range s.Conversions() {
-		bad, err := unfit(c.Path, &request{Do: "load", Name: c.Name(), Target: c.To})
-		if err != nil {
-			return warnings, err
-		}
-		if bad {
-			delete(s.conversions, [2]string{c.From, c.To})
-		}
+		load(c.Path, &request{Do: "load", Name: c.Name(), Target: c.To}, func() { delete(s.conversions, [2]string{c.From, c.To}) })
 	}
-	return warnings, nil
+	return warnings, context.Cause(ctx)
 }
 
 // failed puts what went wrong into a CallError, unless the run was ended.

@@ -14,6 +14,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/stats"
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/plainfile"
@@ -172,25 +173,11 @@ func (t *Tree) op(path []step) *Op {
 }
 
 func idOf(path []step) string {
-	var b strings.Builder
-	for i, s := range path {
-		if i > 0 {
-			b.WriteByte('_')
-		}
-		fmt.Fprint(&b, s.id)
-	}
-	return b.String()
+	return joined(each.Of(path, func(s step) int { return s.id }))
 }
 
 func namesOf(path []step) string {
-	var b strings.Builder
-	for i, s := range path {
-		if i > 0 {
-			b.WriteByte('/')
-		}
-		b.WriteString(s.name)
-	}
-	return b.String()
+	return strings.Join(each.Of(path, func(s step) string { return s.name }), "/")
 }
 
 // tensor is a tensor of an operation, which is made if it is new.

@@ -9,6 +9,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/layout"
+	"precision/internal/each"
 	"precision/internal/plainfile"
 )
 
@@ -129,14 +130,7 @@ func (o *Op) id() string       { return joined(o.IDs) }
 func (o *Op) parentID() string { return joined(o.IDs[:len(o.IDs)-1]) }
 
 func joined(ids []int) string {
-	var b strings.Builder
-	for i, n := range ids {
-		if i > 0 {
-			b.WriteByte('_')
-		}
-		b.WriteString(strconv.Itoa(n))
-	}
-	return b.String()
+	return strings.Join(each.Of(ids, strconv.Itoa), "_")
 }
 
 // HeaderOf reads what a file says of its tensor, without its elements.

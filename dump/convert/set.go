@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"precision/dump"
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/dump/npy"
 	"precision/internal/must"
+	"precision/internal/plainfile"
 )
 
 // set writes the tensors of a file of named tensors, each as an array of numpy. It reports whether the file is one.
@@ -28,7 +28,7 @@ func (c *converter) set(ctx context.Context, j *job, r *FileReport) bool {
 	r.Outputs = len(s.Tensors)
 	taken := map[string]bool{}
 	for i, t := range s.Tensors {
-		name := fileName(t.Name)
+		name := plainfile.Part(t.Name)
 		if part := (Part{Output, i}); name == "" || taken[strings.ToLower(name)] {
 			name = fmt.Sprintf("tensor.%d", i)
 		} else if c.o.Type != Npy {
@@ -45,20 +45,6 @@ func (c *converter) set(ctx context.Context, j *job, r *FileReport) bool {
 		r.Written = append(r.Written, Written{Part: Part{Output, i}, Path: path, Name: filepath.Base(path), Type: typ, Shape: t.Shape})
 	}
 	return true
-}
-
-// fileName is the name of a tensor as a part of a file's name; empty for one that is too long for it.
-func fileName(name string) string {
-	const longest = 120
-	if len(name) > longest {
-		return ""
-	}
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:`, r) || !unicode.IsPrint(r) {
-			return '_'
-		}
-		return r
-	}, name)
 }
 
 func writeNamed(ctx context.Context, path string, t *checkpoint.Tensor) (_ dtype.Type, err error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode"
 )
 
 // Error is what is wrong with the content of a file.
@@ -57,4 +58,18 @@ func CheckName(name string) error {
 		return &NameError{name}
 	}
 	return nil
+}
+
+// Part makes a text, such as the name of a tensor, a part of a file's name; empty where it is too long for that.
+func Part(text string) string {
+	const longest = 120
+	if len(text) > longest {
+		return ""
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:`, r) || !unicode.IsPrint(r) {
+			return '_'
+		}
+		return r
+	}, text)
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
-	"unicode"
 
 	"precision/dump"
 	"precision/dump/layout"
@@ -63,14 +61,8 @@ func openTorch(path string) (arrays []*Array, bad []error, err error) {
 // partName is the name of a tensor as a part of a file's name and on a screen:
 // the keys that it is made of may be any text.
 func partName(name string, number int) string {
-	const longest = 120
-	if len(name) > longest {
-		return fmt.Sprintf("tensor.%d", number)
+	if part := plainfile.Part(name); part != "" || name == "" {
+		return part
 	}
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(`/\:`, r) || !unicode.IsPrint(r) {
-			return '_'
-		}
-		return r
-	}, name)
+	return fmt.Sprintf("tensor.%d", number)
 }

@@ -26,12 +26,8 @@ func Plan(lang msg.Lang, p *job.Plan, most int, rate *job.Rate) []report.Line {
 		s.add("job", plain(s.say("models", len(models))))
 	}
 	graph := ""
-	for i := range p.Parts {
+	s.each("pairs", len(p.Parts), most, func(i int) {
 		x := &p.Parts[i]
-		if rest := len(p.Parts) - i; i >= most && rest > 1 {
-			s.add("pairs", report.Segment{Text: s.say("more", rest), Style: report.Dim})
-			break
-		}
 		line := s.say("pair", s.numberText(x.Step), s.numberText(x.Rank), progress.Size(x.Bytes), x.Left, x.Right)
 		if x.Host != "" {
 			line += s.say("pair.host", x.Host)
@@ -41,7 +37,7 @@ func Plan(lang msg.Lang, p *job.Plan, most int, rate *job.Rate) []report.Line {
 			graph = path
 			s.add("pairs", report.Segment{Text: s.say("pair.graph", path, s.how(how)), Style: report.Dim})
 		}
-	}
+	})
 	if n := len(p.Meetings); n > 0 {
 		types := map[string]bool{}
 		for i := range p.Meetings {
@@ -76,11 +72,8 @@ func (s *speaker) how(how string) string {
 
 // alone says what has no partner.
 func (s *speaker) alone(list []job.Alone, most int) {
-	for i, a := range list {
-		if rest := len(list) - i; i >= most && rest > 1 {
-			s.add("alone", report.Segment{Text: s.say("more", rest), Style: report.Dim})
-			return
-		}
+	s.each("alone", len(list), most, func(i int) {
+		a := &list[i]
 		text := s.say("alone", s.numberText(a.Step), s.numberText(a.Rank), s.say("alone."+a.Why))
 		if a.Path != "" {
 			text += s.say("colon") + a.Path
@@ -89,5 +82,5 @@ func (s *speaker) alone(list []job.Alone, most int) {
 			text += s.say("bracket", a.Says)
 		}
 		s.add("alone", report.Segment{Text: text, Style: report.Suspect})
-	}
+	})
 }

@@ -178,12 +178,17 @@ func (s *speaker) group(m *job.Met) string {
 
 // origins says where errors begin.
 func (s *speaker) origins(r *job.Result) {
-	for i := range r.Origins {
-		if rest := len(r.Origins) - i; i >= most && rest > 1 {
-			s.add("root", report.Segment{Text: s.say("more", rest), Style: report.Dim})
+	s.each("root", len(r.Origins), most, func(i int) { s.origin(&r.Origins[i]) })
+}
+
+// each says something of each of n, and of those beyond most how many there are.
+func (s *speaker) each(label string, n, most int, say func(i int)) {
+	for i := range n {
+		if rest := n - i; i >= most && rest > 1 {
+			s.add(label, report.Segment{Text: s.say("more", rest), Style: report.Dim})
 			return
 		}
-		s.origin(&r.Origins[i])
+		say(i)
 	}
 }
 
@@ -249,11 +254,8 @@ func (s *speaker) scope(o *job.Origin) string {
 
 // deviations says which ranks have tensors of their own.
 func (s *speaker) deviations(r *job.Result) {
-	for i, d := range r.Deviations {
-		if rest := len(r.Deviations) - i; i >= most && rest > 1 {
-			s.add("peers", report.Segment{Text: s.say("more", rest), Style: report.Dim})
-			return
-		}
+	s.each("peers", len(r.Deviations), most, func(i int) {
+		d := &r.Deviations[i]
 		key := "deviation"
 		if d.Tie {
 			key = "deviation.tie"
@@ -263,7 +265,7 @@ func (s *speaker) deviations(r *job.Result) {
 			text += s.say("deviation."+d.Way, d.Groups)
 		}
 		s.add("peers", report.Segment{Text: text, Style: report.Suspect})
-	}
+	})
 }
 
 // checked counts the collectives that are right, and those of which nothing is known.

@@ -51,11 +51,11 @@ func out(s *site, i int) *msprobe.Value {
 	return s.outs[i]
 }
 
-func in(s *site, i int) *msprobe.Value {
-	if s == nil || i >= len(s.ins) {
+func in(s *site) *msprobe.Value {
+	if s == nil || len(s.ins) == 0 {
 		return nil
 	}
-	return s.ins[i]
+	return s.ins[0]
 }
 
 // sum is the residual sum that a norm reads: what it is given, or, where it adds itself, its second result.
@@ -63,7 +63,7 @@ func sum(s *site) *msprobe.Value {
 	if adds(s) {
 		return out(s, 1)
 	}
-	return in(s, 0)
+	return in(s)
 }
 
 // adds reports whether a norm adds the residual itself.
@@ -125,9 +125,9 @@ func (n *net) find(p *pass, c *cut, f string) piece {
 			return piece{}
 		}
 		if strings.HasSuffix(c.weight[0], "input_layernorm") {
-			return one(in(p.first(pre+"self_attn.q_proj", pre+"self_attn.qkv_proj"), 0))
+			return one(in(p.first(pre+"self_attn.q_proj", pre+"self_attn.qkv_proj")))
 		}
-		return one(in(p.first(pre+"mlp.gate_proj", pre+"mlp.gate_up_proj", pre+"mlp.gate"), 0))
+		return one(in(p.first(pre+"mlp.gate_proj", pre+"mlp.gate_up_proj", pre+"mlp.gate")))
 	case "qkv":
 		if s := p.sites[pre+"self_attn.qkv_proj"]; s != nil {
 			at := map[string][2]int{"q": {0, q}, "k": {q, q + k}, "v": {q + k, q + 2*k}}[f]
@@ -155,7 +155,7 @@ func (n *net) find(p *pass, c *cut, f string) piece {
 		}
 		return n.rotated(p, n.around(p, c.layer), f)
 	case "attn":
-		if a := in(o, 0); a != nil && (o.parts == 1 || size(a) == len(p.ids)*q) {
+		if a := in(o); a != nil && (o.parts == 1 || size(a) == len(p.ids)*q) {
 			found := piece{v: a, call: o.call.Name}
 			for _, call := range n.around(p, c.layer) {
 				if attends(call) || strings.Contains(call.Parsed.API, "matmul") {
@@ -183,7 +183,7 @@ func (n *net) find(p *pass, c *cut, f string) piece {
 		}
 		after := n.next(p, c.layer, c.stage == "o_proj")
 		if adds(after) {
-			return one(in(after, 0))
+			return one(in(after))
 		}
 		if after != nil && c.stage == "experts" {
 			for i := after.at - 1; i >= 0; i-- {
@@ -213,7 +213,7 @@ func (n *net) find(p *pass, c *cut, f string) piece {
 			}
 			return piece{}
 		}
-		return one(in(s, 0))
+		return one(in(s))
 	case "router", "choice", "gate_weights":
 		return n.routed(p, c, f)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/compare/metric"
 	"precision/compare/weights"
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
@@ -1323,9 +1324,9 @@ func (j *judge) tails(ctx context.Context) (list []effect, base float64) {
 				list[k].variance += sign * d * by[i]
 			}
 			if s == 0 {
-				list[k].calm = rms(by)
+				list[k].calm = metric.RMS(by)
 			} else {
-				list[k].effect = rms(by)
+				list[k].effect = metric.RMS(by)
 			}
 			before = h
 		}
@@ -1339,14 +1340,6 @@ func (j *judge) expertCount() int {
 		return int(s[0])
 	}
 	return 1
-}
-
-func rms(v []float64) float64 {
-	s := 0.0
-	for _, x := range v {
-		s += x * x
-	}
-	return math.Sqrt(s / float64(max(len(v), 1)))
 }
 
 // Group is the same finding in some layers.
