@@ -9,6 +9,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/layout"
+	"precision/internal/nd"
 )
 
 // tried is how many elements of a slice are held against the right side to tell which it
@@ -83,12 +84,7 @@ func (u *Unshard) Cut(part, whole []int64) (axis, slicesOf int, ok bool) {
 // sliceOf is the view of one of n equal slices of an array along an axis, and how many
 // elements come before its first.
 func sliceOf(dims []int64, axis, n, at int) (layout.View, int64, error) {
-	shape, stride := slices.Clone(dims), make([]int64, len(dims))
-	step := int64(1)
-	for k := len(dims) - 1; k >= 0; k-- {
-		stride[k] = step
-		step *= dims[k]
-	}
+	shape, stride := slices.Clone(dims), nd.Strides(dims)
 	shape[axis] /= int64(n)
 	v, err := layout.Strided(shape, stride)
 	return v, int64(at) * shape[axis] * stride[axis], err

@@ -88,22 +88,12 @@ func (t *Tensor) Bytes() int64 {
 // Elements means that the recording is short.
 func (t *Tensor) Stored() int64 { return t.Type.Count(int64(min(t.Size, math.MaxInt64))) }
 
-// View reads the elements in logical order: as they lie, but for an array that
-// is stored with its first axis fastest.
+// View reads the elements in logical order.
 func (t *Tensor) View() (layout.View, error) {
-	if !t.Fortran || len(t.Shape) < 2 {
-		return layout.Contiguous(t.Shape)
+	if t.Fortran {
+		return layout.Fortran(t.Shape)
 	}
-	n := len(t.Shape)
-	reversed, order := make([]int64, n), make([]int, n)
-	for i := range n {
-		reversed[i], order[i] = t.Shape[n-1-i], n-1-i
-	}
-	v, err := layout.Contiguous(reversed)
-	if err != nil {
-		return v, err
-	}
-	return v.Transpose(order)
+	return layout.Contiguous(t.Shape)
 }
 
 // label names the tensor in messages.

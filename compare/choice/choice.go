@@ -328,8 +328,7 @@ func spread(from, to []int64) func(i int64) int64 {
 		return nil
 	}
 	steps := make([]int64, len(to))
-	step := int64(1)
-	for d := len(from) - 1; d >= 0; d-- {
+	for d, step := range nd.Strides(from) {
 		k := d + len(to) - len(from)
 		switch from[d] {
 		case to[k]:
@@ -338,7 +337,6 @@ func spread(from, to []int64) func(i int64) int64 {
 		default:
 			return nil
 		}
-		step *= from[d]
 	}
 	return func(i int64) int64 {
 		at := int64(0)

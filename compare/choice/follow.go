@@ -74,14 +74,12 @@ func (c *Call) follow(k int, shapes [][]int64, m *Mask, out []int64) *Mask {
 			return all
 		}
 		steps := make([]int64, len(in))
-		step := int64(1)
-		for d := len(in) - 1; d >= 0; d-- {
+		for d, step := range nd.Strides(in) {
 			for i, p := range perm {
 				if p == int64(d) {
 					steps[i] = step
 				}
 			}
-			step *= in[d]
 		}
 		for i := range made.Bits {
 			at, rest := int64(0), int64(i)

@@ -3,6 +3,8 @@ package pattern
 import (
 	"math"
 	"slices"
+
+	"precision/internal/nd"
 )
 
 const (
@@ -273,7 +275,7 @@ func (l *look) each(keep func(p int) (float64, bool), f func(p int, e float64, a
 	if l.At != nil || l.shape[last] < 4 {
 		for p := range l.Want {
 			if e, ok := keep(p); ok {
-				l.coordinates(l.flat(p), at)
+				nd.PlaceIn(l.flat(p), l.shape, at)
 				f(p, e, at)
 			}
 		}
@@ -288,19 +290,11 @@ func (l *look) each(keep func(p int) (float64, bool), f func(p int, e float64, a
 				continue
 			}
 			if fresh {
-				l.coordinates(int64(from), at)
+				nd.PlaceIn(int64(from), l.shape, at)
 				fresh = false
 			}
 			at[last] = int64(j)
 			f(from+j, e, at)
 		}
-	}
-}
-
-// coordinates sets at to the coordinates of a flat index.
-func (l *look) coordinates(i int64, at []int64) {
-	for a := len(l.shape) - 1; a >= 0; a-- {
-		at[a] = i % l.shape[a]
-		i /= l.shape[a]
 	}
 }

@@ -412,11 +412,7 @@ func (s *Set) array(f io.ReaderAt, size int64, name string) {
 	s.put(name, h.Type, h.Shape, h.BigEndian, func() tiles {
 		v, err := layout.Contiguous(h.Shape)
 		if h.Fortran {
-			stride, step := make([]int64, len(h.Shape)), int64(1)
-			for k, dim := range h.Shape {
-				stride[k], step = step, step*max(dim, 1)
-			}
-			v, err = layout.Strided(h.Shape, stride)
+			v, err = layout.Fortran(h.Shape)
 		}
 		must.Do(err)
 		return elements(f, h.Offset, h.Type, v)

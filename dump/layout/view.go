@@ -61,6 +61,20 @@ func Contiguous(shape []int64) (View, error) {
 	return newView(plainAxes(shape), n), nil
 }
 
+// Fortran is [Contiguous] for a tensor whose first axis varies fastest.
+func Fortran(shape []int64) (View, error) {
+	reversed, order := slices.Clone(shape), make([]int, len(shape))
+	slices.Reverse(reversed)
+	for i := range order {
+		order[i] = len(order) - 1 - i
+	}
+	v, err := Contiguous(reversed)
+	if err != nil {
+		return v, err
+	}
+	return v.Transpose(order)
+}
+
 // plainAxes returns row-major axes of a shape that Count accepts. Zero
 // dimensions count as one in the strides, so that these cannot overflow.
 func plainAxes(shape []int64) []axis {

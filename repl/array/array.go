@@ -164,20 +164,7 @@ func open(file *shared[*dump.Reader], t dump.Tensor) (*Array, error) {
 	a.count = t.Elements()
 	a.viewed = t.Fortran && len(t.Shape) > 1
 	var err error
-	if a.viewed {
-		reversed := slices.Clone(t.Shape)
-		slices.Reverse(reversed)
-		order := make([]int, len(reversed))
-		for i := range order {
-			order[i] = len(order) - 1 - i
-		}
-		if a.view, err = layout.Contiguous(reversed); err == nil {
-			a.view, err = a.view.Transpose(order)
-		}
-	} else {
-		a.view, err = layout.Contiguous(t.Shape)
-	}
-	if err != nil {
+	if a.view, err = t.View(); err != nil {
 		return nil, fmt.Errorf("%s: %s %d: %w", path, direction(t.Input), t.Index, err)
 	}
 	file.users.Add(1)
