@@ -50,7 +50,7 @@ func activationForms() {
 		return formulaFor(func(k *invocation) Values {
 			x := k.tensor("input")
 			gate, second := k.halved(x, k.axis("dim", -1, len(x.shape)), firstGates)
-			return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.between(k.applied(catalogue.Of(of), gate)), second})
+			return k.times(k.between(k.applied(catalogue.Of(of), gate)), second)
 		})
 	}
 	// The second half gates, through σ; of swiglu the first, through silu. What gates may be rounded to the type of

@@ -403,6 +403,19 @@ func elementsOf(f kernel, f32 func(x [][]float32, y []float32), exact bool, in [
 	return p
 }
 
+// plus is a sum of two tensors, rounded once; of a second one that is nil it is the first.
+func (c *Call) plus(x, z Values) Values {
+	if z == nil {
+		return x
+	}
+	return elementsOf(addKernel(c.unit(), 1), nil, false, []Values{x, z})
+}
+
+// times is a product of the numbers in one place, rounded once.
+func (c *Call) times(x, z Values) Values {
+	return elementsOf(mulKernel(c.unit()), nil, false, []Values{x, z})
+}
+
 // integers reports whether all recorded operands hold integers, so that sums
 // and products have no error. Results beyond the type are left to wrap.
 func integers(c *Call) bool {

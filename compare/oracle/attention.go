@@ -679,16 +679,13 @@ func multiHead(k *invocation) []Reading {
 		n := len(s) - 1
 		refuseIf(len(of) != 2 || s[n] != of[1] || s[n] == 0, ShapesDiffer, s, of)
 		v := k.product(reshape(x, []int64{count(s) / s[n], s[n]}), turned(w, true))
-		if bias != nil {
-			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
-		}
-		return must.Get(held(reshape(k.between(v), append(slices.Clone(s[:n]), of[0]))))
+		return must.Get(held(reshape(k.between(k.plus(v, bias)), append(slices.Clone(s[:n]), of[0]))))
 	}
 	heads, batched := k.int("num_heads", 1), true
 	var width int64
 	// (L, B, E) → (B, heads, L, E/heads), by the i-th third of in_proj_weight (3E, E) or a weight of its own.
 	project := func(i int64, name string) Values {
-		var x, w, bias Values = k.tensor(name), nil, valuesOf(k.optional("in_proj_bias"))
+		var x, w, bias Values = k.tensor(name), nil, k.ifGiven("in_proj_bias")
 		if batched = len(x.Shape()) == 3; !batched {
 			refuseIf(len(x.Shape()) != 2, ShapesDiffer, x.Shape())
 			x = reshape(x, []int64{x.Shape()[0], 1, x.Shape()[1]})
@@ -747,7 +744,7 @@ func multiHead(k *invocation) []Reading {
 	}
 	each := !k.bool("average_attn_weights", true)
 	return t.forms(func(t *attention) []Values {
-		y := linear(reshape(transpose(must.Get(held(k.between(t))), []int{2, 0, 1, 3}), []int64{rows, batch, heads * t.ev}), k.tensor("out_proj_weight"), valuesOf(k.optional("out_proj_bias")))
+		y := linear(reshape(transpose(must.Get(held(k.between(t))), []int{2, 0, 1, 3}), []int64{rows, batch, heads * t.ev}), k.tensor("out_proj_weight"), k.ifGiven("out_proj_bias"))
 		// Each head's probabilities, or their mean: a sum of as many terms as heads, of which each is within its own
 		// bound.
 		shape := []int64{batch, heads, rows, t.most}
@@ -943,7 +940,7 @@ func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Valu
 	refuseIf(rank == 0 || s[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, s)
 	p, q := newPointwise(mulKernel(k.unit()), x, cos), newPointwise(mulKernel(k.unit()), turnedPairs(x, interleaved), sin)
 	refuseIf(!slices.Equal(p.shape, s) || !slices.Equal(q.shape, s), ShapesDiffer, s, cos.shape)
-	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.halves(p), k.halves(q)})
+	return k.plus(k.halves(p), k.halves(q))
 }
 
 // inHalves puts the first numbers of the pairs of a row before the second ones.

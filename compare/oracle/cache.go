@@ -153,11 +153,8 @@ func cacheForms() {
 	define("npu_quant_scatter", function{forward: formulaFor(func(k *invocation) Values {
 		refuseIf(k.string("reduce", "update") != "update" || k.outType() != dtype.Int8 || k.string("round_mode", "rint") != "rint", Unsupported, "reduce, dst_type, round_mode")
 		src := k.tensor("updates")
-		in := []Values{src, k.alongAxis(src, k.tensor("quant_scales"), "quant_axis", -1)}
-		if k.has("quant_zero_points") {
-			in = append(in, k.alongAxis(src, k.tensor("quant_zero_points"), "quant_axis", -1))
-		}
-		return k.scatteredFrom(k.tensor("input"), k.inSteps(dtype.Int8, in...), -2)
+		zero := k.alongAxis(src, k.optional("quant_zero_points"), "quant_axis", -1)
+		return k.scatteredFrom(k.tensor("input"), k.inSteps(dtype.Int8, src, k.alongAxis(src, k.tensor("quant_scales"), "quant_axis", -1), zero), -2)
 	})})
 	define("npu_kv_rmsnorm_rope_cache", function{forward: ropeCache})
 	define("rope_cache_v2", function{mends: []string{"k_cache", "ckv_cache"}, forward: func(k *invocation) []Reading {
@@ -288,7 +285,7 @@ func ropeCache(k *invocation) []Reading {
 		if k.has(scale) {
 			refuseIf(cache.typ != dtype.Int8, Unsupported, scale)
 			s := k.tensor(scale)
-			v = elementsOf(mulKernel(k.unit()), nil, false, []Values{v, reshape(s, lastOf(s, 4))})
+			v = k.times(v, reshape(s, lastOf(s, 4)))
 			v = k.clippedTo(dtype.Int8, math.RoundToEven, v)
 		} else {
 			refuseIf(discrete(cache.typ), NoArgument, scale)

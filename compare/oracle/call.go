@@ -590,6 +590,9 @@ func (k *invocation) optional(name string) *operand {
 	return k.tensor(name)
 }
 
+// ifGiven is optional as Values.
+func (k *invocation) ifGiven(name string) Values { return valuesOf(k.optional(name)) }
+
 // tensors are an argument that is a list of tensors.
 func (k *invocation) tensors(name string) (out []*operand) {
 	a := k.args[name]

@@ -631,7 +631,7 @@ func convolution(d int) func(k *invocation) []Reading {
 			}
 			if bias != nil && precisionFor(k.outType()).v > u32 {
 				plain := k.newConv(xs, w, nil, c.groups, c.geometry, sizes)
-				late := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(plain), reshape(bias, append([]int64{w.shape[0]}, ones(d)...))})
+				late := k.plus(k.between(plain), reshape(bias, append([]int64{w.shape[0]}, ones(d)...)))
 				out = append(out, Reading{Name: c.name, Args: c.args, Out: []Values{y}},
 					Reading{Name: "rounded-before-bias", Out: []Values{reshape(late, y.Shape())}})
 				continue

@@ -224,7 +224,7 @@ func channels(x, bias []int64) []int64 {
 func biasAdd(k *invocation) Values {
 	x, b := k.pair("input", "bias")
 	shape := channels(x.shape, b.shape)
-	return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{x, reshape(b, shape)})
+	return k.plus(x, reshape(b, shape))
 }
 
 func biasAddGradients(k *invocation, g []Values) gradients {

@@ -795,7 +795,7 @@ func npuNormForms() {
 	// y, the reciprocal root and the sum x1 + x2.
 	define("npu_add_rms_norm", function{forward: func(k *invocation) []Reading {
 		a, b := k.pair("x1", "x2")
-		sum := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
+		sum := k.plus(a, b)
 		y, root := k.rootNorm(k.between(sum), a.shape)
 		return []Reading{{Out: []Values{y, root, sum}}}
 	}})
@@ -810,7 +810,7 @@ func npuNormForms() {
 	// The norm in float32 and in the type of the inputs, the reciprocal root and the sum.
 	define("npu_add_rms_norm_cast", function{forward: func(k *invocation) []Reading {
 		a, b := k.pair("x1", "x2")
-		p, sum := precisionFor(a.numeric()), elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
+		p, sum := precisionFor(a.numeric()), k.plus(a, b)
 		y, root := k.rootNorm(&rounded{sum, p}, a.shape)
 		y = &rounded{&rounded{y, p}, p}
 		return []Reading{{Out: []Values{y, y, root, sum}}}

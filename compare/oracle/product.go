@@ -259,10 +259,7 @@ func productForms() {
 		w, bias := k.weights()
 		refuseIf(len(a.shape) != 2 || len(b.shape) != 2, Unsupported, "inputs of other than two axes")
 		v := k.newContraction([]string{"ni", "nj", "oij"}, "no", a, b, w)
-		if bias == nil {
-			return v
-		}
-		return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
+		return k.plus(v, valuesOf(bias))
 	})})
 	define("einsum", function{forward: formulaFor(einsum)})
 	define("npu_bmmV2", function{forward: formulaFor(func(k *invocation) Values {
@@ -274,10 +271,7 @@ func productForms() {
 	// fused_op_type says what follows within the kernel; x3 is the second operand of add and mul.
 	define("npu_fused_matmul", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.factors("x1", "x2")
-		v := k.product(x, w)
-		if bias := k.optional("bias"); bias != nil {
-			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
-		}
+		v := k.plus(k.product(x, w), k.ifGiven("bias"))
 		switch how := k.string("fused_op_type", ""); how {
 		case "":
 			return v
@@ -326,12 +320,8 @@ func productForms() {
 		for _, args := range k.group {
 			rows = append(rows, k.on(args).tensor("input"))
 		}
-		x, bias := joined(0, rows...), k.optional("bias")
-		v := k.product(x, k.tensor("x2"))
-		if bias != nil {
-			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
-		}
-		return []Reading{{Out: []Values{v, x}}}
+		x := joined(0, rows...)
+		return []Reading{{Out: []Values{k.plus(k.product(x, k.tensor("x2")), k.ifGiven("bias")), x}}}
 	}})
 }
 
@@ -353,16 +343,12 @@ func (k *invocation) sumOfProducts(scatter bool) []Reading {
 		x, w := r.pair(k.params[0], "x2")
 		var v Values
 		if scale := r.optional("dequant_scale"); scale != nil {
-			var token Values
-			if t := r.optional("pertoken_scale"); t != nil {
-				token = t
-			}
-			v = r.dequantised(r.wholeProduct(x, w), r.factorsOf(scale), token, r.optional("bias"), nil)
-		} else if v = r.matmul(x, w); r.has("bias") {
-			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, r.tensor("bias")})
+			v = r.dequantised(r.wholeProduct(x, w), r.factorsOf(scale), r.ifGiven("pertoken_scale"), r.optional("bias"), nil)
+		} else {
+			v = k.plus(r.matmul(x, w), r.ifGiven("bias"))
 		}
 		if r.has("x3") {
-			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(v), r.tensor("x3")})
+			v = k.plus(k.between(v), r.tensor("x3"))
 		}
 		return v
 	}
@@ -417,17 +403,11 @@ func linear(k *invocation) Values {
 		v := k.newMatmul(rows, turned(w, true), valuesOf(bias))
 		if bias != nil && precisionFor(k.outType()).v > u32 {
 			// The product may be rounded before the bias is added.
-			plain := k.newMatmul(rows, turned(w, true), nil)
-			v := elementsOf(addKernel(k.unit(), 1), nil, false, []Values{k.between(plain), bias})
-			return reshape(v, shape)
+			return reshape(k.plus(k.between(k.newMatmul(rows, turned(w, true), nil)), bias), shape)
 		}
 		return reshape(v, shape)
 	}
-	v := k.product(rows, turned(w, true))
-	if bias != nil {
-		v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
-	}
-	return reshape(v, shape)
+	return reshape(k.plus(k.product(rows, turned(w, true)), valuesOf(bias)), shape)
 }
 
 // linearGradients: dX = dY·w, dW = dYᵀ·x, db = Σ dY.
@@ -890,11 +870,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 		case scale != nil || token != nil:
 			panic(refusal(Unsupported, "scale of numbers that are not quantised"))
 		}
-		v := k.product(x, w)
-		if bias != nil {
-			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
-		}
-		return v
+		return k.plus(k.product(x, w), bias)
 	}
 	refuseIf(len(xs) == 0 || len(weights) == 0, NoInput, "x, weight")
 	ends := k.groupEnds()

@@ -62,23 +62,15 @@ func quantKernels() {
 	// y = round(x/scale + zero), or x·scale without div_mode, along an axis or for all.
 	define("npu_quantize", function{forward: formulaFor(func(k *invocation) Values {
 		x, scale := k.pair("input", "scales")
-		in := []Values{x, k.alongAxis(x, scale, "axis", 1)}
-		if k.has("zero_points") {
-			in = append(in, k.alongAxis(x, k.tensor("zero_points"), "axis", 1))
-		}
 		refuseIf(!discrete(k.outType()) && !narrowFloat(k.outType()), BadType, "output 0", k.outType().String())
-		return k.inSteps(k.outType(), in...)
+		return k.inSteps(k.outType(), x, k.alongAxis(x, scale, "axis", 1), k.alongAxis(x, k.optional("zero_points"), "axis", 1))
 	})})
 	// int8 or int4 products are summed exactly in int32, so that only the scales round; of float8 the products are
 	// summed in float32.
 	define("npu_quant_matmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("y_scale")
 		x, w := k.pair("x1", "x2")
-		var token Values
-		if k.has("pertoken_scale") {
-			token = k.tensor("pertoken_scale")
-		}
-		scale := k.tensor("scale")
+		scale, token := k.tensor("scale"), k.ifGiven("pertoken_scale")
 		if narrowFloat(x.typ) {
 			return k.narrowProduct(x, w, scale, token)
 		}
@@ -109,7 +101,7 @@ func quantKernels() {
 				continue
 			}
 			if k.has(name) {
-				v = elementsOf(mulKernel(k.unit()), nil, false, []Values{normed, k.tensor(name)})
+				v = k.times(normed, k.tensor(name))
 			}
 			out[i], out[3+i] = k.byRowQuantised(v, k.outputType(i), 3+i)
 		}
@@ -122,39 +114,34 @@ func quantKernels() {
 		p := precisionFor(k.tensor("x1").numeric())
 		out := []Values{nil, nil, sum}
 		for i, n := range []string{"1", "2"} {
-			if !k.has("scales" + n) {
-				continue
+			if k.has("scales" + n) {
+				out[i] = k.inSteps(k.outputType(i), &rounded{&rounded{normed, p}, p}, k.tensor("scales"+n), k.ifGiven("zero_points"+n))
 			}
-			in := []Values{&rounded{&rounded{normed, p}, p}, k.tensor("scales" + n)}
-			if k.has("zero_points" + n) {
-				in = append(in, k.tensor("zero_points"+n))
-			}
-			out[i] = k.inSteps(k.outputType(i), in...)
 		}
 		return []Reading{{Out: out}}
 	}})
 	define("npu_rms_norm_quant_v2", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("x")
 		p := precisionFor(x.numeric())
-		in := []Values{&rounded{&rounded{k.normedRows(x, x.shape), p}, p}, k.tensor("scale")}
-		if k.has("offset") {
-			in = append(in, k.tensor("offset"))
-		}
 		_, root := k.rootNorm(x, x.shape)
-		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), in...), root}}}
+		y := k.inSteps(k.outputType(0), &rounded{&rounded{k.normedRows(x, x.shape), p}, p}, k.tensor("scale"), k.ifGiven("offset"))
+		return []Reading{{Out: []Values{y, root}}}
 	}})
 	define("_npu_rms_norm_backward_quant", function{forward: func(k *invocation) []Reading { // test of op-plugin: the gradient, then npu_quantize
 		refuseIf(k.string("quant_mode", "static") != "static", Unsupported, "quant_mode")
 		x := k.tensor("input")
 		all := forms["rms_norm"].backward(k, []Values{k.tensor("grad")})
-		in := []Values{&rounded{all["input"](), precisionFor(x.numeric())}, reshape(k.tensor("scale_x"), lastOf(k.tensor("scale_x"), len(x.shape)))}
-		if k.has("offset_x") {
-			in = append(in, reshape(k.tensor("offset_x"), lastOf(k.tensor("offset_x"), len(x.shape))))
+		along := func(o *operand) Values {
+			if o == nil {
+				return nil
+			}
+			return reshape(o, lastOf(o, len(x.shape)))
 		}
-		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), in...), k.asRecorded(all["weight"](), 1)}}}
+		y := k.inSteps(k.outputType(0), &rounded{all["input"](), precisionFor(x.numeric())}, along(k.tensor("scale_x")), along(k.optional("offset_x")))
+		return []Reading{{Out: []Values{y, k.asRecorded(all["weight"](), 1)}}}
 	}})
 	define("npu_dequant_bias", function{forward: formulaFor(func(k *invocation) Values {
-		return k.dequantised(k.tensor("x"), k.tensor("weight_scale"), valuesOf(k.optional("activation_scale")), k.optional("bias"), nil)
+		return k.dequantised(k.tensor("x"), k.tensor("weight_scale"), k.ifGiven("activation_scale"), k.optional("bias"), nil)
 	})})
 	// x by its scale in a type of eight bits, and the largest number of each group.
 	define("npu_quant_max", function{forward: func(k *invocation) []Reading {
@@ -165,7 +152,7 @@ func quantKernels() {
 		for _, v := range must.Get(numbers(x)) {
 			most = max(most, abs(v))
 		}
-		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), x, k.tensor("scale")), sized(scalar(most), []int64{1})}}}
+		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), x, k.tensor("scale"), nil), sized(scalar(most), []int64{1})}}}
 	}})
 	define("quantised_within", function{forward: formulaFor(quantisedWithin)})
 	define("npu_kronecker_quant", function{forward: kroneckerQuant})
@@ -216,17 +203,13 @@ func quantKernels() {
 	// y = (x + offset)·scale of int8, or of int4 in words of int32.
 	define("npu_anti_quant", function{forward: formulaFor(func(k *invocation) Values {
 		x, scale := k.tensor("x"), k.tensor("scale")
-		return k.halves(k.lessQuantised(fours(x), reshape(scale, lastOf(scale, len(x.shape))), valuesOf(k.optional("offset"))))
+		return k.halves(k.lessQuantised(fours(x), reshape(scale, lastOf(scale, len(x.shape))), k.ifGiven("offset")))
 	})})
 	// y = x·((weight + offset)·scale) + bias, the weight rounded to the type of x before it is multiplied.
 	define("npu_weight_quant_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("quant_scale", "quant_offset")
 		x, w := k.pair("x", "weight")
-		v := k.product(x, k.weightOf(fours(w), k.tensor("antiquant_scale"), valuesOf(k.optional("antiquant_offset")), x.numeric()))
-		if bias := k.optional("bias"); bias != nil {
-			v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
-		}
-		return v
+		return k.plus(k.product(x, k.weightOf(fours(w), k.tensor("antiquant_scale"), k.ifGiven("antiquant_offset"), x.numeric())), k.ifGiven("bias"))
 	})})
 }
 
@@ -240,7 +223,7 @@ func (k *invocation) smoothed() Values {
 		width := x.shape[len(x.shape)-1]
 		rows := []int64{count(x.shape) / width, width}
 		groups := k.groupOf(rows[0], false)
-		y := elementsOf(mulKernel(k.unit()), nil, false, []Values{reshape(x, rows), k.perGroup(k.tensor("smooth_scales"), groups, width)})
+		y := k.times(reshape(x, rows), k.perGroup(k.tensor("smooth_scales"), groups, width))
 		return reshape(k.unwritten(y, groups), x.shape)
 	case k.has("smooth_scales"):
 		s := k.tensor("smooth_scales")
@@ -248,7 +231,7 @@ func (k *invocation) smoothed() Values {
 		if mode == "perchannel" && len(s.shape) == 1 { // one for each row of a channel
 			of = reshape(s, []int64{s.shape[0], 1})
 		}
-		return elementsOf(mulKernel(k.unit()), nil, false, []Values{x, of})
+		return k.times(x, of)
 	}
 	return x
 }
@@ -470,17 +453,14 @@ func (k *invocation) betweenEnds(x Values) []Reading {
 // (x1 + x2)/√(mean((x1 + x2)²) + eps)·weight + beta
 func (k *invocation) normedSum() (sum, normed Values) {
 	a, b := k.pair("x1", "x2")
-	sum = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{a, b})
+	sum = k.plus(a, b)
 	return sum, k.normedRows(&rounded{sum, precisionFor(a.numeric())}, a.shape)
 }
 
 // normedRows is a norm with weight and beta.
 func (k *invocation) normedRows(x Values, shape []int64) Values {
 	normed, _ := k.rootNorm(x, shape)
-	if k.has("beta") {
-		normed = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{normed, k.tensor("beta")})
-	}
-	return normed
+	return k.plus(normed, k.ifGiven("beta"))
 }
 
 // sized is a tensor in a shape of as many elements.
@@ -609,7 +589,7 @@ func pairsOf(n int64, ends []int64) (pairs int64, start, base []int64) {
 // gatedBy is silu of one half of the last axis times the other one.
 func (k *invocation) gatedBy(x Values, left bool) Values {
 	gate, second := k.halved(x, len(x.Shape())-1, left)
-	return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.applied(catalogue.Of("silu"), gate), second})
+	return k.times(k.applied(catalogue.Of("silu"), gate), second)
 }
 
 // gatedIn is gatedBy as it may be rounded to the type of what is gated.
@@ -709,7 +689,7 @@ func swigluQuant(k *invocation) []Reading {
 		}, v, s)
 	}
 	if k.has(offset) && mode == 0 {
-		v = elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, k.perGroup(k.tensor(offset), groups, width/2)})
+		v = k.plus(v, k.perGroup(k.tensor(offset), groups, width/2))
 	}
 	v = k.unwritten(v, groups)
 	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), width/2)
@@ -1055,16 +1035,17 @@ func buildDequant(c *Call) Values {
 	}, nil, false, []Values{x, along})
 }
 
-// inSteps is x by its scale, or times it without div_mode, and a zero point.
-func (k *invocation) inSteps(t dtype.Type, in ...Values) Values {
-	divide, a := k.bool("div_mode", true), k.arith()
+// inSteps is x by its scale, or times it without div_mode, and a zero point, if there is one, in steps of a type.
+func (k *invocation) inSteps(t dtype.Type, x, scale, zero Values) Values {
+	by, a, in := k.arith().div, k.arith(), []Values{x, scale, zero}
+	if !k.bool("div_mode", true) {
+		by = a.mul
+	}
+	if zero == nil {
+		in = in[:2]
+	}
 	return k.stepped(t, formulaOf(func(v []num) num {
-		y := v[0]
-		if divide {
-			y = a.div(y, v[1])
-		} else {
-			y = a.mul(y, v[1])
-		}
+		y := by(v[0], v[1])
 		if len(v) > 2 {
 			y = a.add(y, v[2])
 		}
@@ -1199,8 +1180,11 @@ func (k *invocation) outputType(i int) dtype.Type {
 	return dtype.Undefined
 }
 
-// alongAxis shapes a vector so that it goes along an axis of x; a lone number goes with all.
+// alongAxis shapes a vector so that it goes along an axis of x; a lone number goes with all, and none is none.
 func (k *invocation) alongAxis(x, v *operand, name string, missing int64) Values {
+	if v == nil {
+		return nil
+	}
 	n := count(v.shape)
 	if n == 1 {
 		return reshape(v, []int64{})

@@ -317,7 +317,7 @@ func gateForms() {
 		of := func(left bool) Reading {
 			gate, second := k.halved(x, axis, left)
 			v := c.applied(catalogue.Of("gelu"), gate)
-			return Reading{Name: "activate_left " + strconv.FormatBool(left), Out: []Values{elementsOf(mulKernel(k.unit()), nil, false, []Values{k.halves(v), second}), v}}
+			return Reading{Name: "activate_left " + strconv.FormatBool(left), Out: []Values{k.times(k.halves(v), second), v}}
 		}
 		var list []Reading
 		for _, left := range gateSides(k) {
@@ -335,7 +335,7 @@ func gateForms() {
 	define("npu_gelu_mul", function{forward: formulaFor(func(k *invocation) Values { // documentation of torch_npu
 		x := k.tensor("input")
 		gate, second := k.halved(x, len(x.shape)-1, true)
-		return elementsOf(mulKernel(k.unit()), nil, false, []Values{k.halves(k.applied(catalogue.Of("gelu"), gate)), second})
+		return k.times(k.halves(k.applied(catalogue.Of("gelu"), gate)), second)
 	})})
 	define("npu_ffn", function{forward: feedForward})
 	// Its mean and rstd are not computed. swish_scale other than 1 is refused.
@@ -380,13 +380,7 @@ func feedForward(k *invocation) (out []Reading) {
 				return o
 			}
 		}
-		plus := func(v, bias Values) Values {
-			if bias == nil {
-				return v
-			}
-			return elementsOf(addKernel(k.unit(), 1), nil, false, []Values{v, bias})
-		}
-		v := plus(k.product(x, of("weight1")), of("bias1"))
+		v := k.plus(k.product(x, of("weight1")), of("bias1"))
 		ulps := k.ulps()
 		if k.outType() == dtype.Float16 && k.int("inner_precise", 1) == 1 {
 			v, ulps = k.between(v), 8*0x1p-11
@@ -396,11 +390,11 @@ func feedForward(k *invocation) (out []Reading) {
 		}
 		if gated {
 			gate, other := k.halved(v, 1, first)
-			v = elementsOf(mulKernel(k.unit()), nil, false, []Values{k.halves(act(gate)), other})
+			v = k.times(k.halves(act(gate)), other)
 		} else {
 			v = act(v)
 		}
-		return plus(k.product(k.between(v), of("weight2")), of("bias2"))
+		return k.plus(k.product(k.between(v), of("weight2")), of("bias2"))
 	}
 	// expert_tokens are counts, expert_tokens_index where the rows of each expert end.
 	whole := func(c *invocation, first bool) Values {
@@ -538,7 +532,7 @@ func initRouting(k *invocation) []Reading {
 				}
 				refuseIf(at[i] >= scales.shape[0], ShapesDiffer, scales.shape, []int64{at[i]})
 			}
-			v = elementsOf(mulKernel(k.unit()), nil, false, []Values{rows, rowsOf(scales, at, 1)})
+			v = k.times(rows, rowsOf(scales, at, 1))
 		}
 		out[0], out[3] = k.byRowQuantised(v, k.outputType(0), 3)
 	case (mode == 2 || mode == 3) && scales == nil && !slices.Contains(live, -1): // by 32, to e5m2 or e4m3
