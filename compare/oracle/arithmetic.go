@@ -749,7 +749,7 @@ func optimizerKernels() {
 			in = append(in, k.constant(k.float(name, 0)))
 		}
 		nesterov := k.bool("use_nesterov", false)
-		return []Reading{{Out: buildAdam(k.arith(), nesterov, append(in, k.tensor("grad")))}}
+		return outputs(buildAdam(k.arith(), nesterov, append(in, k.tensor("grad")))...)
 	}})
 	// beta1_power and beta2_power are βᵗ⁻¹ of the step before: the corrections are 1 − β·βᵗ⁻¹.
 	define("npu_apply_adam_w", function{forward: func(k *invocation) []Reading {
@@ -760,7 +760,7 @@ func optimizerKernels() {
 		for _, name := range k.params[:7] {
 			of = append(of, k.constant(k.float(name, 0)))
 		}
-		return []Reading{{Out: k.stepW(v, g, k.bool("maximize", false), of)}}
+		return outputs(k.stepW(v, g, k.bool("maximize", false), of)...)
 	}})
 	// MindSpeed's own, with a running mean of the weights (its docs/ops).
 	// s = d·s + (1 − d)·p, d = ema_decay. mode 0 is Adam with decay in the gradient, 1 AdamW. A power βˢᵗᵉᵖ in
@@ -787,7 +787,7 @@ func optimizerKernels() {
 			refuseIf(mode != 1, BadArgument, "mode", mode, "0 or 1")
 		}
 		out := k.adamW(v, g, beta, gamma, correction(k.float("beta1", 0.9)), correction(k.float("beta2", 0.999)), of("lr", 1e-3), of("eps", 1e-8), decay)
-		return []Reading{{Out: append(out, k.computed("s,p,d)=d*s+(1-d)*p", v[3], out[0], of("ema_decay", 0.9999)))}}
+		return outputs(append(out, k.computed("s,p,d)=d*s+(1-d)*p", v[3], out[0], of("ema_decay", 0.9999)))...)
 	}})
 }
 

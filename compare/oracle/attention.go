@@ -375,7 +375,7 @@ func attentionForms() {
 		if k.called != nil && k.int("update_type", 0) == 0 { // a kernel leaves it unwritten
 			all[1] = nil
 		}
-		return []Reading{{Out: all}}
+		return outputs(all...)
 	}})
 	rotaryForms()
 }
@@ -387,7 +387,7 @@ func rotaryForms() {
 	})})
 	define("npu_apply_rotary_pos_emb", function{forward: func(k *invocation) []Reading {
 		cos, sin := k.pair("cos", "sin")
-		return []Reading{{Out: []Values{k.rotated(k.tensor("query"), cos, sin, k.interleaved()), k.rotated(k.tensor("key"), cos, sin, k.interleaved())}}}
+		return outputs(k.rotated(k.tensor("query"), cos, sin, k.interleaved()), k.rotated(k.tensor("key"), cos, sin, k.interleaved()))
 	}})
 	define("npu_ring_attention_update", function{forward: ringAttention})
 	define("npu_sparse_flash_attention", function{forward: sparseAttention})
@@ -408,7 +408,7 @@ func rotaryForms() {
 	}})
 	define("npu_block_sparse_attention_backward", function{forward: func(k *invocation) []Reading {
 		t, _ := k.blockAttention()
-		return []Reading{{Out: k.attentionGradients(t)}}
+		return outputs(k.attentionGradients(t)...)
 	}})
 }
 
@@ -485,7 +485,7 @@ func sparseGradients(k *invocation) []Reading {
 		c = k.with(map[string]*argument{"layout_query": k.args["layout"], "layout_kv": k.args["layout"]})
 	}
 	t, _ := c.selectedAttention()
-	return []Reading{{Out: k.attentionGradients(t)}}
+	return outputs(k.attentionGradients(t)...)
 }
 
 // boundWork refuses gradients of rows that look at too many keys together.
@@ -632,9 +632,9 @@ func ringAttention(k *invocation) []Reading {
 		first, second, sum := parts(x[2:])
 		return a.add(a.mul(x[0], a.div(first, sum)), a.mul(x[1], a.div(second, sum)))
 	}, append([]Values{reshape(out, heads), reshape(next, heads)}, rows...)...)
-	return []Reading{{Out: []Values{reshape(y, out.shape),
+	return outputs(reshape(y, out.shape),
 		formulaOf(func(x []num) num { return a.Combine("max", x[0], x[1]) }, m, n),
-		formulaOf(func(x []num) num { _, _, sum := parts(x); return sum }, m, n, s, t)}}}
+		formulaOf(func(x []num) num { _, _, sum := parts(x); return sum }, m, n, s, t))
 }
 
 // dotProduct is the attention of scaled_dot_product_attention.
@@ -912,7 +912,7 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 func (t *attention) forms(of func(t *attention) []Values) []Reading {
 	late := *t
 	late.late, late.x, late.ex, late.pr, late.pb, late.y, late.b, late.size = true, nil, nil, nil, nil, nil, nil, nil
-	out := []Reading{{Out: of(t)}}
+	out := outputs(of(t)...)
 	if t.p.v > u32 {
 		out[0].Name = "fused"
 		out = append(out, Reading{Name: "rounded-scores", Out: of(&late)})

@@ -120,7 +120,7 @@ func cacheForms() {
 			most, place := rowsOfCache(cache, width, tiles, cache.shape[n-2])
 			out = append(out, k.patch(cache, x, "slot_mapping", slots, most, width, place))
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}})
 	define("scattered_cache", function{forward: forms["scatter_cache"].forward}) // which returns it
 	define("gather_cache", function{mends: []string{"key", "value"}, forward: gatherCache})
@@ -160,10 +160,10 @@ func cacheForms() {
 	define("rope_cache_v2", function{mends: []string{"k_cache", "ckv_cache"}, forward: func(k *invocation) []Reading {
 		r := ropeCache(k)
 		out := r[0].Out
-		return []Reading{{Out: []Values{out[2], out[3], out[0], out[1]}}}
+		return outputs(out[2], out[3], out[0], out[1])
 	}})
 	define("qkv_rope_cache", function{mends: []string{"q_out", "k_cache", "v_cache"}, forward: func(k *invocation) []Reading {
-		return []Reading{{Out: qkvRopeCache(k)}}
+		return outputs(qkvRopeCache(k)...)
 	}})
 	define("npu_rope_quant_kvcache", function{forward: quantisedCache})
 	define("npu_scatter_list", function{forward: scatteredList})
@@ -255,7 +255,7 @@ func gatherCache(k *invocation) []Reading {
 			}
 		}})
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // ropeCache is npu_kv_rmsnorm_rope_cache: the first part of kv, of the size of the weight, is normalised by its root mean square and
@@ -327,7 +327,7 @@ func ropeCache(k *invocation) []Reading {
 	if k.bool("is_output_kv", false) {
 		out[2], out[3] = r, c
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // qkvRopeCache: of queries, keys and values side by side the first two are normalised by their root mean squares and turned; queries
@@ -431,7 +431,7 @@ func quantisedCache(k *invocation) []Reading {
 		refuseIf(!slices.Equal(into.shape, cache.shape), ShapesDiffer, into.shape, cache.shape)
 		out[2+i] = k.patch(into, k.clippedTo(into.typ, math.RoundToEven, part), "indices", at, count(into.shape[:2]), few*d, func(row, e int64) int64 { return row*few*d + e })
 	}
-	return []Reading{{Out: out[:]}}
+	return outputs(out[:]...)
 }
 
 // scatteredList puts the updates of each tensor of a list in its place on an axis, where the mask is not 0.
@@ -462,7 +462,7 @@ func scatteredList(k *invocation) []Reading {
 			return e/(s[axis]*inner)*x.shape[axis]*inner + (rows[i]+e/inner%s[axis])*inner + e%inner
 		}))
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // advancedStep: each sequence goes on by the token that was sampled for it. A slot is counted from the first row of the table, as the
@@ -499,7 +499,7 @@ func advancedStep(k *invocation) []Reading {
 		}
 		out = append(out, d)
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // rotaryEmbedding turns the first elements of each head of queries and keys by cosines and sines from a table, a row of which has
@@ -575,5 +575,5 @@ func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 		}})
 	}
 	refuseIf(slices.ContainsFunc(pos, func(x float64) bool { return x >= float64(table.shape[0]) }), OutsideCache, "positions", slices.Max(pos), table.shape[0])
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }

@@ -270,7 +270,7 @@ func boxForms() {
 			column := []int64{logits.shape[0], 1}
 			out[1] = k.computed("x,m,s)=exp(x-m)/s", logits, reshape(most, column), reshape(sum, column))
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}})
 	for form, eps := range map[string]float64{"npu_giou": 1e-16, "npu_diou": 1e-9, "npu_ciou": 1e-9} {
 		prepared := func(k *invocation) (v []Values) {
@@ -807,7 +807,7 @@ func orderForms() {
 		if k.bool("return_counts", false) {
 			out = append(out, times)
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}})
 	// In the order of their first places, as TensorFlow's (array_ops.h).
 	register(one(func(c *Call) []Values {
@@ -942,7 +942,7 @@ func lossForms() {
 		case "mean":
 			weights = &dense{shape: []int64{}, y: []float64{c.over.y}, b: []float64{c.over.b}}
 		}
-		return []Reading{{Out: []Values{loss, weights}}}
+		return outputs(loss, weights)
 	}})
 	define("npu_cross_entropy_loss", function{forward: lossWithLogs})
 	define("npu_cross_entropy_loss_backward", function{forward: formulaFor(func(k *invocation) Values {
@@ -978,7 +978,7 @@ func lossWithLogs(k *invocation) []Reading {
 	k.only(0, "lse_square_scale_for_zloss", "return_zloss")
 	c := k.classes(true)
 	loss := k.asRecorded(c.loss(), 0)
-	return []Reading{{Out: []Values{loss, c.logs, nil, nil}}}
+	return outputs(loss, c.logs, nil, nil)
 }
 
 // classes is a loss over classes, which are axis 1 of the input (0 of a vector). With

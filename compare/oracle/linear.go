@@ -154,7 +154,7 @@ func (k *invocation) withErrors(out *dense) []Reading {
 		lead := out.shape[:max(len(out.shape)-2, 0)]
 		list = append(list, &dense{shape: lead, y: make([]float64, count(lead)), exact: true})
 	}
-	return []Reading{{Out: list}}
+	return outputs(list...)
 }
 
 func linearForms() {
@@ -180,11 +180,11 @@ func linearForms() {
 		sign.exact = true
 		switch {
 		case strings.Contains(k.name, "slogdet"):
-			return []Reading{{Out: []Values{sign, logs}}}
+			return outputs(sign, logs)
 		case k.name == "logdet":
-			return []Reading{{Out: []Values{k.computed("s,l)=l+log(s)", sign, logs)}}}
+			return outputs(k.computed("s,l)=l+log(s)", sign, logs))
 		}
-		return []Reading{{Out: []Values{det}}}
+		return outputs(det)
 	}})
 	// inverse and solve are A⁻¹·B, the first with B = 1.
 	solved := func(k *invocation, x *operand, columns func(n int) int, of func(at, n, columns int, e *eliminated) []float64, shape []int64) []Reading {
@@ -342,7 +342,7 @@ func linearForms() {
 					return slices.Min(x), slices.Max(e)
 				}
 			})
-			return []Reading{{Out: []Values{k.asRecorded(v, 0)}}}
+			return outputs(k.asRecorded(v, 0))
 		}
 		refuseIf(a.isText() && !none, Unsupported, "ord")
 		c := k.with(map[string]*argument{"keepdim": intArgument(int64(toNumber(keep)))})

@@ -95,8 +95,7 @@ func logicForms() {
 			x := k.tensor("condition")
 			return k.places(x, true)
 		}
-		v := k.choice("condition", "input", "other")
-		return []Reading{{Out: []Values{v}}}
+		return outputs(k.choice("condition", "input", "other"))
 	}, backward: masked("condition", "input", "other"), nodes: [][]string{{"input", "other"}}})
 	define("masked_fill", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		return k.whole(k.choice("mask", "value", "input"))

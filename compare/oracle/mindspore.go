@@ -259,7 +259,7 @@ func defineKernels(all map[string]*function) {
 	})}
 	all["Assign"] = &function{params: []string{"input", "other"}, forward: formulaFor(func(k *invocation) Values { return k.asRecorded(k.tensor("other"), 0) })}
 	all["AddN"] = &function{params: []string{"tensors"}, rest: true, forward: func(k *invocation) []Reading {
-		return []Reading{{Out: []Values{k.sumOfAll(k.tensors("tensors"))}}}
+		return outputs(k.sumOfAll(k.tensors("tensors")))
 	}}
 	adam := strings.Fields("var m v beta1_power beta2_power lr beta1 beta2 epsilon grad")
 	all["Adam"] = &function{params: adam, forward: firstAdam, updates: true, hidden: adam[:3]}
@@ -291,14 +291,14 @@ func defineKernels(all map[string]*function) {
 			for i := range n {
 				out = append(out, reshape(slab1(v, int(axis), i, 1), k.shape()))
 			}
-			return []Reading{{Out: out}}
+			return outputs(out...)
 		})
 	}}
 	all["StridedSliceGrad"] = &function{params: strings.Fields("grad shapex begin end strides begin_mask end_mask ellipsis_mask new_axis_mask shrink_axis_mask"),
 		forward: formulaFor(slicedBack), hidden: []string{"shrink_axis_mask"}}
 	all["ScatterNd"] = &function{params: strings.Fields("indices updates shape"), forward: formulaFor(scattered)}
 	all["Tile"] = &function{params: []string{"input", "dims"}, rest: true, forward: formulaFor(tiled)}
-	views := func(k *invocation) []Reading { return []Reading{{Out: []Values{k.asRecorded(k.tensor("input"), 0)}}} }
+	views := func(k *invocation) []Reading { return outputs(k.asRecorded(k.tensor("input"), 0)) }
 	all["TransposeExtView"] = &function{params: strings.Fields("input dim0 dim1"), forward: views}
 	layers := *all["LayerNorm"]
 	rows := layers.forward

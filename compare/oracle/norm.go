@@ -281,7 +281,7 @@ func normForms() {
 			default:
 				out = append(out, m.statistic(k, x, 1, m.mean), m.statistic(k, x, 2, m.root))
 			}
-			return []Reading{{Out: out}}
+			return outputs(out...)
 		}, backward: func(k *invocation, g []Values) gradients {
 			x := k.tensor("input")
 			d := k.alone(g)
@@ -302,7 +302,7 @@ func normForms() {
 	batch := function{forward: func(k *invocation) []Reading {
 		out := []Values{batchNorm(k)}
 		if !k.bool("training", k.solve) && k.has("running_mean") || len(k.outs) < 2 {
-			return []Reading{{Out: out}}
+			return outputs(out...)
 		}
 		switch m, in, _ := k.channelNormal(k.tensor("input")); { // beside it those of the batch
 		case k.called != nil: // of a kernel mean and variance, this over n-1, and again as they were used
@@ -316,7 +316,7 @@ func normForms() {
 		case len(k.outs) == 3:
 			out = append(out, m.statistic(k, in, 1, m.mean), m.statistic(k, in, 2, m.root))
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}, backward: batchNormGradients, nodes: [][]string{{"input", "weight", "bias"}}}
 	define("batch_norm", batch)
 	define("instance_norm", scaledByChannel((*invocation).byInstance, "grad"))
@@ -357,7 +357,7 @@ func scaledByChannel(split func(*invocation) (*operand, *normal), node ...string
 		if len(k.outs) == 3 {
 			out = append(out, m.statistic(k, x, 1, m.mean), m.statistic(k, x, 2, m.root))
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}, backward: func(k *invocation, g []Values) gradients {
 		x, m := split(k)
 		d := k.alone(g)
@@ -787,8 +787,7 @@ func buildBNReduceGrad(c *Call) Values {
 func npuNormForms() {
 	define("npu_rms_norm", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
-		y, root := k.rootNorm(x, x.shape)
-		return []Reading{{Out: []Values{y, root}}}
+		return outputs(k.rootNorm(x, x.shape))
 	}, nodes: [][]string{{"input", "weight"}}, backward: func(k *invocation, g []Values) gradients {
 		return forms["rms_norm"].backward(k.with(map[string]*argument{"eps": numberArgument(k.float("epsilon", 1e-6))}), g)
 	}})
@@ -797,7 +796,7 @@ func npuNormForms() {
 		a, b := k.pair("x1", "x2")
 		sum := k.plus(a, b)
 		y, root := k.rootNorm(k.between(sum), a.shape)
-		return []Reading{{Out: []Values{y, root, sum}}}
+		return outputs(y, root, sum)
 	}})
 	// The same, with the norm in place of x1 and the sum in place of x2.
 	define("npu_add_rms_norm_v2", function{mends: []string{"x1", "x2"}, forward: func(k *invocation) []Reading {
@@ -813,7 +812,7 @@ func npuNormForms() {
 		p, sum := precisionFor(a.numeric()), k.plus(a, b)
 		y, root := k.rootNorm(&rounded{sum, p}, a.shape)
 		y = &rounded{&rounded{y, p}, p}
-		return []Reading{{Out: []Values{y, y, root, sum}}}
+		return outputs(y, y, root, sum)
 	}})
 	// y, mean, the reciprocal root and the sum x1 + x2; mean, the reciprocal root and y of alpha·x + gx.
 	define("npu_add_layer_norm", function{nodes: [][]string{{"x1", "x2", "weight", "bias"}}, backward: sumNormGradients, forward: func(k *invocation) []Reading {
@@ -822,11 +821,11 @@ func npuNormForms() {
 		if k.called != nil && !k.bool("additional_output", false) { // a kernel leaves it unwritten
 			out[3] = nil
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}})
 	define("npu_deep_norm", function{nodes: [][]string{{"x", "gx", "bias", "weight"}}, backward: sumNormGradients, forward: func(k *invocation) []Reading {
 		m, sum := k.sumNorm(k.float("alpha", 0.3), "x", "gx")
-		return []Reading{{Out: []Values{m.statistic(k, sum, 0, m.mean), m.statistic(k, sum, 1, m.root), newRows(sum, m.n, m.forward(k))}}}
+		return outputs(m.statistic(k, sum, 0, m.mean), m.statistic(k, sum, 1, m.root), newRows(sum, m.n, m.forward(k)))
 	}})
 	// softmax of x·scale and what is added to it.
 	define("npu_masked_softmax_with_rel_pos_bias", function{forward: formulaFor(func(k *invocation) Values {
@@ -1067,7 +1066,7 @@ func defineHyperConnections() {
 				out[i] = k.asRecorded(v, i)
 			}
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}})
 	// y_j = Σ_i h_res[i, j]·x_i + h_post_j·h_out
 	define("npu_mhc_post", function{forward: formulaFor(func(k *invocation) Values {

@@ -41,7 +41,7 @@ func defineParts() {
 				at += n
 			}
 			refuseIf(at != d, BadArgument, "split", list, "parts of "+itoa(int(d)))
-			return []Reading{{Out: out}}
+			return outputs(out...)
 		})
 	}
 	// Parts of n elements, the last of what is left; an empty axis gives one empty part.
@@ -496,7 +496,7 @@ func pickForms() {
 		x, idx := k.pair("tokens", "indices")
 		order, back := k.byExpert(idx)
 		rows, per := k.rowsOut(len(order)), max(1, int64(len(order))/max(x.shape[0], 1))
-		return []Reading{{Out: []Values{rowsOf(x, order[:rows], per), wholes(back, []int64{int64(len(back))})}}}
+		return outputs(rowsOf(x, order[:rows], per), wholes(back, []int64{int64(len(back))}))
 	}, nodes: [][]string{{"tokens"}}, backward: func(k *invocation, g []Values) gradients {
 		x, idx := k.pair("tokens", "indices")
 		_, back := k.byExpert(idx)
@@ -532,7 +532,7 @@ func pickForms() {
 		rows := count(idx.shape[:len(idx.shape)-1])
 		n := idx.shape[len(idx.shape)-1]
 		from := &formula{shape: idx.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return float64(i%n*rows + i/n), 0 }}
-		return []Reading{{Out: []Values{y, idx, from}}}
+		return outputs(y, idx, from)
 	}})
 	define("npu_moe_gating_top_k", function{forward: gatingTopK})
 	// The probabilities of the best experts or, renormalised, the softmax of the best scores.
@@ -548,12 +548,12 @@ func pickForms() {
 			if k.called != nil && !k.bool("output_softmax", false) { // a kernel leaves it unwritten
 				out[2] = nil
 			}
-			return []Reading{{Out: out}}
+			return outputs(out...)
 		}
 		scores := must.Get(numbers(x))
 		y, idx := k.gated(&dense{shape: x.shape, y: scores, b: make([]float64, len(scores))}, nil, nil)
 		k.leaveFinished(idx, x.shape)
-		return []Reading{{Out: []Values{k.softmax(y, last, false), idx, nil}}}
+		return outputs(k.softmax(y, last, false), idx, nil)
 	}})
 }
 
@@ -577,7 +577,7 @@ func (k *invocation) places(x *operand, apart bool) []Reading {
 	}
 	all := &dense{shape: []int64{found, rank}, y: rows, exact: true}
 	if !apart {
-		return []Reading{{Out: []Values{all}}}
+		return outputs(all)
 	}
 	var r Reading
 	for a := range rank {
@@ -1254,5 +1254,5 @@ func gatingTopK(k *invocation) []Reading {
 			y.y[r*few+int64(j)], y.b[r*few+int64(j)] = p.y, p.b
 		}
 	}
-	return []Reading{{Out: []Values{y, idx, probs}}}
+	return outputs(y, idx, probs)
 }

@@ -73,7 +73,7 @@ func pooling(d int, largest bool) func(k *invocation) []Reading {
 		if largest && len(k.outs) == 2 {
 			out = append(out, p.shaped(w.places(p.v)))
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}
 }
 
@@ -172,7 +172,7 @@ func adaptive(d int, largest bool) func(k *invocation) []Reading {
 		if largest && len(k.outs) == 2 {
 			out = append(out, w.places(x))
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}
 }
 

@@ -220,7 +220,7 @@ func productForms() {
 	define("addmm_activation", function{forward: func(k *invocation) (out []Reading) {
 		v := forms["plusproduct"].forward(k)[0].Out[0]
 		if !k.bool("use_gelu", false) {
-			return []Reading{{Out: []Values{k.computed("x)=max(x,0)", v)}}}
+			return outputs(k.computed("x)=max(x,0)", v))
 		}
 		for _, how := range []string{"none", "tanh"} { // on a CPU, and fused
 			y := k.with(map[string]*argument{"approximate": textArgument(how)}).applied(catalogue.Of("gelu"), k.between(v))
@@ -321,7 +321,7 @@ func productForms() {
 			rows = append(rows, k.on(args).tensor("input"))
 		}
 		x := joined(0, rows...)
-		return []Reading{{Out: []Values{k.plus(k.product(x, k.tensor("x2")), k.ifGiven("bias")), x}}}
+		return outputs(k.plus(k.product(x, k.tensor("x2")), k.ifGiven("bias")), x)
 	}})
 }
 
@@ -373,7 +373,7 @@ func (k *invocation) sumOfProducts(scatter bool) []Reading {
 		rows /= int64(len(parts))
 		v = slab1(v, 0, int64(k.place)*rows, rows)
 	}
-	out := []Reading{{Out: []Values{v}}}
+	out := outputs(v)
 	if k.lone {
 		out = append(out, Reading{Name: "a group of one rank", Out: []Values{of(k.args)}})
 	}
@@ -481,7 +481,7 @@ func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {
 	// The same attribute under the names of MatMulV2, BatchMatMul and MatMul.
 	t1 := flag("transpose_x1", "adj_x1", "transpose_a")
 	t2 := flag("transpose_x2", "adj_x2", "transpose_b")
-	return []Reading{{Out: []Values{c.newMatmul(turned(x1, t1), turned(x2, t2), valuesOf(bias))}}}
+	return outputs(c.newMatmul(turned(x1, t1), turned(x2, t2), valuesOf(bias)))
 }
 
 // turned swaps the last two axes if asked to.
@@ -775,7 +775,7 @@ func groupedMatmul(k *invocation) []Reading {
 	case v != nil:
 		all = []Values{v}
 	}
-	return []Reading{{Out: all}}
+	return outputs(all...)
 }
 
 // groupEnds are where groups end, of which group_list may tell the lengths.
@@ -1167,7 +1167,7 @@ func (k *invocation) cell(step func(k *invocation, x, h []Values) []Values) []Re
 		}
 		return parts
 	}
-	return []Reading{{Out: step(k, gates(k.tensor("input"), "w_ih", "b_ih"), gates(h, "w_hh", "b_hh"))}}
+	return outputs(step(k, gates(k.tensor("input"), "w_ih", "b_ih"), gates(h, "w_hh", "b_hh"))...)
 }
 
 // Gates stand as i, f, g, o: c' = σ(f)·c + σ(i)·tanh(g), h' = σ(o)·tanh(c'), each gate the sum of its input's part

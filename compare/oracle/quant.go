@@ -19,8 +19,7 @@ func quantKernels() {
 	// scale = max|x·smooth| / 127 of each row, y = round(x·smooth / scale).
 	define("npu_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.only(0, "dst_type_max")
-		y, scale := k.byRowQuantised(k.smoothed(), k.outputType(0), 1)
-		return []Reading{{Out: []Values{y, scale}}}
+		return outputs(k.byRowQuantised(k.smoothed(), k.outputType(0), 1))
 	}})
 	// Blocks of each row are turned by a matrix first, which may be rounded to the type of x (test of op-plugin).
 	define("npu_rotate_quant", function{forward: func(k *invocation) []Reading {
@@ -105,7 +104,7 @@ func quantKernels() {
 			}
 			out[i], out[3+i] = k.byRowQuantised(v, k.outputType(i), 3+i)
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}})
 	// The norm may be rounded to the type of x before it is quantised, or not: twice rounded gives a bound that holds
 	// either way.
@@ -118,14 +117,14 @@ func quantKernels() {
 				out[i] = k.inSteps(k.outputType(i), &rounded{&rounded{normed, p}, p}, k.tensor("scales"+n), k.ifGiven("zero_points"+n))
 			}
 		}
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}})
 	define("npu_rms_norm_quant_v2", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("x")
 		p := precisionFor(x.numeric())
 		_, root := k.rootNorm(x, x.shape)
 		y := k.inSteps(k.outputType(0), &rounded{&rounded{k.normedRows(x, x.shape), p}, p}, k.tensor("scale"), k.ifGiven("offset"))
-		return []Reading{{Out: []Values{y, root}}}
+		return outputs(y, root)
 	}})
 	define("_npu_rms_norm_backward_quant", function{forward: func(k *invocation) []Reading { // test of op-plugin: the gradient, then npu_quantize
 		refuseIf(k.string("quant_mode", "static") != "static", Unsupported, "quant_mode")
@@ -138,7 +137,7 @@ func quantKernels() {
 			return reshape(o, lastOf(o, len(x.shape)))
 		}
 		y := k.inSteps(k.outputType(0), &rounded{all["input"](), precisionFor(x.numeric())}, along(k.tensor("scale_x")), along(k.optional("offset_x")))
-		return []Reading{{Out: []Values{y, k.asRecorded(all["weight"](), 1)}}}
+		return outputs(y, k.asRecorded(all["weight"](), 1))
 	}})
 	define("npu_dequant_bias", function{forward: formulaFor(func(k *invocation) Values {
 		return k.dequantised(k.tensor("x"), k.tensor("weight_scale"), k.ifGiven("activation_scale"), k.optional("bias"), nil)
@@ -152,7 +151,7 @@ func quantKernels() {
 		for _, v := range must.Get(numbers(x)) {
 			most = max(most, abs(v))
 		}
-		return []Reading{{Out: []Values{k.inSteps(k.outputType(0), x, k.tensor("scale"), nil), sized(scalar(most), []int64{1})}}}
+		return outputs(k.inSteps(k.outputType(0), x, k.tensor("scale"), nil), sized(scalar(most), []int64{1}))
 	}})
 	define("quantised_within", function{forward: formulaFor(quantisedWithin)})
 	define("npu_kronecker_quant", function{forward: kroneckerQuant})
@@ -181,12 +180,10 @@ func quantKernels() {
 		refuseIf(k.int("dequant_mode", 0) == 1 || k.int("quant_mode", 0) == 1 || k.int("dequant_mode", 0) != k.int("quant_mode", 0), Unsupported, "dequant_mode, quant_mode")
 		v := k.gatedBy(k.expertProducts(nil, k.scaledProduct), true)
 		if k.int("quant_mode", 0) == 2 {
-			y, scale := k.alongBlocks(v, 1, nil, 0, 1)
-			return []Reading{{Out: []Values{y, scale}}}
+			return outputs(k.alongBlocks(v, 1, nil, 0, 1))
 		}
 		refuseIf(k.int("quant_mode", 0) != 0, Unsupported, "quant_mode")
-		y, scale := k.byRowQuantised(v, k.outputType(0), 1)
-		return []Reading{{Out: []Values{y, scale}}}
+		return outputs(k.byRowQuantised(v, k.outputType(0), 1))
 	}})
 	mxForms()
 	define("npu_trans_quant_param", function{forward: formulaFor(func(k *invocation) Values { // float32 in the low half, 19 bits of it
@@ -322,7 +319,7 @@ func kroneckerQuant(k *invocation) []Reading {
 		}
 		words[i] = float64(int32(whole))
 	}
-	return []Reading{{Out: []Values{&dense{shape: out.shape, y: words, exact: true}, scale}}}
+	return outputs(&dense{shape: out.shape, y: words, exact: true}, scale)
 }
 
 // swigluGroups is silu of one half of each row, cut off, times the other one and a weight, in steps of blocks of 128 (0) or in blocks of 32
@@ -367,7 +364,7 @@ func swigluGroups(k *invocation) []Reading {
 	if k.bool("output_origin", false) {
 		out[2] = reshape(v, append(slices.Clone(shape), wide))
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // tiled are tiles of so many rows and columns in steps of their own: x·max/largest and largest/max, max being the largest number of the
@@ -410,7 +407,7 @@ func (k *invocation) tiled(x *operand, high, wide int64, ends []int64) []Reading
 		}
 		return d.y[i] / s, 6 * u * abs(d.y[i]/s)
 	}}
-	return []Reading{{Out: []Values{k.stepped(t, y), k.asRecorded(scale, 1)}}}
+	return outputs(k.stepped(t, y), k.asRecorded(scale, 1))
 }
 
 // betweenEnds are the rows of the last axis in 255 steps from the least to the largest number of each, with the step and what is
@@ -444,9 +441,9 @@ func (k *invocation) betweenEnds(x Values) []Reading {
 			}
 		}
 	})
-	return []Reading{{Out: []Values{k.stepped(dtype.Int8, back(y)),
+	return outputs(k.stepped(dtype.Int8, back(y)),
 		part(func(hi, step, off float64) (float64, float64) { return step, 4*u*(step+abs(hi)/255) + 2*off/255 }),
-		part(func(hi, step, off float64) (float64, float64) { return 127 - hi/step, slack(0, hi, step, off) })}}}
+		part(func(hi, step, off float64) (float64, float64) { return 127 - hi/step, slack(0, hi, step, off) }))
 }
 
 // normedSum is x1 + x2, and its norm with weight and beta; the sum may be rounded to its type before.
@@ -694,10 +691,9 @@ func swigluQuant(k *invocation) []Reading {
 	v = k.unwritten(v, groups)
 	shape := append(slices.Clone(x.shape[:len(x.shape)-1]), width/2)
 	if mode == 0 {
-		return []Reading{{Out: []Values{k.stepped(k.outputType(0), reshape(v, shape)), nil}}}
+		return outputs(k.stepped(k.outputType(0), reshape(v, shape)), nil)
 	}
-	y, scale := k.byRowQuantised(reshape(v, shape), k.outputType(0), 1)
-	return []Reading{{Out: []Values{y, scale}}}
+	return outputs(k.byRowQuantised(reshape(v, shape), k.outputType(0), 1))
 }
 
 // unwritten lets the rows that belong to no group be anything.
@@ -837,8 +833,7 @@ func mxQuant(k *invocation) []Reading {
 	x := k.tensor("input")
 	axis := k.axisOf(x.shape, "axis", -1)
 	refuseIf(k.int("block_size", 32) != 32, Unsupported, "block_size")
-	y, scale := k.alongBlocks(x, axis, nil, 0, 1)
-	return []Reading{{Out: []Values{y, scale}}}
+	return outputs(k.alongBlocks(x, axis, nil, 0, 1))
 }
 
 // mxForms are what quantises by blocks what it computes or takes.
@@ -849,7 +844,7 @@ func mxForms() {
 		refuseIf(rank < 2, ShapesDiffer, v.Shape())
 		a, first := k.alongBlocks(v, rank-1, nil, 0, 1)
 		b, second := k.alongBlocks(v, rank-2, ends, 2, 3)
-		return []Reading{{Out: []Values{a, first, b, second}}}
+		return outputs(a, first, b, second)
 	}
 	define("npu_dynamic_mx_quant_with_dual_axis", function{forward: func(k *invocation) []Reading {
 		return both(k, k.tensor("input"), nil)
@@ -868,14 +863,12 @@ func mxForms() {
 		k.only(0, "swiglu_mode", "group_mode")
 		k.only(-1, "activate_dim")
 		v := k.gatedIn("x", false)
-		y, scale := k.alongBlocks(v, k.axisOf(v.Shape(), "axis", -1), nil, 0, 1)
-		return []Reading{{Out: []Values{y, scale}}}
+		return outputs(k.alongBlocks(v, k.axisOf(v.Shape(), "axis", -1), nil, 0, 1))
 	}})
 	define("npu_grouped_dynamic_mx_quant", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("x")
 		refuseIf(len(x.shape) != 2 || k.int("blocksize", 32) != 32, ShapesDiffer, x.shape)
-		y, scale := k.alongBlocks(x, 0, k.ints("group_index"), 0, 1)
-		return []Reading{{Out: []Values{y, scale}}}
+		return outputs(k.alongBlocks(x, 0, k.ints("group_index"), 0, 1))
 	}})
 	// Tiles of 32 by 32, whose scales are as those of blocks along either axis.
 	define("npu_dynamic_block_mx_quant", function{forward: func(k *invocation) []Reading {
@@ -893,23 +886,23 @@ func mxForms() {
 		y, s := k.inBlocks(x, 0, lead*high*wide, func(i int64) int64 { return tile(i/(m*n), i/n%m/32, i%n/32) })
 		// Both scales repeat that of a tile: (…, M, wide) and (…, high/2, N, 2), filled up to pairs.
 		across, down := (wide+1)/2*2, (high+1)/2
-		return []Reading{{Out: []Values{y,
+		return outputs(y,
 			k.blockScales(s, 1, lead*m*across, func(i int64) int64 { return tile(i/(m*across), i/across%m/32, i%across) }),
-			k.blockScales(s, 2, lead*down*n*2, func(i int64) int64 { return tile(i/(down*n*2), i/(n*2)%down*2+i%2, i/2%n/32) })}}}
+			k.blockScales(s, 2, lead*down*n*2, func(i int64) int64 { return tile(i/(down*n*2), i/(n*2)%down*2+i%2, i/2%n/32) }))
 	}})
 	// Norms that are quantised behind, and the reciprocal root; of a sum this, too.
 	define("npu_rms_norm_dynamic_mx_quant", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("x")
 		_, root := k.rootNorm(x, x.shape)
 		y, scale := k.alongBlocks(&rounded{k.normedRows(x, x.shape), precisionFor(x.numeric())}, len(x.shape)-1, nil, 0, 1)
-		return []Reading{{Out: []Values{y, scale, root}}}
+		return outputs(y, scale, root)
 	}})
 	define("npu_add_rms_norm_dynamic_mx_quant", function{forward: func(k *invocation) []Reading {
 		p := precisionFor(k.tensor("x1").numeric())
 		sum, normed := k.normedSum()
 		_, root := k.rootNorm(&rounded{sum, p}, sum.Shape())
 		y, scale := k.alongBlocks(&rounded{normed, p}, len(sum.Shape())-1, nil, 0, 2)
-		return []Reading{{Out: []Values{y, sum, scale, root}}}
+		return outputs(y, sum, scale, root)
 	}})
 	define("npu_add_quant_matmul", function{forward: formulaFor(func(k *invocation) Values { // what is added to is float32
 		x, w := k.pair("x1", "x2")

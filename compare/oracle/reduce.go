@@ -167,17 +167,16 @@ func defineExtremes() {
 			}
 			if k.args[other].tensor() { // of two tensors
 				k.args["other"] = k.args[other]
-				v := k.picked(two)
-				return []Reading{{Out: []Values{v}}}
+				return outputs(k.picked(two))
 			}
 			axes, keep := k.reducedAxes(len(x.shape))
 			first := k.reduction(x, axes, keep, true, f)
 			if !k.has("dim") {
-				return []Reading{{Out: []Values{first}}}
+				return outputs(first)
 			}
 			in, _, n := lastAxes(x, axes)
 			second := &reduced{shape: first.Shape(), in: in, n: n, f: index(k.Call, n), exact: true}
-			return []Reading{{Out: []Values{first, second}}}
+			return outputs(first, second)
 		}, backward: func(k *invocation, g []Values) gradients {
 			keep := k.bool("keepdim", false)
 			switch {

@@ -28,6 +28,9 @@ type Reading struct {
 	NaN *atomic.Bool
 }
 
+// outputs are those of the only reading there is.
+func outputs(out ...Values) []Reading { return []Reading{{Out: out}} }
+
 // title is the name with its arguments.
 func (r Reading) title() string { return strings.Join(append([]string{r.Name}, r.Args...), " ") }
 
@@ -112,7 +115,7 @@ func register(build builder, form string) { builders[form] = build }
 func one(build func(c *Call) []Values) builder {
 	return func(c *Call) []Reading {
 		out := build(c)
-		return []Reading{{Out: out}}
+		return outputs(out...)
 	}
 }
 
@@ -274,8 +277,7 @@ func define(form string, f function) { forms[form] = &f }
 // formulaFor makes the forward of a function with one output and one reading.
 func formulaFor(f func(k *invocation) Values) func(k *invocation) []Reading {
 	return func(k *invocation) []Reading {
-		v := f(k)
-		return []Reading{{Out: []Values{v}}}
+		return outputs(f(k))
 	}
 }
 
@@ -569,7 +571,7 @@ func (k *invocation) gradientOf(f *function, param string) []Reading {
 	all := f.backward(k, []Values{g})
 	v := all[param]()
 	v = k.asRecorded(v, 0)
-	return []Reading{{Out: []Values{v}}}
+	return outputs(v)
 }
 
 // placed puts results where a kernel has them.
@@ -792,8 +794,7 @@ func (c *Call) firstPart(name string, in []*operand) []Reading {
 	refuseIf(!ok, FusedWord, name)
 	refuseIf(len(in) != p.operands, InputCount, len(in), p.operands)
 	values := each.Of(in, func(o *operand) Values { return o })
-	v := p.build(c, values)
-	return []Reading{{Out: []Values{v}}}
+	return outputs(p.build(c, values))
 }
 
 // fusedMatmul multiplies matrices whose attributes fusion lost: the recorded

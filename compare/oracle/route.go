@@ -48,12 +48,12 @@ func routeForms() {
 		}
 		n := min(k.count("active_num"), x.shape[0]) * idx.shape[1]
 		all := []int64{int64(len(rows))}
-		return []Reading{{Out: []Values{rowsOf(x, from[:n], 1), wholes(to, all), wholes(sorted, all)}}}
+		return outputs(rowsOf(x, from[:n], 1), wholes(to, all), wholes(sorted, all))
 	}})
 	define("npu_moe_init_routing_quant", function{forward: func(k *invocation) []Reading {
 		how := k.int("expert_tokens_num_mode", 0) // of none, where each ends, of each
 		out := initRouting(k.with(map[string]*argument{"expert_tokens_num_flag": numberArgument(toNumber(how > 0)), "expert_tokens_num_type": intArgument(how - 1)}))[0].Out
-		return []Reading{{Out: slices.Insert(out, 3, nil)}}
+		return outputs(slices.Insert(out, 3, nil)...)
 	}})
 	define("npu_moe_token_permute_with_routing_map", function{forward: mappedRouting})
 	define("mapped_sums", function{forward: mappedSums})
@@ -76,7 +76,7 @@ func mappedSums(k *invocation) []Reading {
 	if weights != nil {
 		out[3] = &dense{shape: []int64{int64(len(weights))}, y: weights, exact: true}
 	}
-	return []Reading{{Out: out[:max(1, min(4, len(k.outs)))]}}
+	return outputs(out[:max(1, min(4, len(k.outs)))]...)
 }
 
 // mapped are the probabilities that a map has, token by token, and where they are; nil without any.
@@ -118,7 +118,7 @@ func mappedSumsGradients(k *invocation) []Reading {
 		}
 		out[1] = v
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // mappedGradients are those of what mappedRouting took: of each token its rows added up, of the probabilities those of their rows.
@@ -142,7 +142,7 @@ func mappedGradients(k *invocation) []Reading {
 		}
 		out[1] = d
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // mappedRouting are the rows of the tokens of each expert that a map has, one expert behind the other, with their probabilities and
@@ -186,7 +186,7 @@ func mappedRouting(k *invocation) []Reading {
 		refuseIf(!slices.Equal(probs.shape, routes.shape), ShapesDiffer, probs.shape, routes.shape)
 		out[1] = reshape(rowsOf(reshape(probs, []int64{count(probs.shape), 1}), at, 1), []int64{int64(len(at))})
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // addedProducts adds xᵀ·w of the rows of each group, or of all, to a part of its own (test of op-plugin; MindSpeed's
@@ -293,7 +293,7 @@ func placedExperts(k *invocation) []Reading {
 		}
 		out[1] = v
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // gateSides says whether the left half gates; both where the call does not, for documents of npu_geglu differ.
@@ -342,7 +342,7 @@ func gateForms() {
 	define("npu_group_norm_silu", function{forward: func(k *invocation) []Reading {
 		k.only(1, "swish_scale")
 		v := forms["group_norm"].forward(k)[0].Out[0]
-		return []Reading{{Out: []Values{k.applied(catalogue.Of("silu"), v), nil, nil}}}
+		return outputs(k.applied(catalogue.Of("silu"), v), nil, nil)
 	}, nodes: [][]string{{"input", "weight", "bias"}}, backward: func(k *invocation, g []Values) gradients {
 		k.only(1, "swish_scale")
 		v := forms["group_norm"].forward(k)[0].Out[0]
@@ -578,7 +578,7 @@ func initRouting(k *invocation) []Reading {
 			out[2] = wholes(counts, shape)
 		}
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // finalizeRouting sums the rows of each token, weighed, in the order of k, to what is passed by; a row that was dropped is 0.
@@ -715,7 +715,7 @@ func reRouting(k *invocation) []Reading {
 	if shape, ok := k.out(3); ok && count(shape) == experts {
 		out[3] = wholes(sums, shape)
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // topKTopP keeps, of each row, the k largest and of these the most probable that together reach p; the rest is -Inf. What is
@@ -932,7 +932,7 @@ func lightningIndexer(k *invocation) []Reading {
 			free = min(free+1, take-1)
 		}
 	}
-	return []Reading{{Out: []Values{want, nil}}}
+	return outputs(want, nil)
 }
 
 // deltaRule is the gated delta rule, token by token: the state (values × keys) fades by e^g, beta times what the key does not yet give
@@ -1077,7 +1077,7 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 		}
 		from += l
 	}
-	return []Reading{{Out: []Values{out, after}}}
+	return outputs(out, after)
 }
 
 // keep writes a state with the error of its rows, rounded to its type.

@@ -514,7 +514,7 @@ func (k *invocation) bySteps(steps []string) []Reading {
 			panic(refusal(Unsupported, k.shown(name)))
 		}
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 // madeBy are functions of steps, most of them along the last axis.
@@ -628,7 +628,7 @@ func stepForms() {
 	define("npu_dropout_with_add_softmax_backward", function{forward: func(k *invocation) (out []Reading) {
 		y, d := k.pair("softmax_out", "grad")
 		p, axes := k.float("prob", 0), k.axes("dim", len(y.shape))
-		kept := []Reading{{Out: []Values{d}}}
+		kept := outputs(d)
 		if p != 0 {
 			kept = forms["masked_dropout"].forward(k.with(map[string]*argument{"input": k.args["grad"], "p": k.args["prob"]}))
 		}
@@ -639,8 +639,8 @@ func stepForms() {
 		return out
 	}})
 	define("npu_batch_gather_matmul", function{forward: formulaFor(gatheredProduct)})
-	define("npu_fused_causal_conv1d", function{mends: []string{"conv_states"}, forward: func(k *invocation) []Reading { return []Reading{{Out: stateConv(k)}} }})
-	define("npu_fused_causal_conv1d_v2", function{mends: []string{"x", "conv_states"}, forward: func(k *invocation) []Reading { return []Reading{{Out: stateConv(k)}} }})
+	define("npu_fused_causal_conv1d", function{mends: []string{"conv_states"}, forward: func(k *invocation) []Reading { return outputs(stateConv(k)...) }})
+	define("npu_fused_causal_conv1d_v2", function{mends: []string{"x", "conv_states"}, forward: func(k *invocation) []Reading { return outputs(stateConv(k)...) }})
 	define("npu_fused_linear_online_max_sum", function{forward: onlineMaxSum})
 	define("npu_fused_linear_cross_entropy_loss_with_max_sum_backward", function{forward: maxSumBackward})
 	define("npu_mhc_pre_backward", function{forward: readStreamsBackward})
@@ -945,7 +945,7 @@ func readStreamsBackward(k *invocation) []Reading {
 			out[i] = nil
 		}
 	}
-	return []Reading{{Out: out}}
+	return outputs(out...)
 }
 
 func floats(list []int64) (out []float64) {
