@@ -325,11 +325,10 @@ func attentionForms() {
 	define("paged_attention", function{forward: inferenceAttention, mends: []string{"out"}})
 	// Sequences of so many tokens behind each other, which look at their own.
 	define("unpadded_attention", function{mends: []string{"out"}, forward: func(k *invocation) []Reading {
-		ends, at := &argument{}, 0.0
+		ends := &argument{}
 		k.required("seq_len")
-		for _, n := range k.ints("seq_len") {
-			at += float64(n)
-			ends.list = append(ends.list, numberArgument(at))
+		for _, end := range endsOf(k.ints("seq_len")) {
+			ends.list = append(ends.list, intArgument(end))
 		}
 		return inferenceAttention(k.with(map[string]*argument{"actual_seq_lengths": ends, "actual_seq_lengths_kv": ends}))
 	}})

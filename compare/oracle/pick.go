@@ -7,6 +7,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/nd"
 	catalogue "precision/op"
@@ -96,7 +97,7 @@ func defineParts() {
 	}))
 	defineMove("index_select", moved(func(k *invocation, x *operand) Values {
 		axis := k.axisOf(x.shape, "dim", 0)
-		return k.gathered(x, axis, "index")
+		return gatheredBy(x, axis, k.tensor("index"))
 	}))
 	// The gradient goes to the places that were picked along an axis; the others get 0.
 	// indices have the shape of grad, in which the axis of the reduction is kept or gone; two of them never name one
@@ -167,7 +168,7 @@ func defineParts() {
 	}
 	triangle("tril", func(row, col, d int64) bool { return col-row <= d })
 	triangle("triu", func(row, col, d int64) bool { return col-row >= d })
-	defineMove("getitem", moved(item))
+	defineMove("getitem", moved(func(k *invocation, x *operand) Values { return items(k, x) }))
 }
 
 // selected is one index of an axis, without the axis.
@@ -181,13 +182,7 @@ func selected(x Values, axis int, i int64) Values {
 	return reshape(v, without(v.Shape(), axis))
 }
 
-// gathered takes the slices of x along an axis that an argument of whole numbers says.
-// Negative entries count from the end.
-func (k *invocation) gathered(x Values, axis int, name string) Values {
-	idx := k.tensor(name)
-	return gatheredBy(x, axis, idx)
-}
-
+// gatheredBy takes the slices of x along an axis that whole numbers say, of which negative ones count from the end.
 func gatheredBy(x Values, axis int, idx *operand) Values { return gatheredIn(x, axis, 0, idx, true) }
 
 // gatheredIn is y[b…, l…, i…, r…] = x[b…, l…, index[b…, i…], r…] along an axis, b being the leading axes that both share, and
@@ -207,9 +202,6 @@ func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values 
 	refuseIf(g.batches == 0 || g.perBatch == 0 || g.inner == 0 || g.lead == 0 || len(g.shape) > maxRank, ShapesDiffer, s, idx.shape)
 	return g
 }
-
-// item is x[index] with whole numbers, slices, Ellipsis, None and tensors of whole numbers or truths.
-func item(k *invocation, x *operand) Values { return items(k, x) }
 
 // items is v[index] as Python writes it: slices and whole numbers go along the axes in turn, an ellipsis passes over those that
 // nothing else takes, None adds one. Tensors of whole numbers look up together, and so do the places that a tensor of booleans
@@ -301,15 +293,16 @@ func lookedUp(v Values, by []lookup) Values {
 	shape, ok := broadcastShape(shapes...)
 	refuseIf(!ok || count(shape) > maxDense, ShapesDiffer, shapeText(shapes...))
 	s := v.Shape()
-	at := make([]float64, count(shape))
+	at := make([]int64, count(shape))
 	for _, l := range by {
 		w, _ := broadcast(l.at, shape)
+		n := s[l.axis]
 		for i, p := range must.Get(numbers(w)) {
 			if p < 0 {
-				p += float64(s[l.axis])
+				p += float64(n)
 			}
-			refuseIf(p < 0 || p >= float64(s[l.axis]), OutsideCache, "index", p, s[l.axis])
-			at[i] = at[i]*float64(s[l.axis]) + p
+			refuseIf(p < 0 || p >= float64(n), OutsideCache, "index", p, n)
+			at[i] = at[i]*n + int64(p)
 		}
 	}
 	front := 0
@@ -632,7 +625,7 @@ func indexAddGradients(k *invocation, g []Values) gradients {
 	return gradients{"input": func() Values { return d }, "source": func() Values {
 		k.required("dim", "index")
 		axis := k.axisOf(d.Shape(), "dim", 0)
-		v := k.gathered(d, axis, "index")
+		v := gatheredBy(d, axis, k.tensor("index"))
 		alpha := k.factor("alpha")
 		if alpha == exactNum(1) {
 			return v
@@ -986,13 +979,21 @@ func (k *invocation) rowsOut(most int) int64 {
 
 // rowsOf copies rows, each of which stands for some places.
 func rowsOf(x Values, places []int64, per int64) Values {
-	s := x.Shape()
-	refuseIf(len(s) != 2 || len(places) == 0, ShapesDiffer, s)
-	g := &gather{shape: []int64{int64(len(places)), s[1]}, x: x, lead: 1, n: s[0], inner: s[1], batches: 1, perBatch: int64(len(places))}
-	for _, p := range places {
-		g.indices = append(g.indices, p/per)
+	refuseIf(len(x.Shape()) != 2 || len(places) == 0, ShapesDiffer, x.Shape())
+	return picksOf(x, 0, each.Of(places, func(p int64) int64 { return p / per }))
+}
+
+// rowsAt are these, those of places below 0 being anything.
+func (k *invocation) rowsAt(x Values, places []int64, per int64) Values {
+	return k.unwritten(rowsOf(x, each.Of(places, func(p int64) int64 { return max(p, 0) }), per), places)
+}
+
+// endsOf makes of how many there are of each where each ends.
+func endsOf(list []int64) []int64 {
+	for i := 1; i < len(list); i++ {
+		list[i] += list[i-1]
 	}
-	return g
+	return list
 }
 
 // wholes is a tensor of whole numbers.

@@ -780,15 +780,10 @@ func groupedMatmul(k *invocation) []Reading {
 
 // groupEnds are where groups end, of which group_list may tell the lengths.
 func (k *invocation) groupEnds() []int64 {
-	ends := slices.Clone(k.ints("group_list"))
-	switch k.int("group_list_type", 0) {
-	case 0:
-	case 1:
-		for i := 1; i < len(ends); i++ {
-			ends[i] += ends[i-1]
-		}
-	default:
-		panic(refusal(Unsupported, "group_list_type"))
+	ends, kind := k.ints("group_list"), k.int("group_list_type", 0)
+	refuseIf(kind != 0 && kind != 1, Unsupported, "group_list_type")
+	if kind == 1 {
+		endsOf(ends)
 	}
 	return ends
 }

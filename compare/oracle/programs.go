@@ -207,13 +207,12 @@ func definePlaces() {
 			times = repeated(int(v.Shape()[axis]), times[0])
 		}
 		refuseIf(int64(len(times)) != v.Shape()[axis], ShapesDiffer, times, v.Shape())
-		return picksOf(v, axis, func() (list []float64) {
-			for i, n := range times {
-				refuseIf(!within(n, 0, maxDense-int64(len(list))), BadArgument, "repeats", n, "a small number")
-				list = append(list, slices.Repeat([]float64{float64(i)}, int(n))...)
-			}
-			return list
-		}())
+		var list []int64
+		for i, n := range times {
+			refuseIf(!within(n, 0, maxDense-int64(len(list))), BadArgument, "repeats", n, "a small number")
+			list = append(list, repeated(int(n), int64(i))...)
+		}
+		return picksOf(v, axis, list)
 	})
 	lister("meshgrid", func(t *tape, list []*dense) (out []Values) {
 		var shape []int64
@@ -378,13 +377,9 @@ func crossed(list []*dense, shape []int64) (out []Values) {
 
 // picksOf takes entries of an axis.
 // (lead, n, inner) becomes (lead, len(list), inner). Nothing is computed, and an empty list gives an empty tensor.
-func picksOf(v Values, axis int, list []float64) Values {
-	n := int64(len(list))
-	g := &gather{x: v, lead: count(v.Shape()[:axis]), n: v.Shape()[axis], inner: count(v.Shape()[axis+1:]), batches: 1, perBatch: n}
-	for _, i := range list {
-		g.indices = append(g.indices, int64(i))
-	}
-	g.shape = slices.Clone(v.Shape())
+func picksOf(v Values, axis int, list []int64) Values {
+	s, n := v.Shape(), int64(len(list))
+	g := &gather{x: v, lead: count(s[:axis]), n: s[axis], inner: count(s[axis+1:]), batches: 1, perBatch: n, indices: list, shape: slices.Clone(s)}
 	if g.shape[axis] = n; count(g.shape) == 0 {
 		return &dense{shape: g.shape, exact: true}
 	}
@@ -559,16 +554,13 @@ func (t *tape) slicesAt(shape []int64, axis int, name string) (places []int64, w
 	list := ints(t.tensor(name))
 	where = slices.Clone(shape)
 	where[axis] = int64(len(list))
-	all := t.places(shape)
-	picked := make([]float64, len(list))
-	for i, p := range list {
-		if p < 0 {
-			p += shape[axis]
+	for i := range list {
+		if list[i] < 0 {
+			list[i] += shape[axis]
 		}
-		refuseIf(p < 0 || p >= shape[axis], OutsideCache, name, p, shape[axis])
-		picked[i] = float64(p)
+		refuseIf(list[i] < 0 || list[i] >= shape[axis], OutsideCache, name, list[i], shape[axis])
 	}
-	for _, p := range move(picksOf(all, axis, picked)).y {
+	for _, p := range move(picksOf(t.places(shape), axis, list)).y {
 		places = append(places, int64(p))
 	}
 	return places, where

@@ -701,17 +701,13 @@ func (k *invocation) unwritten(v Values, groups []int64) Values {
 	if !slices.Contains(groups, -1) {
 		return v
 	}
-	n := v.Shape()[1]
-	g := make([]float64, len(groups))
-	for i, x := range groups {
-		g[i] = float64(x)
-	}
+	rows := int64(len(groups))
 	return formulaOf(func(v []num) num {
 		if v[1].y < 0 {
 			return num{0, math.Inf(1)}
 		}
 		return v[0]
-	}, v, newStrided(&dense{shape: []int64{int64(len(g))}, y: g, exact: true}, []int64{int64(len(g)), n}, []int64{1, 0}, 0))
+	}, v, newStrided(wholes(groups, []int64{rows}), []int64{rows, v.Shape()[1]}, []int64{1, 0}, 0))
 }
 
 // Blocks with a scale that is a power of two (documentation of op-plugin and ops-nn quant/dynamic_mx_quant, grouped_dynamic_mx_quant,

@@ -25,10 +25,7 @@ func routeForms() {
 				ends[int(i)]++
 			}
 		}
-		for i := range len(ends) - 1 {
-			ends[i+1] += ends[i]
-		}
-		return wholes(ends, []int64{int64(len(ends))})
+		return wholes(endsOf(ends), []int64{int64(len(ends))})
 	})})
 	define("npu_moe_re_routing", function{forward: reRouting})
 	define("npu_grouped_matmul_finalize_routing", function{forward: formulaFor(combinedProducts)})
@@ -401,12 +398,9 @@ func feedForward(k *invocation) (out []Reading) {
 		if len(w1.shape) == 2 {
 			return layer(c, rows, 0, first)
 		}
-		ends := slices.Clone(k.ints("expert_tokens_index"))
+		ends := k.ints("expert_tokens_index")
 		if ends == nil {
-			ends = slices.Clone(k.ints("expert_tokens"))
-			for i := 1; i < len(ends); i++ {
-				ends[i] += ends[i-1]
-			}
+			ends = endsOf(k.ints("expert_tokens"))
 		}
 		refuseIf(len(ends) == 0 || int64(len(ends)) != w1.shape[0] || !slices.IsSorted(ends) || ends[0] < 0 || ends[len(ends)-1] != rows.Shape()[0], BadArgument, k.shown("expert_tokens"), shapeText(ends), "the rows of "+shapeText(w1.shape)+" experts")
 		var parts []Values
@@ -494,26 +488,16 @@ func initRouting(k *invocation) []Reading {
 	}
 	active = min(active, have[0])
 	places := append(slices.Clone(order[:active]), repeated(int(have[0]-active), -1)...)
-	live := make([]int64, len(places))
-	safe := slices.Clone(places)
-	for i, p := range places {
-		if live[i] = int64(experts[max(p, 0)] - lo); p < 0 {
-			live[i], safe[i] = -1, 0
-		}
-	}
-	rows := k.unwritten(rowsOf(x, safe, per), live)
+	rows := k.rowsAt(x, places, per)
 	out := make([]Values, 4)
 	mode := k.int("quant_mode", -1)
 	scales := k.optional("scale")
 	switch {
 	case mode == -1:
 		out[0] = rows
-		if live != nil && !slices.Contains(live, -1) {
-			out[0] = rowsOf(x, safe, per)
-		}
 		if shape, ok := k.out(3); scales != nil && ok && count(shape) == have[0] {
 			refuseIf(count(scales.shape) != x.shape[0], ShapesDiffer, scales.shape, x.shape)
-			out[3] = reshape(k.unwritten(rowsOf(reshape(scales, []int64{x.shape[0], 1}), safe, per), live), shape)
+			out[3] = reshape(k.rowsAt(reshape(scales, []int64{x.shape[0], 1}), places, per), shape)
 		}
 	case mode == 0 && k.outputType(0) == dtype.Int8 && scales != nil && count(scales.shape) == 1:
 		v := k.computed("x,s)=x*s", rows, reshape(scales, nil))
@@ -525,17 +509,17 @@ func initRouting(k *invocation) []Reading {
 		v := rows
 		if scales != nil {
 			refuseIf(len(scales.shape) != 2 || scales.shape[1] != x.shape[1], ShapesDiffer, scales.shape, x.shape)
-			at := slices.Clone(live)
-			for i := range at {
-				if at[i] = max(at[i], 0); scales.shape[0] == 1 {
-					at[i] = 0
+			at := make([]int64, len(places))
+			for i, p := range places {
+				if p >= 0 && scales.shape[0] > 1 {
+					at[i] = int64(experts[p] - lo)
 				}
 				refuseIf(at[i] >= scales.shape[0], ShapesDiffer, scales.shape, []int64{at[i]})
 			}
 			v = k.times(rows, rowsOf(scales, at, 1))
 		}
 		out[0], out[3] = k.byRowQuantised(v, k.outputType(0), 3)
-	case (mode == 2 || mode == 3) && scales == nil && !slices.Contains(live, -1): // by 32, to e5m2 or e4m3
+	case (mode == 2 || mode == 3) && scales == nil && !slices.Contains(places, -1): // by 32, to e5m2 or e4m3
 		refuseIf(k.outputType(0) != map[int64]dtype.Type{2: dtype.Float8E5M2, 3: dtype.Float8E4M3FN}[mode], BadType, "output 0", k.outputType(0).String())
 		out[0], out[3] = k.alongBlocks(rows, 1, nil, 0, 3)
 	default:
@@ -570,10 +554,7 @@ func initRouting(k *invocation) []Reading {
 		// 0 counts up to and with each expert, 1 for each; other kinds are not computed.
 		switch k.int("expert_tokens_num_type", 0) {
 		case 0:
-			for i := 1; i < len(counts); i++ {
-				counts[i] += counts[i-1]
-			}
-			out[2] = wholes(counts, shape)
+			out[2] = wholes(endsOf(counts), shape)
 		case 1:
 			out[2] = wholes(counts, shape)
 		}
@@ -690,18 +671,10 @@ func reRouting(k *invocation) []Reading {
 		}
 	}
 	if k.int("expert_token_num_type", 1) == 0 {
-		for i := 1; i < len(sums); i++ {
-			sums[i] += sums[i-1]
-		}
+		endsOf(sums)
 	}
-	live := append(make([]int64, len(order)), repeated(int(x.shape[0]-at), -1)...)
-	safe := append(slices.Clone(order), make([]int64, x.shape[0]-at)...)
-	moved := func(v Values) Values {
-		if len(order) == len(safe) {
-			return rowsOf(v, safe, 1)
-		}
-		return k.unwritten(rowsOf(v, safe, 1), live)
-	}
+	places := append(slices.Clone(order), repeated(int(x.shape[0]-at), -1)...)
+	moved := func(v Values) Values { return k.rowsAt(v, places, 1) }
 	out := []Values{moved(x), nil, nil, nil}
 	if s := k.optional("per_token_scales"); s != nil {
 		if shape, ok := k.out(1); ok {

@@ -915,7 +915,7 @@ func readStreamsBackward(k *invocation) []Reading {
 	for i := range n*n + 2*n {
 		by = append(by, min(i/n, 2))
 	}
-	at := picksOf(reshape(alpha, []int64{1, 3}), 1, floats(by))
+	at := picksOf(reshape(alpha, []int64{1, 3}), 1, by)
 	after := k.computed("g,a)=g*a", before, at)
 	mixed := must.Get(held(k.computed("g,r)=g*r", after, root)))
 	weighed := flat
@@ -946,11 +946,4 @@ func readStreamsBackward(k *invocation) []Reading {
 		}
 	}
 	return outputs(out...)
-}
-
-func floats(list []int64) (out []float64) {
-	for _, n := range list {
-		out = append(out, float64(n))
-	}
-	return out
 }
