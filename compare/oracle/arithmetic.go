@@ -681,8 +681,7 @@ func geluGrad(a arith, x []num) num {
 // db_c = Σ dy over all but the channels, in any order.
 func buildBiasAddGrad(c *Call) Values {
 	x := c.need("x", 0)
-	shape, ok := c.out(0)
-	refuseIf(!ok, NoOutput)
+	shape := c.shape()
 	at := c.biasAxis(x)
 	refuseIf(at < 0 || x.shape[at] != count(shape), ShapeComputed, x.shape, shape)
 	return c.reduction(x, slices.Delete(inOrder(len(x.shape)), at, at+1), false, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {

@@ -817,8 +817,8 @@ func (k *invocation) required(names ...string) {
 }
 
 // shape is the recorded shape of the first output.
-func (k *invocation) shape() []int64 {
-	if s, ok := k.out(0); ok {
+func (c *Call) shape() []int64 {
+	if s, ok := c.out(0); ok {
 		return s
 	}
 	panic(refusal(NoOutput))

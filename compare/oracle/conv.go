@@ -254,8 +254,7 @@ type planes struct {
 // Letters of the layout say where N, C, H, W (D) are in x and the output; filters have theirs, HWCN too.
 func (c *Call) planesOf(x, w *operand) planes {
 	rank := len(x.shape)
-	shape, ok := c.out(0)
-	refuseIf(!ok, NoOutput)
+	shape := c.shape()
 	refuseIf(rank != 4 && rank != 5 || len(w.shape) != rank || len(shape) != rank, ShapesDiffer, x.shape, w.shape, shape)
 	want := plainAxes(rank)
 	p := planes{axes: x.axesOr(want)}

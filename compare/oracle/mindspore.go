@@ -145,8 +145,7 @@ func (k *invocation) turns(name string) []bool {
 // Readings are all that fit (a or aᵀ) · (b or bᵀ); of a square matrix there are four.
 func primitiveProduct(k *invocation) (readings []Reading) {
 	a, b := k.factors("input", "other")
-	shape, ok := k.out(0)
-	refuseIf(!ok, NoOutput)
+	shape := k.shape()
 	failed := refuse(ShapesDiffer, shapeText(a.shape, b.shape))
 	for _, ta := range k.turns("transpose_a") {
 		for _, tb := range k.turns("transpose_b") {

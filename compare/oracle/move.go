@@ -316,8 +316,7 @@ func transData(c *Call, x *operand) Values {
 // NC1HWC0, and the recorded shape tells the same.
 func buildReadSelect(c *Call) Values {
 	x := c.at(0)
-	shape, ok := c.out(0)
-	refuseIf(!ok, NoOutput)
+	shape := c.shape()
 	return stridedRead(x, shape)
 }
 
@@ -334,8 +333,7 @@ func buildBroadcast(c *Call) Values {
 
 // spread repeats x to the shape of the recorded output, by numpy's rules.
 func (c *Call) spread(x Values) Values {
-	shape, ok := c.out(0)
-	refuseIf(!ok, NoOutput)
+	shape := c.shape()
 	v, ok := broadcast(x, shape)
 	refuseIf(!ok, ShapeComputed, x.Shape(), shape)
 	return v

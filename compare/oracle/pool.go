@@ -393,8 +393,7 @@ func poolKernels() {
 // Spatial axes are two or three; output 0 says their sizes.
 func (c *Call) poolInput() (x *operand, v Values, out []int64, back []int) {
 	x = c.need("x", 0)
-	shape, ok := c.out(0)
-	refuseIf(!ok, NoOutput)
+	shape := c.shape()
 	v, out, back = images(x, x.axes, shape)
 	return x, v, out, back
 }
@@ -472,8 +471,7 @@ func buildLargestGrad(c *Call) Values {
 func buildAverageGrad(c *Call) Values {
 	fixed := strings.HasSuffix(c.Type, "D")
 	g := c.need("input_grad", int(1-toNumber(fixed)))
-	shape, ok := c.out(0)
-	refuseIf(!ok, NoOutput)
+	shape := c.shape()
 	want := c.attrInts("orig_input_shape")
 	if !fixed {
 		want = ints(c.need("orig_input_shape", 0))
