@@ -371,9 +371,7 @@ func attentionForms() {
 			whole[i] = lse[i]
 		}
 		all := []Values{out, formulaOf(total, whole...)}
-		if k.called != nil && k.int("update_type", 0) == 0 { // a kernel leaves it unwritten
-			all[1] = nil
-		}
+		k.leaves(all, 1, "update_type")
 		return outputs(all...)
 	}})
 	rotaryForms()

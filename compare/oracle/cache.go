@@ -269,10 +269,7 @@ func ropeCache(k *invocation) []Reading {
 	refuseIf(rest%2 != 0, ShapesDiffer, kv.shape)
 	head := append(slices.Clone(kv.shape[:3]), n)
 	// c = x/√(mean(x²) + eps)·w over the first n elements of a token
-	m := &normal{n: n, rms: true, eps: k.float("epsilon", 1e-5), weight: must.Get(numbers(w)), of: func(_, i int64) int64 { return i }}
-	k.fitting(m)
-	var c Values = newRows(slab1(kv, 3, 0, n), n, m.forward(k))
-	c = reshape(c, head)
+	c := reshape(k.rootRows(slab1(kv, 3, 0, n), w, 1e-5), head)
 	r := k.rotated(k.inHalves(slab1(kv, 3, n, rest)), k.tensor("cos"), k.tensor("sin"), false)
 	tokens := kv.shape[0] * kv.shape[2]
 	refuseIf(tokens > maxDense, TooLarge, tokens, maxDense)
@@ -349,10 +346,8 @@ func qkvRopeCache(k *invocation) []Values {
 		if i < 2 {
 			w := k.tensor(name + "_gamma")
 			refuseIf(count(w.shape) != d, ShapesDiffer, w.shape, size)
-			m := &normal{n: d, rms: true, eps: k.float("epsilon", 1e-6), weight: must.Get(numbers(w)), of: func(_, i int64) int64 { return i }}
-			k.fitting(m)
 			along := func(o *operand) Values { return reshape(o, []int64{x.shape[0], 1, d}) }
-			normed := newRows(v, d, m.forward(k))
+			normed := k.rootRows(v, w, 1e-6)
 			v = k.computed("x,c,y,s)=x*c+y*s", normed, along(cos), turnedPairs(normed, false), along(sin))
 		}
 		flat := reshape(v, []int64{x.shape[0], n * d})

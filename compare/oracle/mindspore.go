@@ -690,13 +690,7 @@ func (k *invocation) scalarOrAll(name string) Values {
 // firstStep are the readings of an update by all that may have been the weight before.
 func (k *invocation) firstStep(update func(old Values) []Values) (out []Reading) {
 	for _, old := range k.before {
-		v := update(reshape(old, k.shape()))
-		for i := range v {
-			if i < len(k.outs) {
-				v[i] = k.asRecorded(v[i], i)
-			}
-		}
-		out = append(out, Reading{Name: "weight", Args: []string{old.name}, Out: v})
+		out = append(out, Reading{Name: "weight", Args: []string{old.name}, Out: k.eachAsRecorded(update(reshape(old, k.shape())))})
 	}
 	if len(out) == 0 { // the moments do not depend on it
 		v := update(broadcastZero(k.shape()))

@@ -29,24 +29,21 @@ type normal struct {
 	folded       bool // kernels may fold the factors, too
 	logs         bool // the root is e^(−½·ln(variance + ε))
 	weight, bias []float64
-	// of gives the place of the weight of an element.
+	// of gives the place of the weight of an element; nil where element i of a row has weight i.
 	of func(row, i int64) int64
 	// given are the mean and the variance of rows where they are not computed from these; nil otherwise.
 	given func(row int64) (mean, variance num)
 }
 
-func (m *normal) scale(row, i int64) float64 {
-	if m.weight == nil {
-		return 1
+// beside is what an element has of weight or bias, missing where there is none.
+func (m *normal) beside(list []float64, missing float64, row, i int64) float64 {
+	switch {
+	case list == nil:
+		return missing
+	case m.of == nil:
+		return list[i]
 	}
-	return m.weight[m.of(row, i)]
-}
-
-func (m *normal) shift(row, i int64) float64 {
-	if m.bias == nil {
-		return 0
-	}
-	return m.bias[m.of(row, i)]
+	return list[m.of(row, i)]
 }
 
 // statistics are the mean and reciprocal root of a row.
@@ -90,7 +87,7 @@ func (m *normal) forward(k *invocation) func(row int64, x, e, y, b []float64) {
 	return func(row int64, x, e, y, b []float64) {
 		mean, r := m.statistics(row, x, e, a, su)
 		for i, v := range x {
-			w, s := m.scale(row, int64(i)), m.shift(row, int64(i))
+			w, s := m.beside(m.weight, 1, row, int64(i)), m.beside(m.bias, 0, row, int64(i))
 			z := a.mul(a.sub(num{v, e[i]}, mean), r)
 			z.b += narrow * abs(z.y) * toNumber(m.rms) // rounded before the weight, as some do
 			z = a.mul(z, exactNum(w))
@@ -132,7 +129,7 @@ func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values) {
 		for i, v := range x {
 			hat[i] = a.mul(a.sub(num{v, e[i]}, mean), r)
 			hat[i].b += 2 * a.u * r.y * (abs(v) + abs(mean.y))
-			h[i] = a.mul(exactNum(grads[i]), exactNum(m.scale(row, int64(i))))
+			h[i] = a.mul(exactNum(grads[i]), exactNum(m.beside(m.weight, 1, row, int64(i))))
 		}
 		return hat, h, r
 	}
@@ -201,7 +198,7 @@ func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 	}
 	lead := len(x.shape) - len(shape)
 	refuseIf(len(shape) == 0 || lead < 0 || !slices.Equal(x.shape[lead:], shape), ShapesDiffer, x.shape, shape)
-	m := &normal{n: count(shape), rms: rms, of: func(_, i int64) int64 { return i }}
+	m := &normal{n: count(shape), rms: rms}
 	m.eps = k.float("eps", missing)
 	refuseIf(k.called != nil && m.eps < 0, BadArgument, k.shown("eps"), m.eps, "0 or more")
 	m.affine(k, m.n, "weight", "bias")
@@ -269,37 +266,19 @@ func (k *invocation) fitting(m *normal) *normal {
 }
 
 func normForms() {
-	rows := func(rms bool, missing func(x *operand) float64) function {
-		return function{forward: func(k *invocation) []Reading {
-			x := k.tensor("input")
-			m := k.lastNormal(x, rms, missing(x))
-			out := []Values{newRows(x, m.n, m.forward(k))}
-			switch { // beside it the mean, and the reciprocal root or the variance
-			case rms || len(k.outs) < 2:
-			case k.string("beside", "rstd") == "variance":
-				out = append(out, m.statistic(k, x, 1, m.mean), m.statistic(k, x, 2, m.variance))
-			default:
-				out = append(out, m.statistic(k, x, 1, m.mean), m.statistic(k, x, 2, m.root))
-			}
-			return outputs(out...)
-		}, backward: func(k *invocation, g []Values) gradients {
-			x := k.tensor("input")
-			d := k.alone(g)
-			m := k.lastNormal(x, rms, missing(x))
-			dx, terms := m.gradients(k, x, d)
-			return gradients{
-				"input":  func() Values { return dx },
-				"weight": func() Values { return k.reducedTo(terms, "weight") },
-				"bias":   func() Values { return k.reducedTo(d, "bias") },
-			}
-		}, nodes: [][]string{{"input", "weight", "bias"}}}
-	}
-	fixed := func(*operand) float64 { return 1e-5 }
+	channel := func(k *invocation, v Values, _ string) Values { return k.channelSum(v) }
 	// The last step of a recorder may be any of the three gradients.
-	define("layer_norm", rows(false, fixed))
-	define("rms_norm", rows(true, func(x *operand) float64 { return 2 * precisionFor(x.numeric()).v }))
-	define("group_norm", scaledByChannel((*invocation).grouped, "input", "weight", "bias"))
-	batch := function{forward: func(k *invocation) []Reading {
+	all := []string{"input", "weight", "bias"}
+	define("layer_norm", normalising(func(k *invocation) (*operand, *normal) {
+		x := k.tensor("input")
+		return x, k.lastNormal(x, false, 1e-5)
+	}, (*invocation).reducedTo, 2, all...))
+	define("rms_norm", normalising(func(k *invocation) (*operand, *normal) {
+		x := k.tensor("input")
+		return x, k.lastNormal(x, true, 2*precisionFor(x.numeric()).v)
+	}, (*invocation).reducedTo, 2, all...))
+	define("group_norm", normalising((*invocation).grouped, channel, 3, all...))
+	define("batch_norm", function{forward: func(k *invocation) []Reading {
 		out := []Values{batchNorm(k)}
 		if !k.bool("training", k.solve) && k.has("running_mean") || len(k.outs) < 2 {
 			return outputs(out...)
@@ -317,9 +296,8 @@ func normForms() {
 			out = append(out, m.statistic(k, in, 1, m.mean), m.statistic(k, in, 2, m.root))
 		}
 		return outputs(out...)
-	}, backward: batchNormGradients, nodes: [][]string{{"input", "weight", "bias"}}}
-	define("batch_norm", batch)
-	define("instance_norm", scaledByChannel((*invocation).byInstance, "grad"))
+	}, backward: batchNormGradients, nodes: [][]string{all}})
+	define("instance_norm", normalising((*invocation).byInstance, channel, 3, "grad"))
 	// x / max(‖x‖₂, eps) along an axis, of which the norm is rounded to the type of x before the division.
 	define("normalize", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
@@ -347,15 +325,19 @@ func normForms() {
 	})})
 }
 
-// scaledByChannel is a function that normalizes the rows that split finds and then scales channels. The
-// last step of it takes the gradients named.
-// Rows are divided among the channels by of; a gradient of weight and bias sums over all that has the channel.
-func scaledByChannel(split func(*invocation) (*operand, *normal), node ...string) function {
+// normalising is a function that normalises the rows that split finds, times a weight, plus a bias, whose gradients are what
+// sum makes of the terms of all elements. With results or more it gives the mean of each row, and the reciprocal root or the
+// variance, too. The last step of it takes the gradients named.
+func normalising(split func(*invocation) (*operand, *normal), sum func(k *invocation, terms Values, name string) Values, results int, node ...string) function {
 	return function{forward: func(k *invocation) []Reading {
 		x, m := split(k)
 		out := []Values{newRows(x, m.n, m.forward(k))}
-		if len(k.outs) == 3 {
-			out = append(out, m.statistic(k, x, 1, m.mean), m.statistic(k, x, 2, m.root))
+		if !m.rms && len(k.outs) >= results {
+			second := m.root
+			if k.string("beside", "rstd") == "variance" {
+				second = m.variance
+			}
+			out = append(out, m.statistic(k, x, 1, m.mean), m.statistic(k, x, 2, second))
 		}
 		return outputs(out...)
 	}, backward: func(k *invocation, g []Values) gradients {
@@ -364,8 +346,8 @@ func scaledByChannel(split func(*invocation) (*operand, *normal), node ...string
 		dx, terms := m.gradients(k, x, d)
 		return gradients{
 			"input":  func() Values { return dx },
-			"weight": func() Values { return k.channelSum(terms) },
-			"bias":   func() Values { return k.channelSum(d) },
+			"weight": func() Values { return sum(k, terms, "weight") },
+			"bias":   func() Values { return sum(k, d, "bias") },
 			"grad":   func() Values { return d },
 		}
 	}, nodes: [][]string{node}}
@@ -552,7 +534,7 @@ func (c *Call) givenNormal(eps float64) (k *invocation, m *normal, x, dy *operan
 	refuseIf(n == 0 || n > maxDense || total%n != 0 || count(dy.shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n,
 		ShapesDiffer, dy.shape, x.shape, in[2].shape, in[3].shape, in[4].shape)
 	variance, mean := must.Get(numbers(in[2])), must.Get(numbers(in[3]))
-	m = &normal{n: n, eps: eps, weight: must.Get(numbers(in[4])), of: func(_, i int64) int64 { return i },
+	m = &normal{n: n, eps: eps, weight: must.Get(numbers(in[4])),
 		given: func(row int64) (num, num) { return exactNum(mean[row]), exactNum(variance[row]) }}
 	return &invocation{Call: c}, m, x, dy
 }
@@ -565,10 +547,14 @@ func (k *invocation) overRows(n int64, of ...Values) (out []Values) {
 	return out
 }
 
-// eachAsRecorded gives results the shapes of the outputs.
+// eachAsRecorded gives results the shapes of the outputs; what was not recorded is none.
 func (c *Call) eachAsRecorded(out []Values) []Values {
-	for i := range out {
-		out[i] = c.asRecorded(out[i], i)
+	for i, v := range out {
+		if _, ok := c.out(i); !ok || v == nil {
+			out[i] = nil
+		} else {
+			out[i] = c.asRecorded(v, i)
+		}
 	}
 	return out
 }
@@ -818,9 +804,7 @@ func npuNormForms() {
 	define("npu_add_layer_norm", function{nodes: [][]string{{"x1", "x2", "weight", "bias"}}, backward: sumNormGradients, forward: func(k *invocation) []Reading {
 		m, sum := k.sumNorm(1, "x1", "x2")
 		out := []Values{newRows(sum, m.n, m.forward(k)), m.statistic(k, sum, 1, m.mean), m.statistic(k, sum, 2, m.root), sum.Values}
-		if k.called != nil && !k.bool("additional_output", false) { // a kernel leaves it unwritten
-			out[3] = nil
-		}
+		k.leaves(out, 3, "additional_output")
 		return outputs(out...)
 	}})
 	define("npu_deep_norm", function{nodes: [][]string{{"x", "gx", "bias", "weight"}}, backward: sumNormGradients, forward: func(k *invocation) []Reading {
@@ -922,14 +906,19 @@ func npuNormForms() {
 	}))
 }
 
+// rootRows are rows as long as a weight, divided by their root mean squares and times it; missing is the ε of the kernel.
+func (k *invocation) rootRows(x Values, weight *operand, missing float64) Values {
+	m := &normal{n: count(weight.shape), rms: true, eps: k.float("epsilon", missing), weight: must.Get(numbers(weight))}
+	return newRows(x, m.n, k.fitting(m).forward(k))
+}
+
 // rootNorm is x·weight/√(mean(x²) + ε) over the axes of the weight, and the reciprocal
 // root of each row.
 func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 	w := k.tensor("weight")
 	lead := len(shape) - len(w.shape)
 	refuseIf(lead < 0 || !slices.Equal(shape[lead:], w.shape), ShapesDiffer, shape, w.shape)
-	m := &normal{n: count(w.shape), rms: true, of: func(_, i int64) int64 { return i }}
-	m.eps = k.float("epsilon", 1e-6)
+	m := &normal{n: count(w.shape), rms: true, eps: k.float("epsilon", 1e-6)}
 	m.affine(k, m.n, "weight", "")
 	for i, plus := range m.weight { // of npu_gemma_rms_norm, 1 + weight
 		m.weight[i] = plus + k.float("shift", 0)
@@ -954,7 +943,7 @@ func (k *invocation) sumNorm(alpha float64, first, second string) (*normal, *rou
 	w := k.tensor("weight")
 	lead := len(x.shape) - len(w.shape)
 	refuseIf(lead < 0 || !slices.Equal(x.shape[lead:], w.shape) || !slices.Equal(x.shape, y.shape), ShapesDiffer, x.shape, y.shape, w.shape)
-	m := &normal{n: count(w.shape), of: func(_, i int64) int64 { return i }, eps: k.float("epsilon", map[bool]float64{true: 1e-5, false: 1e-6}[first == "x1"])}
+	m := &normal{n: count(w.shape), eps: k.float("epsilon", map[bool]float64{true: 1e-5, false: 1e-6}[first == "x1"])}
 	m.affine(k, m.n, "weight", "bias")
 	m.saved(k, x)
 	return k.fitting(m), &rounded{k.computed("x,y,a)=a*x+y", x, y, scalar(k.rounding(alpha).y)), precisionFor(x.numeric())}
@@ -1058,15 +1047,7 @@ func defineHyperConnections() {
 			at += width
 		}
 		in := k.product(reshape(must.Get(held(h[0])), []int64{rows[0], 1, n}), reshape(x, []int64{rows[0], n, x.shape[r-1]}))
-		out := []Values{in, h[1], h[2], root, mix, h[0]}
-		for i, v := range out {
-			if _, ok := k.out(i); !ok || v == nil {
-				out[i] = nil
-			} else {
-				out[i] = k.asRecorded(v, i)
-			}
-		}
-		return outputs(out...)
+		return outputs(k.eachAsRecorded([]Values{in, h[1], h[2], root, mix, h[0]})...)
 	}})
 	// y_j = Σ_i h_res[i, j]·x_i + h_post_j·h_out
 	define("npu_mhc_post", function{forward: formulaFor(func(k *invocation) Values {

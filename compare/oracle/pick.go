@@ -538,9 +538,7 @@ func pickForms() {
 			y, idx := k.gated(probs, nil, nil)
 			k.leaveFinished(idx, x.shape)
 			out := []Values{y, idx, probs}
-			if k.called != nil && !k.bool("output_softmax", false) { // a kernel leaves it unwritten
-				out[2] = nil
-			}
+			k.leaves(out, 2, "output_softmax")
 			return outputs(out...)
 		}
 		scores := must.Get(numbers(x))

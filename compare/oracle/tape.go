@@ -938,12 +938,5 @@ func readStreamsBackward(k *invocation) []Reading {
 	if k.has("gamma") {
 		out[4] = k.newContraction([]string{"rw", "rw"}, "w", flat, back)
 	}
-	for i, v := range out {
-		if _, ok := k.out(i); ok && v != nil {
-			out[i] = k.asRecorded(v, i)
-		} else {
-			out[i] = nil
-		}
-	}
-	return outputs(out...)
+	return outputs(k.eachAsRecorded(out)...)
 }
