@@ -294,12 +294,12 @@ func (t *attention) scaledBy(k *invocation, name string) {
 	}
 }
 
-// masked takes a mask that is repeated to (…, L, S).
-// out says which elements hide a key (a bool mask of scaled_dot_product_attention has true for those that stay);
-// without it the mask is added to the scaled scores.
-func (t *attention) masked(o *operand, out func(x float64) bool) {
+// masked takes a mask that is repeated to (…, L, S), beside those that it has. Of truths those that are out hide a key:
+// scaled_dot_product_attention has true for keys that stay, multi_head_attention_forward for those that go. Numbers are
+// added to the scaled scores.
+func (t *attention) masked(o *operand, as []int64, out bool) {
 	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.most)
-	v, ok := broadcast(o, shape)
+	v, ok := broadcast(reshape(o, as), shape)
 	refuseIf(!ok, ShapesDiffer, o.shape, shape)
 	d := must.Get(held(o))
 	place := func(a attended, c int64) int64 { return (a.batch*a.l+a.row)*a.s + c }
@@ -307,11 +307,19 @@ func (t *attention) masked(o *operand, out func(x float64) bool) {
 		plain := place
 		place = func(a attended, c int64) int64 { return s.place(plain(a, c)) }
 	}
-	if out == nil {
-		t.added = func(a attended, c int64) float64 { return d.y[place(a, c)] }
+	if hidden := t.hidden; o.typ == dtype.Bool {
+		t.hidden = func(a attended, c int64) bool {
+			return (d.y[place(a, c)] != 0) == out || hidden != nil && hidden(a, c)
+		}
 		return
 	}
-	t.hidden = func(a attended, c int64) bool { return out(d.y[place(a, c)]) }
+	added := t.added
+	t.added = func(a attended, c int64) float64 {
+		if added != nil {
+			return d.y[place(a, c)] + added(a, c)
+		}
+		return d.y[place(a, c)]
+	}
 }
 
 func attentionForms() {
@@ -594,13 +602,8 @@ func ringAttention(k *invocation) []Reading {
 		refuseIf(!slices.Equal(o.shape, m.shape), ShapesDiffer, m.shape, o.shape)
 	}
 	refuseIf(!slices.Equal(out.shape, next.shape) || len(out.shape) != 3 || slices.Contains(m.shape, 0), ShapesDiffer, out.shape, next.shape)
-	a := k.arith()
-	exp := func(x num) num { return a.Apply(math.Exp, func(_, y float64) float64 { return y }, false, x) }
-	parts := func(x []num) (first, second, sum num) { // of m, n, s, t
-		most := a.Combine("max", x[0], x[1])
-		first, second = a.mul(x[2], exp(a.sub(x[0], most))), a.mul(x[3], exp(a.sub(x[1], most)))
-		return first, second, a.add(first, second)
-	}
+	const first, second = "s*exp(m-max(m,n))", "t*exp(n-max(m,n))"
+	const sum = first + "+" + second
 	rows := []Values{m, n, s, t} // with an axis of one number for each row
 	last := len(m.shape) - 1
 	for i, v := range rows {
@@ -625,13 +628,8 @@ func ringAttention(k *invocation) []Reading {
 	default:
 		panic(refusal(Unsupported, "layout "+layout))
 	}
-	y := formulaOf(func(x []num) num {
-		first, second, sum := parts(x[2:])
-		return a.add(a.mul(x[0], a.div(first, sum)), a.mul(x[1], a.div(second, sum)))
-	}, append([]Values{reshape(out, heads), reshape(next, heads)}, rows...)...)
-	return outputs(reshape(y, out.shape),
-		formulaOf(func(x []num) num { return a.Combine("max", x[0], x[1]) }, m, n),
-		formulaOf(func(x []num) num { _, _, sum := parts(x); return sum }, m, n, s, t))
+	y := k.computed("o,p,m,n,s,t)=o*("+first+"/("+sum+"))+p*("+second+"/("+sum+"))", append([]Values{reshape(out, heads), reshape(next, heads)}, rows...)...)
+	return outputs(reshape(y, out.shape), k.computed("m,n)=max(m,n)", m, n), k.computed("m,n,s,t)="+sum, m, n, s, t))
 }
 
 // dotProduct is the attention of scaled_dot_product_attention.
@@ -647,16 +645,10 @@ func (k *invocation) dotProduct() *attention {
 	grouped := k.bool("enable_gqa", false)
 	t := k.newAttention(q, key, v, grouped)
 	t.scaledBy(k, "scale")
-	mask := k.optional("attn_mask")
-	if mask != nil {
-		var out func(x float64) bool
-		if mask.typ == dtype.Bool {
-			out = func(x float64) bool { return x == 0 }
-		}
-		t.masked(mask, out)
+	if mask := k.optional("attn_mask"); mask != nil {
+		t.masked(mask, mask.shape, false)
 	}
-	causal := k.bool("is_causal", false)
-	if causal {
+	if k.bool("is_causal", false) {
 		t.hidden = func(a attended, c int64) bool { return c > a.row }
 	}
 	// Of a row with nothing in it kernels make NaN or 0.
@@ -714,30 +706,16 @@ func multiHead(k *invocation) []Reading {
 		if o == nil {
 			continue
 		}
-		var place func(a attended, c int64) int64
 		// key_padding_mask is (B, S), attn_mask (L, S) or (B·heads, L, S).
-		switch s := o.shape; {
-		case name == "key_padding_mask" && count(s) == batch*t.most:
-			place = func(a attended, c int64) int64 { return a.batch/heads*t.most + c }
-		case name == "attn_mask" && len(s) == 2 && slices.Equal(s, []int64{rows, t.most}):
-			place = func(a attended, c int64) int64 { return a.row*t.most + c }
-		case name == "attn_mask" && slices.Equal(s, []int64{batch * heads, rows, t.most}):
-			place = func(a attended, c int64) int64 { return (a.batch*rows+a.row)*t.most + c }
-		default:
-			panic(refusal(ShapesDiffer, shapeText(s, t.shape)))
+		as := []int64{batch, heads, rows, t.most}
+		if name == "key_padding_mask" {
+			as[1], as[2] = 1, 1
+		} else if len(o.shape) == 2 {
+			as = as[2:]
 		}
-		mask, hidden, added := must.Get(held(o)), t.hidden, t.added
-		if o.typ == dtype.Bool {
-			t.hidden = func(a attended, c int64) bool { return mask.y[place(a, c)] != 0 || hidden != nil && hidden(a, c) }
-			continue
-		}
-		t.added = func(a attended, c int64) float64 {
-			sum := mask.y[place(a, c)]
-			if added != nil {
-				sum += added(a, c)
-			}
-			return sum
-		}
+		n := len(o.shape)
+		refuseIf(count(o.shape) != count(as) || name == "attn_mask" && (n < 2 || n > 3 || o.shape[n-2] != rows), ShapesDiffer, o.shape, t.shape)
+		t.masked(o, as, true)
 	}
 	each := !k.bool("average_attn_weights", true)
 	return t.forms(func(t *attention) []Values {
