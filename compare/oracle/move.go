@@ -293,8 +293,6 @@ func moveKernels() {
 		return c.asRecorded(x, 0)
 	}), "flat")
 	register(single(buildReadSelect), "strided")
-	register(single(buildBroadcast), "broadcast")
-	register(single(buildSlice), "part")
 }
 
 // transData is the identity in the framework's layout. Where source and target
@@ -320,32 +318,6 @@ func buildReadSelect(c *Call) Values {
 	return stridedRead(x, shape)
 }
 
-func buildBroadcast(c *Call) Values {
-	in := c.operands()
-	refuseIf(len(in) == 0, NoInput, "x")
-	x := in[0]
-	if c.Type == "Fill" {
-		refuseIf(len(in) != 2, InputCount, len(in), 2)
-		x = in[1]
-	}
-	return c.spread(x)
-}
-
-// spread repeats x to the shape of the recorded output, by numpy's rules.
-func (c *Call) spread(x Values) Values {
-	shape := c.shape()
-	v, ok := broadcast(x, shape)
-	refuseIf(!ok, ShapeComputed, x.Shape(), shape)
-	return v
-}
-
-// buildSlice cuts the box of a given size, or up to the end where that is -1.
-func buildSlice(c *Call) Values {
-	x := c.need("x", 0)
-	v := c.box(x, c.listOf("offsets", 1), c.listOf("size", 2))
-	return c.asRecorded(v, 0)
-}
-
 // box is the part of x of a size, -1 for all that is left of an axis, from a place on.
 // Offsets and size are as many as x has axes, and must lie inside.
 func (c *Call) box(x Values, begin, size []int64) Values {
@@ -359,17 +331,6 @@ func (c *Call) box(x Values, begin, size []int64) Values {
 		refuseIf(begin[i] < 0 || size[i] < 0 || begin[i] > d || size[i] > d-begin[i], BadAttribute, "offsets, size", shapeText(begin, size), "inside "+shapeText(s))
 	}
 	return cut(x, begin, size, ones(len(size)))
-}
-
-// listOf is a list that comes as an attribute or as an input.
-// GE has constants as attributes in one form of an operator (…D) and as inputs in the other.
-func (c *Call) listOf(key string, slot int) []int64 {
-	list := c.attrInts(key)
-	if list != nil {
-		return list
-	}
-	o := c.need(key, slot)
-	return ints(o)
 }
 
 // defineMade: tensors that are made of numbers alone, or from them and another one.
@@ -448,28 +409,29 @@ func defineMade() {
 		}
 		return wholes(append(list[0], list[1]...), []int64{2, int64(len(list[0]))})
 	})})
-	// Parts and borders by the names of torch_npu, which are those of Slice, StridedSlice and Pad of GE.
-	define("npu_slice", function{forward: moved(func(k *invocation, x *operand) Values { return k.box(x, k.ints("offsets"), k.ints("size")) })})
-	define("npu_indexing", function{forward: moved(func(k *invocation, x *operand) Values {
-		var mask [5]int64
-		for i, key := range boxMasks {
-			mask[i] = k.int(key, 0)
-		}
-		return k.steppedBox(x, k.ints("begin"), k.ints("end"), k.ints("strides"), mask)
+	// Parts and borders by the names of torch_npu, which are Slice, StridedSlice and Pad of GE.
+	define("npu_slice", function{forward: moved(func(k *invocation, x *operand) Values {
+		return k.asRecorded(k.box(x, k.ints("offsets"), k.ints("size")), 0)
 	})})
+	define("npu_indexing", function{forward: moved(steppedBox)})
 	define("npu_pad", function{forward: moved(func(k *invocation, x *operand) Values { // two for each axis, the first one first
 		list := k.ints("paddings")
 		refuseIf(len(list) > 2*len(x.shape) || len(list)%2 != 0, BadArgument, "paddings", list, "two for each axis of "+shapeText(x.shape))
-		shape, before := slices.Clone(x.shape), make([]int64, len(x.shape))
-		for i, n := range list {
-			refuseIf(!within(n, 0, 1<<40), BadArgument, "paddings", n, "a small number")
-			if shape[i/2] += n; i%2 == 0 {
-				before[i/2] = n
-			}
-		}
-		refuseIf(!slices.Equal(k.shape(), shape), ShapeComputed, shape, k.shape())
-		return bordered(x, before, shape, "constant", exactNum(0))
+		return k.framed(x, list, 0)
 	})})
+}
+
+// framed is x with a border of one number: so many before and behind on each axis, the first one first.
+func (c *Call) framed(x *operand, list []int64, value float64) Values {
+	shape, before := slices.Clone(x.shape), make([]int64, len(x.shape))
+	for i, n := range list {
+		refuseIf(!within(n, 0, 1<<40), BadArgument, "paddings", n, "a small number")
+		if shape[i/2] += n; i%2 == 0 {
+			before[i/2] = n
+		}
+	}
+	refuseIf(!slices.Equal(c.shape(), shape), ShapeComputed, shape, c.shape())
+	return bordered(x, before, shape, "constant", exactNum(value))
 }
 
 // oneHot is on at the places along an axis that x says, and off elsewhere.
@@ -616,41 +578,21 @@ func (c *concat) At(idx []int64, y, b []float64) {
 	}
 }
 
-func sliceKernels() {
-	register(single(buildStridedSlice), "steps")
-}
-
 // maskBit is bit i of a mask.
 func maskBit(mask int64, i int) bool { return i < 63 && mask>>i&1 == 1 }
 
-// boxMasks are the masks of buildStridedSlice.
-var boxMasks = [5]string{"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}
-
-// buildStridedSlice follows TensorFlow's rules: entry i of begin, end and
-// strides is for one axis, but an ellipsis stands for as many as are missing, a
-// new axis for none, and a shrunk one is dropped. Bit i of a mask is for entry i.
-func buildStridedSlice(c *Call) Values {
-	x := c.need("x", 0)
-	begin := c.listOf("begin", 1)
-	end := c.listOf("end", 2)
-	strides := c.attrInts("strides")
+// steppedBox is x[begin:end:strides] by the rules of TensorFlow's StridedSlice (array_ops.h): entry i of the lists is for one
+// axis, but an ellipsis stands for as many as are missing, a new axis for none, and a shrunk one is dropped. Bit i of a mask is
+// for entry i. Without strides they are 1.
+func steppedBox(k *invocation, x *operand) Values {
+	begin, end, strides := k.ints("begin"), k.ints("end"), k.ints("strides")
 	if strides == nil {
-		if o := c.input("strides", 3); o != nil {
-			strides = ints(o)
-		} else {
-			strides = ones(len(begin))
-		}
+		strides = ones(len(begin))
 	}
 	var mask [5]int64
-	for i, key := range boxMasks {
-		mask[i] = c.attrInt(key, 0)
+	for i, key := range []string{"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"} {
+		mask[i] = k.int(key, 0)
 	}
-	return c.steppedBox(x, begin, end, strides, mask)
-}
-
-// steppedBox is x[begin:end:strides]. The masks are, in order, those of begin, end, ellipsis, new and dropped axes, a bit an
-// entry, as TensorFlow's StridedSlice has them.
-func (c *Call) steppedBox(x *operand, begin, end, strides []int64, mask [5]int64) Values {
 	rank := len(x.shape)
 	refuseIf(len(begin) != len(end) || len(begin) != len(strides) || len(begin) > maxRank, BadAttribute, "begin, end, strides", shapeText(begin, end, strides), "lists of one length")
 	b, shape, step := make([]int64, rank), append([]int64{}, x.shape...), ones(rank)
@@ -676,7 +618,7 @@ func (c *Call) steppedBox(x *operand, begin, end, strides []int64, mask [5]int64
 		axis++
 	}
 	// Dropped and new axes have one element: the recorded shape says where.
-	return c.asRecorded(cut(x, b, shape, step), 0)
+	return k.asRecorded(cut(x, b, shape, step), 0)
 }
 
 // sliceOf is where a slice of an axis of d elements begins and how many it has.

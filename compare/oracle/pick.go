@@ -809,15 +809,8 @@ func buildPad(c *Call) Values {
 	if v := c.attrFloat("constant_values", value); c.attrs.Get("constant_values") != nil {
 		value = v
 	}
-	shape, ok := c.out(0)
-	rank := len(x.shape)
-	refuseIf(len(list) != 2*rank || !ok || len(shape) != rank, BadAttribute, "paddings", list, "two for each axis of "+shapeText(x.shape))
-	before := make([]int64, rank)
-	for i, d := range x.shape {
-		before[i] = list[2*i]
-		refuseIf(!within(list[2*i], 0, 1<<40) || !within(list[2*i+1], 0, 1<<40) || d+list[2*i]+list[2*i+1] != shape[i], ShapeComputed, shapeText(x.shape, list), shape)
-	}
-	return bordered(x, before, shape, "constant", exactNum(value))
+	refuseIf(len(list) != 2*len(x.shape), BadAttribute, "paddings", list, "two for each axis of "+shapeText(x.shape))
+	return c.framed(x, list, value)
 }
 
 // Gradients of functions that move numbers or weigh them, from what the function does with
