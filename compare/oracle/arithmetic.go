@@ -501,6 +501,7 @@ func eltwiseForms() {
 	}}, "eltwise")
 	register(single(buildEltwise), "eltwise")
 	register(single(buildAddN), "addn")
+	register(single(buildScale), "scale")
 	register(single(buildBiasAdd), "bias")
 	parts["bias"] = elementwise{operands: 2, build: func(c *Call, in []Values) Values {
 		bias := in[1]
@@ -597,13 +598,6 @@ func buildBiasAdd(c *Call) Values {
 	shape := ones(len(x.shape))
 	shape[at] = n
 	return elementsOf(addKernel(c.unit(), 1), add32, false, []Values{x, reshape(bias, shape)})
-}
-
-func scaleForms() {
-	register(single(buildScale), "scale")
-	register(one(buildLayerNormGrad), "normgrad")
-	register(one(buildLayerNormX), "normx")
-	register(one(buildLayerNormSums), "normsums")
 }
 
 // buildScale: y = x·scale + bias along the channels.

@@ -196,10 +196,6 @@ func (v *product) moved(block, row, c int64) (sum, size float64) {
 	return sum, size
 }
 
-func convKernels() {
-	register(buildConv, "conv")
-}
-
 // buildConv reads a convolution. Attributes count axes of the framework's
 // layout of x, whatever data_format says.
 func buildConv(c *Call) []Reading {
@@ -441,16 +437,6 @@ func solved(in, kernel, out []int64) (choices []choice) {
 
 // Transposed convolutions and the gradients of convolutions, as convolutions.
 // Prototypes: nn_calculation_ops.h.
-
-func convGradientKernels() {
-	register(single(func(c *Call) Values {
-		x, w := "x", "filter"
-		return c.transposedConv(x, w, 0)
-	}), "convtransposed")
-	register(single(func(c *Call) Values { return c.transposedConv("out_backprop", "filter", 1) }),
-		"convinput")
-	register(single(buildFilterGrad), "convfilter")
-}
 
 // transposedConv: y[n,ci,p] = Σ dy[n,co,q]·w[co,ci,k] over all q·stride - before +
 // k·dilation = p. That is the convolution of dy, its elements stride apart,
@@ -762,6 +748,10 @@ func transposedGradients(d int) func(k *invocation, g []Values) gradients {
 }
 
 func convForms() {
+	register(buildConv, "conv")
+	register(single(func(c *Call) Values { return c.transposedConv("x", "filter", 0) }), "convtransposed")
+	register(single(func(c *Call) Values { return c.transposedConv("out_backprop", "filter", 1) }), "convinput")
+	register(single(buildFilterGrad), "convfilter")
 	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
 		define("conv"+name, function{forward: convolution(d), backward: convolutionGradients(d)})
 		define("conv_transpose"+name, function{forward: transposedConvolution(d), backward: transposedGradients(d)})

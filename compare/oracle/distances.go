@@ -944,7 +944,12 @@ func lossForms() {
 		}
 		return outputs(loss, weights)
 	}})
-	define("npu_cross_entropy_loss", function{forward: lossWithLogs})
+	// The logarithms of the probabilities, too.
+	define("npu_cross_entropy_loss", function{forward: func(k *invocation) []Reading {
+		k.only(0, "lse_square_scale_for_zloss", "return_zloss")
+		c := k.classes(true)
+		return outputs(k.asRecorded(c.loss(), 0), c.logs, nil, nil)
+	}})
 	define("npu_cross_entropy_loss_backward", function{forward: formulaFor(func(k *invocation) Values {
 		k.only(0, "lse_square_scale_for_zloss")
 		return k.classes(true).gradient(k.tensor("grad"), true)
@@ -971,14 +976,6 @@ func lossForms() {
 			}
 		}})
 	}
-}
-
-// lossWithLogs is npu_cross_entropy_loss, which gives the logarithms of the probabilities, too.
-func lossWithLogs(k *invocation) []Reading {
-	k.only(0, "lse_square_scale_for_zloss", "return_zloss")
-	c := k.classes(true)
-	loss := k.asRecorded(c.loss(), 0)
-	return outputs(loss, c.logs, nil, nil)
 }
 
 // classes is a loss over classes, which are axis 1 of the input (0 of a vector). With

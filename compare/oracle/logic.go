@@ -100,6 +100,7 @@ func logicForms() {
 	define("masked_fill", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		return k.whole(k.choice("mask", "value", "input"))
 	}), backward: masked("mask", "value", "input")})
+	register(single(buildSelect), "choose")
 }
 
 // whole is what a type of whole numbers or truths holds of numbers.
@@ -200,10 +201,6 @@ func masked(condition, first, second string) func(k *invocation, g []Values) gra
 
 // Comparisons, logic and selection: bit-exact. Prototypes:
 // elewise_calculation_ops.h, selection_ops.h.
-
-func selectKernels() {
-	register(single(buildSelect), "choose")
-}
 
 // buildSelect: y = condition ? x1 : x2, broadcast; a condition with one axis may
 // choose along the first axis.

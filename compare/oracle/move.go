@@ -292,7 +292,10 @@ func moveKernels() {
 		}
 		return c.asRecorded(x, 0)
 	}), "flat")
-	register(single(buildReadSelect), "strided")
+	// stride_list counts the axes of NC1HWC0, and the recorded shape tells the same.
+	register(single(func(c *Call) Values { return stridedRead(c.at(0), c.shape()) }), "strided")
+	register(single(func(c *Call) Values { return castTo(c, c.need("x", 0)) }), "cast")
+	parts["cast"] = elementwise{operands: 1, build: func(c *Call, in []Values) Values { return castTo(c, in[0]) }}
 }
 
 // transData is the identity in the framework's layout. Where source and target
@@ -308,14 +311,6 @@ func transData(c *Call, x *operand) Values {
 		}
 	}
 	return c.asRecorded(x, 0)
-}
-
-// buildReadSelect takes every s-th element; stride_list counts the axes of
-// NC1HWC0, and the recorded shape tells the same.
-func buildReadSelect(c *Call) Values {
-	x := c.at(0)
-	shape := c.shape()
-	return stridedRead(x, shape)
 }
 
 // box is the part of x of a size, -1 for all that is left of an axis, from a place on.
@@ -657,14 +652,6 @@ func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from
 		return from, max((to-from+stride-1)/stride, 0)
 	}
 	return from, max((from-to-stride-1)/-stride, 0)
-}
-
-func castKernels() {
-	register(single(func(c *Call) Values {
-		x := c.need("x", 0)
-		return castTo(c, x)
-	}), "cast")
-	parts["cast"] = elementwise{operands: 1, build: func(c *Call, in []Values) Values { return castTo(c, in[0]) }}
 }
 
 // castTo: to floating point to nearest even, which is the last rounding; to

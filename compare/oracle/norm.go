@@ -266,6 +266,14 @@ func (k *invocation) fitting(m *normal) *normal {
 }
 
 func normForms() {
+	register(one(buildLayerNormGrad), "normgrad")
+	register(one(buildLayerNormX), "normx")
+	register(one(buildLayerNormSums), "normsums")
+	register(single(buildBNInfer), "bninfer")
+	register(one(buildBNReduce), "bnreduce")
+	register(one(buildBNUpdate), "bnupdate")
+	register(one(buildBNUpdateGrad), "bnupdategrad")
+	register(single(buildBNReduceGrad), "bnreducegrad")
 	channel := func(k *invocation, v Values, _ string) Values { return k.channelSum(v) }
 	// The last step of a recorder may be any of the three gradients.
 	all := []string{"input", "weight", "bias"}
@@ -595,14 +603,6 @@ func buildLayerNormSums(c *Call) []Values {
 
 // Batch normalisation. Statistics are a number a channel: axis C of x's layout,
 // else axis 1. Prototypes: nn_batch_norm_ops.h, reduce_ops.h.
-
-func batchNormKernels() {
-	register(single(buildBNInfer), "bninfer")
-	register(one(buildBNReduce), "bnreduce")
-	register(one(buildBNUpdate), "bnupdate")
-	register(one(buildBNUpdateGrad), "bnupdategrad")
-	register(single(buildBNReduceGrad), "bnreducegrad")
-}
 
 // channels are x and the vectors of an operator that go along its channels.
 func (c *Call) channels(x *operand, slots ...*operand) []Values {

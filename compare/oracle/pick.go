@@ -361,6 +361,8 @@ func stepped(v Values, axis int, at [3]int64, open [3]bool) Values {
 // lists.
 
 func pickForms() {
+	register(single(buildGather), "rows")
+	register(single(buildPad), "border")
 	define("nonzero", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		apart := k.bool("as_tuple", false)
@@ -488,8 +490,9 @@ func pickForms() {
 		k.unpadded()
 		x, idx := k.pair("tokens", "indices")
 		order, back := k.byExpert(idx)
-		rows, per := k.rowsOut(len(order)), max(1, int64(len(order))/max(x.shape[0], 1))
-		return outputs(rowsOf(x, order[:rows], per), wholes(back, []int64{int64(len(back))}))
+		s, per := k.shape(), max(1, int64(len(order))/max(x.shape[0], 1))
+		refuseIf(len(s) != 2 || s[0] > int64(len(order)), ShapesDiffer, s)
+		return outputs(rowsOf(x, order[:s[0]], per), wholes(back, []int64{int64(len(back))}))
 	}, nodes: [][]string{{"tokens"}}, backward: func(k *invocation, g []Values) gradients {
 		x, idx := k.pair("tokens", "indices")
 		_, back := k.byExpert(idx)
@@ -677,11 +680,6 @@ func histogram(k *invocation) Values {
 		}
 	}
 	return &dense{shape: []int64{bins}, y: y, b: b, exact: false}
-}
-
-func gatherKernels() {
-	register(single(buildGather), "rows")
-	register(single(buildPad), "border")
 }
 
 // gather takes slices of x: element (l, j, i) is x[l, index[l', j], i], l' the
@@ -961,13 +959,6 @@ func (k *invocation) byExpert(idx *operand) (order, back []int64) {
 	return order, back
 }
 
-// rowsOut is how many rows the first result has; no more than there are.
-func (k *invocation) rowsOut(most int) int64 {
-	s := k.shape()
-	refuseIf(len(s) != 2 || s[0] > int64(most), ShapesDiffer, s)
-	return s[0]
-}
-
 // rowsOf copies rows, each of which stands for some places.
 func rowsOf(x Values, places []int64, per int64) Values {
 	refuseIf(len(x.Shape()) != 2 || len(places) == 0, ShapesDiffer, x.Shape())
@@ -999,14 +990,10 @@ func wholes(list, shape []int64) Values {
 // unpermuted sums the rows of each token, weighed, in the order of its experts; one rounding (ops-transformer
 // moe_token_unpermute). Rows that were dropped count nothing.
 func (k *invocation) unpermuted(x, idx, probs *operand) Values {
-	places, per := must.Get(numbers(idx)), int64(1)
+	places, weights, per := must.Get(numbers(idx)), []float64(nil), int64(1)
 	if probs != nil {
 		refuseIf(len(probs.shape) != 2, ShapesDiffer, probs.shape)
-		per = probs.shape[1]
-	}
-	var weights []float64
-	if probs != nil {
-		weights = must.Get(numbers(probs))
+		weights, per = must.Get(numbers(probs)), probs.shape[1]
 	}
 	for _, p := range places { // the kernel looks whether a place is below the number of rows, and reads in front of them
 		refuseIf(p < 0, OutsideCache, k.shown("sorted_indices"), p, x.shape[0])

@@ -200,6 +200,14 @@ func poolForms() {
 		define("adaptive_max_pool"+name, function{forward: adaptive(d, true)})
 	}
 	define("interpolate", function{forward: formulaFor(resized), backward: spread((*invocation).resizing)})
+	register(single(buildPooling), "pooling")
+	register(single(func(c *Call) Values { return buildPool(c, true) }), "largest")
+	register(single(func(c *Call) Values { return buildPool(c, false) }), "average")
+	register(single(buildGlobal), "whole")
+	register(single(buildLargestGrad), "largestgrad")
+	register(single(buildAverageGrad), "averagegrad")
+	register(single(func(c *Call) Values { return buildResize(c, "nearest") }), "nearest")
+	register(single(func(c *Call) Values { return buildResize(c, "bilinear") }), "bilinear")
 }
 
 // windows are the places of the last axes of a tensor that each element of a result is made of: every axis by itself.
@@ -376,17 +384,6 @@ func spread(of func(k *invocation, x, out []int64) *windows) func(k *invocation,
 			"grad": func() Values { return gradient(g, 0) },
 		}
 	}
-}
-
-func poolKernels() {
-	register(single(buildPooling), "pooling")
-	register(single(func(c *Call) Values { return buildPool(c, true) }), "largest")
-	register(single(func(c *Call) Values { return buildPool(c, false) }), "average")
-	register(single(buildGlobal), "whole")
-	register(single(buildLargestGrad), "largestgrad")
-	register(single(buildAverageGrad), "averagegrad")
-	register(single(func(c *Call) Values { return buildResize(c, "nearest") }), "nearest")
-	register(single(func(c *Call) Values { return buildResize(c, "bilinear") }), "bilinear")
 }
 
 // poolInput is x in the order N, C, spatial, and what turns the result back.

@@ -166,6 +166,10 @@ func (k *invocation) flattened() (a, b flat, shape []int64) {
 }
 
 func productForms() {
+	register(func(c *Call) []Reading { return c.matmulReading(c.need("x1", 0), c.need("x2", 1), c.input("bias", 2)) }, "matrices")
+	register(single(buildFullyConnection), "dense")
+	register(one(buildDynamicRNN), "lstm")
+	register(one(buildDynamicGRU), "gru")
 	// The factors are the first two parameters, whatever a function calls them.
 	define("product", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors(k.params[0], k.params[1])
@@ -455,17 +459,6 @@ func einsum(k *invocation) Values {
 		refuseIf(o.typ == dtype.Bool, BadType, o.name, o.typ.String())
 	}
 	return k.newContraction(labels, result, in...)
-}
-
-func matmulKernels() {
-	register(func(c *Call) []Reading {
-		x1 := c.need("x1", 0)
-		x2 := c.need("x2", 1)
-		return c.matmulReading(x1, x2, c.input("bias", 2))
-	}, "matrices")
-	register(single(buildFullyConnection), "dense")
-	register(one(buildDynamicRNN), "lstm")
-	register(one(buildDynamicGRU), "gru")
 }
 
 func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {

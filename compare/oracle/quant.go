@@ -824,17 +824,14 @@ func (k *invocation) alongBlocks(v Values, axis int, ends []int64, y, scale int)
 	return q, k.blockScales(scales, scale, blocks, func(i int64) int64 { return i })
 }
 
-// mxQuant is npu_dynamic_mx_quant.
-func mxQuant(k *invocation) []Reading {
-	x := k.tensor("input")
-	axis := k.axisOf(x.shape, "axis", -1)
-	refuseIf(k.int("block_size", 32) != 32, Unsupported, "block_size")
-	return outputs(k.alongBlocks(x, axis, nil, 0, 1))
-}
-
 // mxForms are what quantises by blocks what it computes or takes.
 func mxForms() {
-	define("npu_dynamic_mx_quant", function{forward: mxQuant})
+	define("npu_dynamic_mx_quant", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		axis := k.axisOf(x.shape, "axis", -1)
+		refuseIf(k.int("block_size", 32) != 32, Unsupported, "block_size")
+		return outputs(k.alongBlocks(x, axis, nil, 0, 1))
+	}})
 	both := func(k *invocation, v Values, ends []int64) []Reading {
 		rank := len(v.Shape())
 		refuseIf(rank < 2, ShapesDiffer, v.Shape())

@@ -41,7 +41,7 @@ func init() {
 }
 
 func functionsOfForms() map[string]*function {
-	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, scaleForms, gradientForms, optimizerKernels, attentionForms, convKernels, convGradientKernels, convForms, logicForms, selectKernels, lossForms, moveForms, moveKernels, castKernels, normForms, batchNormKernels, npuNormForms, pickForms, gatherKernels, poolForms, poolKernels, productForms, matmulKernels, quantKernels, reduceForms, cacheForms, routeForms, gateForms, choiceForms, programForms, boxForms, stepForms, linearForms, orderForms} {
+	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, gradientForms, optimizerKernels, attentionForms, convForms, logicForms, lossForms, moveForms, moveKernels, normForms, npuNormForms, pickForms, poolForms, productForms, quantKernels, reduceForms, cacheForms, routeForms, gateForms, choiceForms, programForms, boxForms, stepForms, linearForms, orderForms} {
 		family()
 	}
 	all := functionsOfRows()
