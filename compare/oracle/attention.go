@@ -287,9 +287,9 @@ func (k *invocation) newAttention(q, key, value Values, grouped bool) *attention
 
 // scaledBy takes the scale of a call, if it has one.
 // A scale is a Python float and comes to the kernel as float32.
-func (t *attention) scaledBy(k *invocation, name string) {
-	if k.has(name) {
-		x := k.float(name, 0)
+func (t *attention) scaledBy(k *invocation) {
+	if k.has("scale") {
+		x := k.float("scale", 0)
 		t.scale = num{x, 2 * u32 * abs(x)}
 	}
 }
@@ -644,7 +644,7 @@ func (k *invocation) dotProduct() *attention {
 	refuseIf(p != 0, Random, "dropout_p")
 	grouped := k.bool("enable_gqa", false)
 	t := k.newAttention(q, key, v, grouped)
-	t.scaledBy(k, "scale")
+	t.scaledBy(k)
 	if mask := k.optional("attn_mask"); mask != nil {
 		t.masked(mask, mask.shape, false)
 	}
@@ -726,7 +726,7 @@ func multiHead(k *invocation) []Reading {
 		if !each {
 			shape = []int64{batch, rows, t.most}
 		}
-		p := &dense{shape: shape, y: make([]float64, count(shape)), b: make([]float64, count(shape))}
+		p := bounded(shape...)
 		for r := range batch * heads * rows {
 			a := t.at(r)
 			t.row(a)
@@ -775,10 +775,7 @@ func (t *attention) backOf(d Values, rows int64) func(i int) func() Values {
 // += ds_c·q. Beside each sum go the magnitudes of its terms (sizeQ, sizeK, sizeV) and, for keys, their number, which
 // gamma needs: a key of grouped heads has the rows of several.
 func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
-	like := func(x *dense) *dense {
-		return &dense{shape: x.shape, y: make([]float64, len(x.y)), b: make([]float64, len(x.y))}
-	}
-	dq, dk, dv = like(t.q), like(t.k), like(t.v)
+	dq, dk, dv = bounded(t.q.shape...), bounded(t.k.shape...), bounded(t.v.shape...)
 	sizeK, sizeV, terms := make([]float64, len(dk.y)), make([]float64, len(dv.y)), make([]float64, len(t.k.y)/int(t.e))
 	narrow := 0.0
 	if t.p.v > u32 {
@@ -1035,7 +1032,7 @@ func (k *invocation) pagesOf(v Values, table *operand, heads, size int64, length
 	refuseIf(per*int64(len(used)) > maxDense, TooLarge, per*int64(len(used)), maxDense)
 	shape := slices.Clone(h.v.Shape())
 	shape[0] = int64(len(used))
-	d := &dense{shape: shape, y: make([]float64, per*int64(len(used))), exact: true}
+	d := zeros(shape...)
 	for i, p := range used {
 		h.v.Range(p*per, d.y[int64(i)*per:][:per], nil)
 	}
@@ -1257,7 +1254,7 @@ func (k *invocation) kernelAttention(layout string, heads, few int64, before, af
 	t.most = slices.Max(append(slices.Clone(s.keys), 0))
 	t.hold(s.q.v, s.k.v, s.v.v)
 	t.scale, t.zero = exactNum(1), true
-	t.scaledBy(k, "scale")
+	t.scaledBy(k)
 	// places of the result's rows, by their number
 	places := s.placesOf(s.out)
 	t.at = func(r int64) attended { return s.rowOf(places(r)) }

@@ -147,14 +147,14 @@ func cacheForms() {
 		return k.patch(x, updates, "indices", rows, count(x.shape[:deep]), width, func(row, e int64) int64 { return row*width + e })
 	})})
 	define("scatter_update", function{forward: formulaFor(func(k *invocation) Values {
-		return k.scatteredFrom(k.tensor("input"), k.tensor("updates"), -2)
+		return k.scatteredFrom(k.tensor("updates"))
 	})})
 	// round(x/scale + zero) to int8, rint, then placed as scatter_update does.
 	define("npu_quant_scatter", function{forward: formulaFor(func(k *invocation) Values {
 		refuseIf(k.string("reduce", "update") != "update" || k.outType() != dtype.Int8 || k.string("round_mode", "rint") != "rint", Unsupported, "reduce, dst_type, round_mode")
 		src := k.tensor("updates")
 		zero := k.alongAxis(src, k.optional("quant_zero_points"), "quant_axis", -1)
-		return k.scatteredFrom(k.tensor("input"), k.inSteps(dtype.Int8, src, k.alongAxis(src, k.tensor("quant_scales"), "quant_axis", -1), zero), -2)
+		return k.scatteredFrom(k.inSteps(dtype.Int8, src, k.alongAxis(src, k.tensor("quant_scales"), "quant_axis", -1), zero))
 	})})
 	define("npu_kv_rmsnorm_rope_cache", function{forward: ropeCache})
 	define("rope_cache_v2", function{mends: []string{"k_cache", "ckv_cache"}, forward: func(k *invocation) []Reading {
@@ -177,9 +177,9 @@ func cacheForms() {
 
 // scatteredFrom puts the updates of each batch into the tensor of it, from the index of the batch on along an axis (example of
 // torch_npu.scatter_update).
-func (k *invocation) scatteredFrom(x *operand, src Values, missing int64) Values {
-	idx, s := k.tensor("indices"), src.Shape()
-	axis := k.axis("axis", missing, len(x.shape))
+func (k *invocation) scatteredFrom(src Values) Values {
+	x, idx := k.pair("input", "indices")
+	s, axis := src.Shape(), k.axis("axis", -2, len(x.shape))
 	refuseIf(axis == 0 || len(s) != len(x.shape) || len(idx.shape) != 1 || idx.shape[0] != s[0] || s[0] > x.shape[0], ShapesDiffer, x.shape, s, idx.shape)
 	at, to, from, rows := ints(idx), rowMajor(x.shape), rowMajor(s), make([]int64, s[0])
 	for d := range s {

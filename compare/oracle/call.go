@@ -113,7 +113,7 @@ type Environment struct {
 func EnvironmentOf(m *graph.Model) (e Environment) {
 	look := func(attrs graph.Attrs) {
 		for _, key := range []string{"_ge.exec.op_precision_mode", "_op_precision_mode", "op_precision_mode", "_precision_mode", "precision_mode"} {
-			if containsFold(attrs.Get(key).Text(), "high_performance") {
+			if highPerformance(attrs.Get(key)) {
 				e.HighPerformance, e.HalfFunctions = true, true
 			}
 		}
@@ -128,6 +128,10 @@ func EnvironmentOf(m *graph.Model) (e Environment) {
 	return e
 }
 
+func highPerformance(mode *graph.Value) bool {
+	return strings.Contains(strings.ToLower(mode.Text()), "high_performance")
+}
+
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // newCall opens the operands of a recorded operator. A tensor that cannot be
@@ -138,7 +142,7 @@ func newCall(op *graph.Op, r *dump.Reader, env Environment) (*Call, []error, err
 	for i := range min(len(keys), len(values)) {
 		c.names[keys[i]] = int(values[i])
 	}
-	if containsFold(op.Attr("_op_precision_mode").Text(), "high_performance") || containsFold(op.Attr("op_precision_mode").Text(), "high_performance") {
+	if highPerformance(op.Attr("_op_precision_mode")) || highPerformance(op.Attr("op_precision_mode")) {
 		c.env.HighPerformance, c.env.HalfFunctions = true, true
 	}
 	bad := make([]error, len(r.Outputs))

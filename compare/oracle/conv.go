@@ -441,7 +441,7 @@ func solved(in, kernel, out []int64) (choices []choice) {
 // transposedConv: y[n,ci,p] = Σ dy[n,co,q]·w[co,ci,k] over all q·stride - before +
 // k·dilation = p. That is the convolution of dy, its elements stride apart,
 // with the turned filter w[co,ci,K-1-k], padded by (K-1)·dilation - before.
-func (c *Call) transposedConv(gradient, filter string, slot int) Values {
+func (c *Call) transposedConv(gradient string, slot int) Values {
 	// The operators without D begin with the size of the result, which the
 	// recorded output has as well.
 	skip := 0
@@ -452,7 +452,7 @@ func (c *Call) transposedConv(gradient, filter string, slot int) Values {
 	if slot == 1 {
 		first, second = 1, 0 // filter comes before the gradient
 	}
-	p := c.planesOf(c.need(gradient, first+skip), c.need(filter, second+skip))
+	p := c.planesOf(c.need(gradient, first+skip), c.need("filter", second+skip))
 	sw := p.w.Shape()
 	// The forward convolution, from out to dy, is what the attributes speak of.
 	a := c.moved(p.axes, p.out[2:], sw[2:], p.x.Shape()[2:])
@@ -749,8 +749,8 @@ func transposedGradients(d int) func(k *invocation, g []Values) gradients {
 
 func convForms() {
 	register(buildConv, "conv")
-	register(single(func(c *Call) Values { return c.transposedConv("x", "filter", 0) }), "convtransposed")
-	register(single(func(c *Call) Values { return c.transposedConv("out_backprop", "filter", 1) }), "convinput")
+	register(single(func(c *Call) Values { return c.transposedConv("x", 0) }), "convtransposed")
+	register(single(func(c *Call) Values { return c.transposedConv("out_backprop", 1) }), "convinput")
 	register(single(buildFilterGrad), "convfilter")
 	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
 		define("conv"+name, function{forward: convolution(d), backward: convolutionGradients(d)})

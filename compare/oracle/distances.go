@@ -1122,7 +1122,7 @@ func (c *classes) loss() Values {
 		all[r] = c.element(int64(r))
 	}
 	if c.perElement {
-		v := &dense{shape: c.rows, y: make([]float64, rows), b: make([]float64, rows)}
+		v := bounded(c.rows...)
 		for r, x := range all {
 			v.y[r], v.b[r] = x.y, x.b
 		}
@@ -1142,7 +1142,7 @@ func (c *classes) gradient(g Values, soft bool) Values {
 	rows := count(c.rows)
 	n := int64(len(d.y))
 	refuseIf(n != 1 && n != rows, ShapesDiffer, shapeText(c.shape, g.Shape()))
-	v := &dense{shape: append(slices.Clone(c.rows), c.n), y: make([]float64, rows*c.n), b: make([]float64, rows*c.n)}
+	v := bounded(append(slices.Clone(c.rows), c.n)...)
 	for r := range rows {
 		at := exactNum(d.y[min(r, int64(len(d.y))-1)])
 		if c.how == "mean" {

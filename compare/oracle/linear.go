@@ -152,7 +152,7 @@ func (k *invocation) withErrors(out *dense) []Reading {
 	list := []Values{out}
 	if strings.HasSuffix(k.name, "_ex") && len(k.outs) == 2 {
 		lead := out.shape[:max(len(out.shape)-2, 0)]
-		list = append(list, &dense{shape: lead, y: make([]float64, count(lead)), exact: true})
+		list = append(list, zeros(lead...))
 	}
 	return outputs(list...)
 }
@@ -163,7 +163,7 @@ func linearForms() {
 		x := k.tensor("input")
 		lead := append([]int64{}, x.shape[:max(len(x.shape)-2, 0)]...)
 		blank := func() *dense {
-			return &dense{shape: lead, y: make([]float64, count(lead)), b: make([]float64, count(lead))}
+			return bounded(lead...)
 		}
 		det, sign, logs := blank(), blank(), blank()
 		k.eachMatrix(x, func(at int, a []float64, n int) {

@@ -650,7 +650,7 @@ func firstAdam(k *invocation) []Reading {
 	beta, too := k.args["beta1"].number()
 	refuseIf(!ok || !too || power != beta, NotRecorded, "m, v")
 	return k.firstStep(func(old Values) []Values {
-		zero := broadcastZero(k.shape())
+		zero := zeros(k.shape()...)
 		in := []Values{old, zero, zero}
 		for _, name := range k.params[3:] {
 			in = append(in, k.scalarOrAll(name))
@@ -663,16 +663,12 @@ func firstAdam(k *invocation) []Reading {
 // accum = momentum·accum + grad, which is grad in the first step.
 func firstMomentum(k *invocation) []Reading {
 	return k.firstStep(func(old Values) []Values {
-		in := []Values{old, broadcastZero(k.shape())}
+		in := []Values{old, zeros(k.shape()...)}
 		for _, name := range k.params[2:] {
 			in = append(in, k.scalarOrAll(name))
 		}
 		return buildMomentum(k.arith(), false, in)
 	})
-}
-
-func broadcastZero(shape []int64) Values {
-	return reshape(&dense{shape: shape, y: make([]float64, count(shape))}, shape)
 }
 
 // scalarOrAll is an input of an update: a number for all elements, or a tensor of the weight's size.
@@ -693,7 +689,7 @@ func (k *invocation) firstStep(update func(old Values) []Values) (out []Reading)
 		out = append(out, Reading{Name: "weight", Args: []string{old.name}, Out: k.eachAsRecorded(update(reshape(old, k.shape())))})
 	}
 	if len(out) == 0 { // the moments do not depend on it
-		v := update(broadcastZero(k.shape()))
+		v := update(zeros(k.shape()...))
 		v[0] = nil
 		out = append(out, Reading{Out: v})
 	}

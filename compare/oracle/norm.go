@@ -161,20 +161,17 @@ func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values) {
 	return dx, terms
 }
 
-// affine reads weight and bias.
-// Each of n numbers, or none.
-func (m *normal) affine(k *invocation, n int64, weight, bias string) {
-	for _, p := range []struct {
-		name string
-		to   *[]float64
-	}{{weight, &m.weight}, {bias, &m.bias}} {
-		o := k.optional(p.name)
+// affine reads weight and bias, each of n numbers, or none.
+func (m *normal) affine(k *invocation, n int64) {
+	list := func(name string) []float64 {
+		o := k.optional(name)
 		if o == nil {
-			continue
+			return nil
 		}
 		refuseIf(count(o.shape) != n, ShapesDiffer, []int64{n}, o.shape)
-		*p.to = must.Get(numbers(o))
+		return must.Get(numbers(o))
 	}
+	m.weight, m.bias = list("weight"), list("bias")
 }
 
 // lastNormal is a normalisation of the last axes of x.
@@ -201,7 +198,7 @@ func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 	m := &normal{n: count(shape), rms: rms}
 	m.eps = k.float("eps", missing)
 	refuseIf(k.called != nil && m.eps < 0, BadArgument, k.shown("eps"), m.eps, "0 or more")
-	m.affine(k, m.n, "weight", "bias")
+	m.affine(k, m.n)
 	m.saved(k, x)
 	return k.fitting(m)
 }
@@ -371,7 +368,7 @@ func (k *invocation) grouped() (*operand, *normal) {
 	per := channels / groups
 	m := &normal{n: per * plane, of: func(row, i int64) int64 { return row%groups*per + i/plane }}
 	m.eps = k.float("eps", 1e-5)
-	m.affine(k, channels, "weight", "bias")
+	m.affine(k, channels)
 	m.saved(k, x)
 	return x, k.fitting(m)
 }
@@ -384,7 +381,7 @@ func (k *invocation) byInstance() (*operand, *normal) {
 	channels := x.shape[1]
 	m := &normal{n: count(x.shape[2:]), of: func(row, _ int64) int64 { return row % channels }}
 	m.eps = k.float("eps", 1e-5)
-	m.affine(k, channels, "weight", "bias")
+	m.affine(k, channels)
 	return x, k.fitting(m)
 }
 
@@ -405,30 +402,24 @@ func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) 
 	m := &normal{n: n, folded: true, of: func(row, _ int64) int64 { return row }}
 	m.eps = k.float("eps", 1e-5)
 	back := func(v Values) Values { return k.rowsBack(v, len(x.shape), kept, axes) }
-	m.affine(k, x.shape[x.channel()], "weight", "bias")
+	m.affine(k, x.shape[x.channel()])
 	return k.fitting(m), in, back
 }
 
-// alongChannels are x and the arguments that go along its channels; of those that are not there a number takes the place,
-// or if that is NaN they are refused.
-func (k *invocation) alongChannels(x *operand, names []string, missing ...float64) []Values {
+// alongChannels are x and what goes along its channels: weight, bias, mean and variance, of which the first two may be 1 and 0.
+func (k *invocation) alongChannels(x *operand) []Values {
 	refuseIf(len(x.shape) < 2, ShapesDiffer, x.shape)
 	in := []Values{x}
-	for i, name := range names {
-		o := k.optional(name)
-		switch {
-		case o != nil:
+	for i, name := range []string{"weight", "bias", "running_mean", "running_var"} {
+		if o := k.optional(name); o != nil {
 			in = append(in, perChannel(x, o))
-		case math.IsNaN(missing[i]):
-			panic(refusal(NoInput, k.shown(name)))
-		default:
-			in = append(in, scalar(missing[i]))
+		} else {
+			refuseIf(i > 1, NoInput, k.shown(name))
+			in = append(in, scalar(float64(1-i)))
 		}
 	}
 	return in
 }
-
-var fixedStatistics = []string{"weight", "bias", "running_mean", "running_var"}
 
 // With running statistics each is a number of its channel, and y a formula of five numbers; in training, or without
 // them, of the batch.
@@ -440,7 +431,7 @@ func batchNorm(k *invocation) Values {
 		return back(newRows(in, m.n, m.forward(k)))
 	}
 	a, eps := k.arith(), k.float("eps", 1e-5)
-	return formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, k.alongChannels(x, fixedStatistics, 1, 0, nan, nan)...)
+	return formulaOf(func(v []num) num { return normalised(a, eps, v[0], v[1], v[2], v[3], v[4]) }, k.alongChannels(x)...)
 }
 
 // alone is the gradient of a result beside which no other has one.
@@ -468,7 +459,7 @@ func batchNormGradients(k *invocation, g []Values) gradients {
 		}
 		return out
 	}
-	in := k.alongChannels(x, fixedStatistics, 1, 0, nan, nan)
+	in := k.alongChannels(x)
 	a, eps := k.arith(), exactNum(k.float("eps", 1e-5))
 	// r is computed once a channel, and is a tensor of its own.
 	root := formulaOf(func(v []num) num { return a.rsqrt(a.add(v[0], eps)) }, in[4])
@@ -919,7 +910,7 @@ func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 	lead := len(shape) - len(w.shape)
 	refuseIf(lead < 0 || !slices.Equal(shape[lead:], w.shape), ShapesDiffer, shape, w.shape)
 	m := &normal{n: count(w.shape), rms: true, eps: k.float("epsilon", 1e-6)}
-	m.affine(k, m.n, "weight", "")
+	m.affine(k, m.n)
 	for i, plus := range m.weight { // of npu_gemma_rms_norm, 1 + weight
 		m.weight[i] = plus + k.float("shift", 0)
 	}
@@ -944,7 +935,7 @@ func (k *invocation) sumNorm(alpha float64, first, second string) (*normal, *rou
 	lead := len(x.shape) - len(w.shape)
 	refuseIf(lead < 0 || !slices.Equal(x.shape[lead:], w.shape) || !slices.Equal(x.shape, y.shape), ShapesDiffer, x.shape, y.shape, w.shape)
 	m := &normal{n: count(w.shape), eps: k.float("epsilon", map[bool]float64{true: 1e-5, false: 1e-6}[first == "x1"])}
-	m.affine(k, m.n, "weight", "bias")
+	m.affine(k, m.n)
 	m.saved(k, x)
 	return k.fitting(m), &rounded{k.computed("x,y,a)=a*x+y", x, y, scalar(k.rounding(alpha).y)), precisionFor(x.numeric())}
 }

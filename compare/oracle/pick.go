@@ -387,7 +387,7 @@ func pickForms() {
 			minus := less()
 			shape := slices.Clone(want)
 			shape[axis] = 1
-			none := &dense{shape: shape, y: make([]float64, count(shape)), exact: true}
+			none := zeros(shape...)
 			before := newConcat([]Values{none, d}, axis)
 			behind := newConcat([]Values{minus, none}, axis)
 			return k.plus(before, behind)
@@ -980,11 +980,7 @@ func endsOf(list []int64) []int64 {
 
 // wholes is a tensor of whole numbers.
 func wholes(list, shape []int64) Values {
-	d := &dense{shape: shape, y: make([]float64, len(list)), exact: true}
-	for i, n := range list {
-		d.y[i] = float64(n)
-	}
-	return d
+	return &dense{shape: shape, y: each.Of(list, func(n int64) float64 { return float64(n) }), exact: true}
 }
 
 // unpermuted sums the rows of each token, weighed, in the order of its experts; one rounding (ops-transformer
@@ -1104,10 +1100,7 @@ func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i
 	refuseIf(len(out) != rank || !slices.Equal(out[:rank-1], probs.shape[:rank-1]) || out[rank-1] > probs.shape[rank-1], ShapesDiffer, probs.shape, out)
 	n, few := probs.shape[rank-1], out[rank-1]
 	refuseIf(count(out) > maxDense, TooLarge, count(out), maxDense)
-	like := func() *dense {
-		return &dense{shape: out, y: make([]float64, count(out)), b: make([]float64, count(out))}
-	}
-	y, idx = like(), like()
+	y, idx = bounded(out...), bounded(out...)
 	for r := range count(out) / max(few, 1) {
 		row, off := probs.y[r*n:][:n], probs.b[r*n:][:n]
 		key := func(i int) float64 {

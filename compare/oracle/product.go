@@ -1220,7 +1220,7 @@ func buildDynamicRNN(c *Call) []Values {
 	one := &dense{shape: []int64{batch, 1}, y: slices.Repeat([]float64{1}, int(batch)), exact: true}
 	state := [2]*dense{}
 	for i, name := range []string{"init_h", "init_c"} {
-		state[i] = &dense{shape: []int64{batch, n}, y: make([]float64, batch*n), exact: true}
+		state[i] = zeros(batch, n)
 		if o := c.input(name, 4+i); o != nil {
 			state[i] = must.Get(held(sized(o, state[i].shape)))
 		}
@@ -1298,14 +1298,14 @@ func buildDynamicGRU(c *Call) []Values {
 	refuseIf(!known, BadAttribute, "gate_order", order, "zrh or rzh")
 	one := &dense{shape: []int64{batch, 1}, y: slices.Repeat([]float64{1}, int(batch)), exact: true}
 	with := func(w *operand, name string, slot int) *dense {
-		var b Values = &dense{shape: []int64{1, 3 * n}, y: make([]float64, 3*n), exact: true}
+		var b Values = zeros(1, 3*n)
 		if o := c.input(name, slot); o != nil {
 			b = sized(o, []int64{1, 3 * n})
 		}
 		return must.Get(held(joined(0, w, b)))
 	}
 	weights, recurrent := with(wi, "bias_input", 3), with(wh, "bias_hidden", 4)
-	state := &dense{shape: []int64{batch, n}, y: make([]float64, batch*n), exact: true}
+	state := zeros(batch, n)
 	if o := c.input("init_h", 6); o != nil {
 		state = must.Get(held(sized(o, state.shape)))
 	}

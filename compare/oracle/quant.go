@@ -165,7 +165,7 @@ func quantKernels() {
 		a, b, from := unblocked(x, t, 1, ends...), unblocked(w, s, 0, ends...), int64(0)
 		var parts []Values
 		for _, end := range ends {
-			part := Values(&dense{shape: []int64{x.shape[0], w.shape[1]}, y: make([]float64, x.shape[0]*w.shape[1]), exact: true})
+			part := Values(zeros(x.shape[0], w.shape[1]))
 			if end > from {
 				part = k.product(slab1(a, 1, from, end-from), slab1(b, 0, from, end-from))
 			}
@@ -475,7 +475,7 @@ func fours(o *operand) Values {
 	shape[len(shape)-1] *= 8
 	refuseIf(count(shape) > maxDense, TooLarge, count(shape), maxDense)
 	words := must.Get(numbers(o))
-	d := &dense{shape: shape, y: make([]float64, count(shape)), exact: true}
+	d := zeros(shape...)
 	for i := range d.y {
 		// The lowest four bits come first; shifting left and then right extends the sign.
 		d.y[i] = float64(int32(uint32(int32(words[i/8]))<<(28-4*(i%8))) >> 28)
@@ -995,7 +995,7 @@ func buildDequant(c *Call) Values {
 	refuseIf(root, Unsupported, "sqrt_mode")
 	n := count(s.shape)
 	refuseIf(n > 1<<20, TooLarge, n, 1<<20)
-	scale := &dense{shape: s.shape, y: make([]float64, n), exact: true}
+	scale := zeros(s.shape...)
 	if s.typ == dtype.Uint64 || s.typ == dtype.Int64 {
 		words := s.words()
 		for i, w := range words {
@@ -1203,7 +1203,7 @@ func (k *invocation) factorsOf(s *operand) Values {
 		return s
 	}
 	words := s.words()
-	d := &dense{shape: s.shape, y: make([]float64, len(words)), b: make([]float64, len(words))}
+	d := bounded(s.shape...)
 	for i, w := range words {
 		cut := float64(math.Float32frombits(uint32(w) &^ 0x1fff))
 		d.y[i], d.b[i] = cut, abs(float64(math.Float32frombits(uint32(w)))-cut)

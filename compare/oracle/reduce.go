@@ -60,7 +60,7 @@ func shared(k *invocation, g []Values) gradients {
 		d := gradient(g, 0)
 		n, m := count(x.shape), count(y.shape)
 		refuseIf(n > maxDense, TooLarge, n, maxDense)
-		places := &dense{shape: y.shape, y: make([]float64, m), exact: true}
+		places := zeros(y.shape...)
 		for i := range places.y {
 			places.y[i] = float64(i)
 		}

@@ -152,8 +152,6 @@ func snake(t string) string {
 	return b.String()
 }
 
-func containsFold(s, part string) bool { return strings.Contains(strings.ToLower(s), part) }
-
 // function is a function of PyTorch or torch_npu: what its parameters are, and what it
 // computes. Its names and parameters are in a row of the catalogue, which says the form
 // that it is computed by. To add one: a row and, where no form does, a call of define in

@@ -109,7 +109,7 @@ func mappedSumsGradients(k *invocation) []Reading {
 	out := []Values{all["permuted_tokens"](), nil}
 	if weights != nil && k.has("permuted_tokens") {
 		mine, shape := must.Get(held(all["probs"]())), k.tensor("probs").shape
-		v := &dense{shape: shape, y: make([]float64, count(shape)), b: make([]float64, count(shape))}
+		v := bounded(shape...)
 		for i, p := range at {
 			v.y[p], v.b[p] = mine.y[i], mine.b[i]
 		}
@@ -127,7 +127,7 @@ func mappedGradients(k *invocation) []Reading {
 	out := []Values{k.addedRows(k.tensor("grad"), places, nil, int64(len(places))/tokens), nil}
 	if k.has("probs_grad") {
 		has, g, at := must.Get(numbers(routes)), must.Get(numbers(k.tensor("probs_grad"))), 0
-		d := &dense{shape: routes.shape, y: make([]float64, len(has)), exact: true}
+		d := zeros(routes.shape...)
 		experts := int(routes.shape[1])
 		for e := range experts {
 			for i := e; i < len(has); i += experts {
@@ -204,7 +204,7 @@ func addedProducts(k *invocation) Values {
 	for _, end := range ends {
 		refuseIf(end < from || end > x.shape[0], BadArgument, "group_list", end, "rows of "+shapeText(x.shape))
 		if end == from {
-			parts = append(parts, &dense{shape: []int64{x.shape[1], w.shape[1]}, y: make([]float64, x.shape[1]*w.shape[1]), exact: true})
+			parts = append(parts, zeros(x.shape[1], w.shape[1]))
 		} else {
 			parts = append(parts, k.product(turned(slab1(x, 0, from, end-from), true), slab1(w, 0, from, end-from)))
 		}

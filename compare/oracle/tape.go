@@ -94,7 +94,7 @@ func (t *tape) at(p float64) num {
 func (t *tape) give(v Values) *dense {
 	d := must.Get(held(v))
 	refuseIf(len(t.y)+len(d.y) > maxDense, TooLarge, len(t.y)+len(d.y), maxDense)
-	places := &dense{shape: d.shape, y: make([]float64, len(d.y)), exact: true}
+	places := zeros(d.shape...)
 	for i := range places.y {
 		places.y[i] = float64(-len(t.y) - 1 - i)
 	}
@@ -274,7 +274,7 @@ func (t *tape) each(text string, in ...*dense) *dense {
 func (t *tape) blank(shape []int64) *dense {
 	n := count(shape)
 	refuseIf(n > maxDense, TooLarge, n, maxDense)
-	return &dense{shape: shape, y: make([]float64, n), exact: true}
+	return zeros(shape...)
 }
 
 // filled is a tensor of one number.
@@ -531,7 +531,7 @@ var madeBy = map[string]func(k *invocation, in []Values) Values{
 		at, v, s := must.Get(numbers(in[1])), must.Get(held(in[0])), in[2].Shape()
 		per, n := in[1].Shape()[lastOne(in[1])[0]], s[lastOne(in[2])[0]]
 		refuseIf(len(at) != len(v.y) || int64(len(at)) != count(s)/max(n, 1)*per, ShapesDiffer, v.shape, in[1].Shape(), s)
-		d := &dense{shape: s, y: make([]float64, count(s)), b: make([]float64, count(s))}
+		d := bounded(s...)
 		for i, p := range at {
 			refuseIf(p < 0 || p >= float64(n), OutsideCache, "indices", p, n)
 			to := int64(i)/per*n + int64(p)
@@ -798,7 +798,7 @@ func stateConv(k *invocation) []Values {
 func bitsOf(o *operand, n int64, high bool) *dense {
 	bytes := must.Get(numbers(o))
 	refuseIf(int64(len(bytes))*8 < n, ShapesDiffer, o.shape, []int64{n})
-	d := &dense{shape: []int64{n, 1}, y: make([]float64, n), exact: true}
+	d := zeros(n, 1)
 	for i := range d.y {
 		at := i % 8
 		if high {

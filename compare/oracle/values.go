@@ -146,6 +146,16 @@ func (d *dense) At(idx []int64, y, b []float64) {
 	}
 }
 
+// zeros is a tensor of zeros, without errors.
+func zeros(shape ...int64) *dense {
+	return &dense{shape: shape, y: make([]float64, count(shape)), exact: true}
+}
+
+// bounded is a tensor whose numbers and their bounds are to be filled in.
+func bounded(shape ...int64) *dense {
+	return &dense{shape: shape, y: make([]float64, count(shape)), b: make([]float64, count(shape))}
+}
+
 // scalar returns a tensor of one element.
 func scalar(x float64) Values { return &dense{y: []float64{x}, exact: true} }
 
