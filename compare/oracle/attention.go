@@ -493,26 +493,11 @@ func sparseGradients(k *invocation) []Reading {
 	return outputs(k.attentionGradients(t)...)
 }
 
-// boundWork refuses gradients of rows that look at too many keys together.
-func (t *attention) boundWork(rows int64) {
-	work := int64(0)
-	for r := range rows {
-		work += t.at(r).s * (t.e + t.ev)
-	}
-	refuseIf(float64(work) > mostMultiplied, TooLarge, work, int64(mostMultiplied))
-}
-
 // attentionGradients are the outputs of a kernel that are the gradients of attention.
 func (k *invocation) attentionGradients(t *attention) (out []Values) {
 	t.p = precisionFor(k.tensor("query").numeric())
-	d, rows := k.tensor("grad"), count(t.shape)/max(t.ev, 1)
-	refuseIf(!sameCount(d.shape, t.shape), ShapesDiffer, d.shape, t.shape)
-	t.boundWork(rows)
-	if o := k.optional("attention_in"); o != nil {
-		refuseIf(!sameCount(o.shape, t.shape), ShapesDiffer, o.shape, t.shape)
-		t.out = must.Get(held(o))
-	}
-	of, ropes := t.backOf(d, rows), []Values(nil)
+	t.gave(k.optional("attention_in"))
+	of, ropes := t.backOf(k.tensor("grad")), []Values(nil)
 	for i, name := range []string{"query", "key", "value"} {
 		v, o := of(i)(), k.tensor(name)
 		if r := k.optional(name + "_rope"); r != nil {
@@ -750,19 +735,29 @@ func multiHead(k *invocation) []Reading {
 // dS = P∘(dP - rows of Σ P∘dP), dQ = dS·K·scale and dK = dSᵀ·Q·scale. Kernels take the sum of a row
 // as Σ dO∘O, of the rounded result, and round P and dS to the type of the operands.
 func dotProductGradients(k *invocation, g []Values) gradients {
-	t := k.dotProduct()
-	d := gradient(g, 0)
-	rows := count(t.shape[:len(t.shape)-1])
-	refuseIf(!sameCount(d.Shape(), t.shape), ShapesDiffer, d.Shape(), t.shape)
-	t.boundWork(rows)
+	t, d := k.dotProduct(), gradient(g, 0)
 	t.p, t.late = precisionFor(k.working()), k.loose != strict
-	of := t.backOf(d, rows)
+	of := t.backOf(d)
 	return gradients{"query": of(0), "key": of(1), "value": of(2), "grad": func() Values { return d }}
 }
 
-// backOf gives the gradients of q, k and v, which are computed together.
-// All three take the same walk over the rows.
-func (t *attention) backOf(d Values, rows int64) func(i int) func() Values {
+// gave tells the result that the gradients go by, where one was kept.
+func (t *attention) gave(o *operand) {
+	if o != nil {
+		refuseIf(!sameCount(o.shape, t.shape), ShapesDiffer, o.shape, t.shape)
+		t.out = must.Get(held(o))
+	}
+}
+
+// backOf gives the gradients of q, k and v from that of the result. They are computed together, in one walk over the rows,
+// which is refused where these look at too many keys.
+func (t *attention) backOf(d Values) func(i int) func() Values {
+	refuseIf(!sameCount(d.Shape(), t.shape), ShapesDiffer, d.Shape(), t.shape)
+	rows, work := count(t.shape)/t.ev, int64(0)
+	for r := range rows {
+		work += t.at(r).s * (t.e + t.ev)
+	}
+	refuseIf(float64(work) > mostMultiplied, TooLarge, work, int64(mostMultiplied))
 	all := sync.OnceValue(func() [3]*dense {
 		dq, dk, dv := t.gradients(must.Get(held(d)).y, rows)
 		return [3]*dense{dq, dk, dv}
@@ -1420,12 +1415,6 @@ func fusionGradients(k *invocation, g []Values) gradients {
 	whole, s, orders := k.fusedAttention()
 	whole.p = precisionFor(k.tensor("key").numeric())
 	d, all := gradient(g, 0), gradients{}
-	rows := count(whole.shape[:len(whole.shape)-1])
-	if whole.ev > 0 { // heads may lie in the last axis
-		rows = count(whole.shape) / whole.ev
-	}
-	refuseIf(!sameCount(d.Shape(), whole.shape), ShapesDiffer, d.Shape(), whole.shape)
-	whole.boundWork(rows)
 	for i, order := range orders {
 		t := *whole
 		if k.has("softmax_max") {
@@ -1442,17 +1431,13 @@ func fusionGradients(k *invocation, g []Values) gradients {
 				at := h.row(a.batch, a.head, i) * per
 				return m[at], n[at]
 			}
-			if out := k.optional("attention_in"); out != nil {
-				refuseIf(!sameCount(out.shape, t.shape), ShapesDiffer, out.shape, t.shape)
-				t.out = must.Get(held(out))
-			}
+			t.gave(k.optional("attention_in"))
 		} else if i > 0 {
 			break
 		} else if len(k.results) > 0 { // what was kept for going backward
-			t.out = must.Get(held(k.result(0)))
-			refuseIf(!sameCount(t.out.shape, t.shape), ShapesDiffer, t.out.shape, t.shape)
+			t.gave(k.result(0))
 		}
-		of := t.backOf(d, rows)
+		of := t.backOf(d)
 		for i, name := range []string{"query", "key", "value"} {
 			shape := k.tensor(name).shape
 			all[name+other(len(all)/3)] = func() Values { v := of(i)(); return sized(v, shape) }
