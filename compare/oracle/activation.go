@@ -111,6 +111,16 @@ func defineSoftmax() {
 	}
 	soft("softmax", false)
 	soft("log_softmax", true)
+	define("softmin", function{forward: formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		return k.softmax(formulaOf(func(v []num) num { return minus(v[0]) }, x), k.softmaxAxes(x), false)
+	}), backward: func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values {
+			y := k.result(0)
+			v := k.softmaxGradient(y, gradient(g, 0), k.softmaxAxes(y), false)
+			return formulaOf(func(x []num) num { return minus(x[0]) }, v)
+		}}
+	}})
 }
 
 // softmaxAxes are the axes that are taken together: one of PyTorch's functions, one or more of a kernel.
@@ -172,6 +182,7 @@ func defineLookups() {
 		return gradients{"weight": func() Values { return k.embeddingGradient(g) }}
 	}, nodes: [][]string{{"weight"}}})
 
+	define("embedding_bag", function{forward: formulaFor(embeddingBag)})
 	define("masked_dropout", function{forward: func(k *invocation) []Reading {
 		x, mask := k.pair("input", "mask")
 		return k.maskedDropout(x, mask, num{k.keeping(), 2 * u32})
@@ -188,6 +199,21 @@ func defineLookups() {
 		return readings
 	}, "maskeddropout")
 
+	// What a dropout by a mask and a softmax give back to the two that were added up: the second gets what comes in (op-plugin
+	// DropoutWithAddSoftmaxKernelNpu).
+	define("npu_dropout_with_add_softmax_backward", function{forward: func(k *invocation) (out []Reading) {
+		y, d := k.pair("softmax_out", "grad")
+		p, axes := k.float("prob", 0), k.axes("dim", len(y.shape))
+		kept := outputs(d)
+		if p != 0 {
+			kept = forms["masked_dropout"].forward(k.with(map[string]*argument{"input": k.args["grad"], "p": k.args["prob"]}))
+		}
+		for _, r := range kept {
+			v := k.computed("g,a)=g*a", k.softmaxGradient(y, k.between(r.Out[0]), axes, false), scalar(k.float("alpha", 1)))
+			out = append(out, Reading{Name: r.Name, Out: []Values{v, d}})
+		}
+		return out
+	}})
 	// A dropout sets elements to 0 at random, which the recording does not tell; the
 	// others are divided by 1 - p. Nothing is asked of how many are 0.
 	drop := function{local: true, forward: func(k *invocation) []Reading {
@@ -338,4 +364,74 @@ func clippedSwiglu(k *invocation) Values {
 	}
 	return k.computed("a,b,alpha,limit,bias)=min(a,limit)*sigmoid(alpha*min(a,limit))*(max(min(b,limit),-limit)+bias)",
 		first, second, scalar(alpha), scalar(limit), scalar(bias))
+}
+
+// bitsOf are the bits of bytes as numbers, the first of each byte being its highest or its lowest.
+func bitsOf(o *operand, n int64, high bool) *dense {
+	bytes := must.Get(numbers(o))
+	refuseIf(int64(len(bytes))*8 < n, ShapesDiffer, o.shape, []int64{n})
+	d := zeros(n, 1)
+	for i := range d.y {
+		at := i % 8
+		if high {
+			at = 7 - at
+		}
+		d.y[i] = float64(int64(bytes[i/8]) >> at & 1)
+	}
+	return d
+}
+
+// embeddingBag sums the rows of each bag, takes their mean or the largest numbers of each column.
+// The input is (B, L), or (L) with offsets where bags begin; rows of padding_idx take no part, also not in what a
+// mean divides by. An empty bag is 0.
+func embeddingBag(k *invocation) Values {
+	k.unsupported("max_norm")
+	idx, w := k.tensor("input"), k.tensor("weight")
+	refuseIf(len(w.shape) != 2 || len(idx.shape) == 0 || len(idx.shape) > 2, ShapesDiffer, idx.shape, w.shape)
+	list, n, d := ints(idx), w.shape[1], must.Get(held(w)).y
+	var starts []int64
+	if len(idx.shape) == 2 {
+		for b := range idx.shape[0] {
+			starts = append(starts, b*idx.shape[1])
+		}
+	} else if starts = slices.Clone(k.ints("offsets")); k.bool("include_last_offset", false) {
+		starts = starts[:max(len(starts)-1, 0)]
+	}
+	how := k.mode("mode", "mean", "sum", "mean", "max")
+	skipped := k.int("padding_idx", -1<<40)
+	if skipped < 0 {
+		skipped += w.shape[0]
+	}
+	weights := slices.Repeat([]float64{1}, len(list))
+	if k.has("per_sample_weights") {
+		refuseIf(how != "sum", Unsupported, "per_sample_weights")
+		weights = must.Get(numbers(k.tensor("per_sample_weights")))
+	}
+	refuseIf(len(weights) != len(list) || !slices.IsSorted(starts) || len(starts) > 0 && (starts[0] != 0 || starts[len(starts)-1] > int64(len(list))), BadArgument, "offsets", starts, "places in order")
+	for _, p := range list {
+		refuseIf(p < 0 || p >= w.shape[0], OutsideCache, k.shown("input"), p, w.shape[0])
+	}
+	u := k.sumUnit()
+	return &formula{shape: []int64{int64(len(starts)), n}, exact: how == "max", f: func(i int64, _ []int64) (y, b float64) {
+		from, to := starts[i/n], int64(len(list))
+		if next := i/n + 1; next < int64(len(starts)) {
+			to = starts[next]
+		}
+		size, terms, most := 0.0, 0.0, math.Inf(-1)
+		for j := from; j < to; j++ {
+			if p := list[j]; p != skipped {
+				v := d[p*n+i%n] * weights[j]
+				y, size, terms, most = y+v, size+abs(v), terms+1, max(most, v)
+			}
+		}
+		switch {
+		case terms == 0:
+			return 0, 0
+		case how == "max":
+			return most, 0
+		case how == "mean":
+			return y / terms, gamma(terms+2, u) * size / terms
+		}
+		return y, gamma(terms+1, u) * size
+	}}
 }

@@ -3,7 +3,6 @@ package oracle
 import (
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -382,19 +381,8 @@ func attentionForms() {
 		k.leaves(all, 1, "update_type")
 		return outputs(all...)
 	}})
-	rotaryForms()
-}
-
-// rotaryForms turn queries and keys by their places.
-func rotaryForms() {
-	define("npu_interleave_rope", function{forward: formulaFor(func(k *invocation) Values {
-		return k.rotated(k.inHalves(k.tensor("x")), k.tensor("cos"), k.tensor("sin"), false)
-	})})
-	define("npu_apply_rotary_pos_emb", function{forward: func(k *invocation) []Reading {
-		cos, sin := k.pair("cos", "sin")
-		return outputs(k.rotated(k.tensor("query"), cos, sin, k.interleaved()), k.rotated(k.tensor("key"), cos, sin, k.interleaved()))
-	}})
 	define("npu_ring_attention_update", function{forward: ringAttention})
+	define("npu_lightning_indexer", function{forward: lightningIndexer})
 	define("npu_sparse_flash_attention", function{forward: sparseAttention})
 	define("npu_sparse_flash_attention_grad", function{forward: sparseGradients})
 	define("npu_block_sparse_attention", function{forward: func(k *invocation) []Reading {
@@ -526,54 +514,6 @@ func (k *invocation) blockAttention() (*attention, sequences) {
 		return d.y[((a.batch*s.q.heads+a.head)*mask.shape[2]+a.row/size[0])*mask.shape[3]+c/size[1]] == 0
 	}
 	return t, s
-}
-
-// tiles are the numbers of a cache of bytes: whole numbers in tiles of a row, what is turned of it, and the scales of the tiles, float32;
-// of keys both parts, of values the first one (documentation of npu_kv_quant_sparse_flash_attention).
-func (k *invocation) tiles(o *operand, key bool) Values {
-	rope, tile, typ := k.int("rope_head_dim", 64), k.int("tile_size", 128), k.tensor("query").numeric()
-	refuseIf(o.typ != dtype.Int8 || typ != dtype.BFloat16 && typ != dtype.Float16 || len(o.shape) == 0, BadType, o.name, o.typ.String())
-	rank := len(o.shape) - 1
-	wide := o.shape[rank]
-	refuseIf(tile < 4 || rope < 0 || (wide-2*rope)%(tile+4) != 0 || wide <= 2*rope, ShapesDiffer, o.shape, []int64{rope, tile})
-	n, p, keep := (wide-2*rope)/(tile+4)*tile, precisionFor(typ), k.int("rounded", 0) != 0
-	shape := append(slices.Clone(o.shape[:rank]), n)
-	if key {
-		shape[rank] += rope
-	}
-	row, at, bytes, one := make([]float64, wide), int64(-1), make([]byte, wide), [1]float64{}
-	return &formula{shape: shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
-		if r := i / shape[rank]; r != at {
-			o.Range(r*wide, row, nil)
-			for j, x := range row {
-				bytes[j] = byte(int8(x))
-			}
-			at = r
-		}
-		if i %= shape[rank]; i >= n {
-			dtype.Widen64(typ, one[:], bytes[2*i-n:][:2])
-			return one[0], 0
-		}
-		dtype.Widen64(dtype.Float32, one[:], bytes[n+2*rope+4*(i/tile):][:4])
-		y := row[i] * one[0]
-		if keep {
-			y = p.Round(y)
-		}
-		return y, 0
-	}}
-}
-
-// interleaved tells whether neighbours are rotated, not halves: rotary_mode is a word, or 0 or 1 (MindSpeed's
-// docs/ops/npu_rotary_position_embedding.md).
-func (k *invocation) interleaved() bool {
-	if k.args["rotary_mode"].isText() || !k.has("rotary_mode") {
-		mode := k.string("rotary_mode", "half")
-		refuseIf(mode != "half" && mode != "interleave", BadArgument, "rotary_mode", mode, "half or interleave")
-		return mode == "interleave"
-	}
-	mode := k.int("rotary_mode", 0)
-	refuseIf(mode != 0 && mode != 1, BadArgument, k.shown("rotary_mode"), mode, "0 or 1")
-	return mode == 1
 }
 
 // ringAttention puts together what the same queries give on two parts of the keys: of each row of scores the largest is m and
@@ -887,355 +827,9 @@ func (t *attention) forms(of func(t *attention) []Values) []Reading {
 	return out
 }
 
-// halves allows for what is rounded to float16 on the way, in which kernels compute what is float16; on a CPU that may be bfloat16, too.
-func (k *invocation) halves(v Values) Values {
-	if k.outType() == dtype.BFloat16 && k.narrow == 0 {
-		return v
-	}
-	return k.between(v)
-}
-
-// rotated is x·cos + turned(x)·sin over the last axis (rotary position embedding): where the halves change places, or with
-// interleaved the neighbours of each pair, the new first gets the other sign. Products and sum may be rounded to the type
-// of the result (in float16 kernels compute in that). Sources: op-plugin's documentation of npu_rotary_mul, npu_interleave_rope
-// and npu_apply_rotary_pos_emb; ops-transformer posembedding.
-// The first of a pair becomes x₁·cos − x₂·sin, the second x₂·cos + x₁·sin. cos and sin are repeated to the shape of
-// x, whose axes they must not change.
-func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Values {
-	s := x.Shape()
-	rank := len(s)
-	refuseIf(rank == 0 || s[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, s)
-	p, q := newPointwise(mulKernel(k.unit()), x, cos), newPointwise(mulKernel(k.unit()), turnedPairs(x, interleaved), sin)
-	refuseIf(!slices.Equal(p.shape, s) || !slices.Equal(q.shape, s), ShapesDiffer, s, cos.shape)
-	return k.plus(k.halves(p), k.halves(q))
-}
-
-// inHalves puts the first numbers of the pairs of a row before the second ones.
-// (x₀, x₁, x₂, x₃, …) becomes (x₀, x₂, …, x₁, x₃, …).
-func (k *invocation) inHalves(x Values) Values {
-	s := x.Shape()
-	rank := len(s)
-	refuseIf(rank == 0 || s[rank-1]%2 != 0 || rank >= maxRank, ShapesDiffer, s)
-	if k.straight {
-		return x
-	}
-	perm := inOrder(rank + 1)
-	perm[rank-1], perm[rank] = rank, rank-1
-	return reshape(transpose(reshape(x, append(slices.Clone(s[:rank-1]), s[rank-1]/2, 2)), perm), s)
-}
-
-// turnedPairs turns each pair of a row by a right angle: (a, b) is (-b, a).
-func turnedPairs(x Values, interleaved bool) Values {
-	s := x.Shape()
-	axis, parts, width := len(s)-1, x, s[len(s)-1]/2
-	if interleaved {
-		parts, axis, width = reshape(x, append(slices.Clone(s[:axis]), width, 2)), axis+1, 1
-	}
-	second := elementsOf(exactly(func(x []float64) float64 { return -x[0] }), nil, true, []Values{slab1(parts, axis, width, width)})
-	return reshape(joined(axis, second, slab1(parts, axis, 0, width)), s)
-}
-
 // Attention of fused kernels, over all layouts: which row of a tensor is the query, key or value of a head at a place
 // (documentation of npu_fusion_attention, npu_fused_infer_attention_score, npu_prompt_flash_attention and
 // npu_incre_flash_attention in op-plugin).
-
-// headed is a tensor of heads with the axes of a layout: its rows are what one head has at one place.
-type headed struct {
-	v                      Values // (…, width)
-	batches, heads, length int64
-	packed                 bool // sequences stand behind each other, and length is that of all
-	row                    func(b, h, i int64) int64
-	step                   int64 // in rows, from one head to the next
-}
-
-// headsOf reads a layout of so many heads: BSH, SBH, BSND, BNSD, and TND or NTD, where tokens of all sequences stand behind
-// each other.
-func headsOf(v Values, layout string, heads int64) headed {
-	s := v.Shape()
-	axes := strings.Replace(layout, "H", "ND", 1)
-	refuseIf(len(s) != len(layout), ShapesDiffer, s)
-	if axes != layout {
-		refuseIf(heads < 1 || s[2]%heads != 0, ShapesDiffer, s)
-		s = []int64{s[0], s[1], heads, s[2] / heads}
-		v = reshape(v, s)
-	}
-	steps := rowMajor(s[:len(s)-1])
-	// How long an axis is and what a step on it is in rows; 1 and 0 where the layout has none.
-	axis := func(name string) (n, step int64) {
-		if i := strings.Index(axes, name); i >= 0 {
-			return s[i], steps[i]
-		}
-		return 1, 0
-	}
-	h := headed{v: v, packed: strings.Contains(axes, "T")}
-	var batch, head, place int64
-	h.batches, batch = axis("B")
-	h.heads, head = axis("N")
-	if h.length, place = axis("S"); h.packed {
-		h.length, place = axis("T")
-	}
-	h.step, h.row = head, func(b, n, i int64) int64 { return b*batch + n*head + i*place }
-	return h
-}
-
-// pagesOf reads a cache of pages (blocks, size, H), (blocks, N, size, D) or (blocks, size, N, D), or in tiles
-// (blocks, N, D/16, size, 16), as so many tokens of each sequence as lengths says lie in it by the table.
-func (k *invocation) pagesOf(v Values, table *operand, heads, size int64, lengths []int64) (h headed) {
-	s := v.Shape()
-	refuseIf(len(table.shape) != 2 || table.shape[0] < int64(len(lengths)) || len(s) < 3, ShapesDiffer, s, table.shape)
-	tokens := func(heads int64, layout string) headed { return headsOf(v, layout, heads) }
-	switch {
-	// (blocks, size, heads·D)
-	case len(s) == 3:
-		h = tokens(heads, "BSH")
-	// tiles of FRACTAL_NZ, made rows again
-	case len(s) == 5:
-		v = transpose(v, []int{0, 1, 3, 2, 4})
-		v = reshape(v, []int64{s[0], s[1], s[3], s[2] * s[4]})
-		h = tokens(heads, "BNSD")
-	case len(s) == 4 && s[1] == heads && (size == 0 || s[2] == size) && !(s[2] == heads && s[1] != s[2]):
-		refuseIf(s[2] == heads && s[1] == s[2] && heads > 1, Unsupported, "a cache of as many heads as places in a page")
-		h = tokens(heads, "BNSD")
-	default:
-		h = tokens(heads, "BSND")
-	}
-	refuseIf(h.heads != heads || size != 0 && size != h.length, ShapesDiffer, s, []int64{heads, size})
-	size = h.length
-	refuseIf(size == 0, ShapesDiffer, s)
-	// Only the pages that are looked at are read.
-	entries, width := must.Get(numbers(table)), table.shape[1]
-	at, pages := map[int64]int64{}, [][]int64{}
-	var used []int64
-	for b, n := range lengths {
-		need := (n + size - 1) / size
-		refuseIf(n < 0 || need > width, BadArgument, k.shown("actual_seq_lengths_kv"), n, "at most "+itoa(int(width*size)))
-		var list []int64
-		for j := range need {
-			p := int64(entries[int64(b)*width+j])
-			if p < 0 || p >= s[0] {
-				panic(refusal(OutsideCache, k.shown("block_table"), p, s[0]))
-			}
-			if _, ok := at[p]; !ok {
-				at[p] = int64(len(used))
-				used = append(used, p)
-			}
-			list = append(list, at[p])
-		}
-		pages = append(pages, list)
-	}
-	per := count(h.v.Shape()) / max(s[0], 1)
-	refuseIf(per*int64(len(used)) > maxDense, TooLarge, per*int64(len(used)), maxDense)
-	shape := slices.Clone(h.v.Shape())
-	shape[0] = int64(len(used))
-	d := zeros(shape...)
-	for i, p := range used {
-		h.v.Range(p*per, d.y[int64(i)*per:][:per], nil)
-	}
-	row := h.row
-	h.v, h.batches, h.row = d, int64(len(lengths)), func(b, n, i int64) int64 { return row(pages[b][i/size], n, i%size) }
-	return h
-}
-
-// lengthsOf are the lengths of sequences; nil where they are not given. Those of packed ones may be given as where each ends.
-func (k *invocation) lengthsOf(name string, ends bool) []int64 {
-	list := slices.Clone(k.ints(name))
-	for i := len(list) - 1; i > 0 && ends; i-- {
-		list[i] -= list[i-1]
-	}
-	refuseIf(slices.ContainsFunc(list, func(n int64) bool { return n < 0 }), BadArgument, k.shown(name), k.ints(name), "lengths")
-	return list
-}
-
-// only refuses another value of an argument than the one that is computed with.
-func (k *invocation) only(value float64, names ...string) {
-	for _, name := range names {
-		refuseIf(k.float(name, value) != value, Unsupported, k.shown(name))
-	}
-}
-
-// sequences are the queries, keys and values of an attention: whose tokens they are, and where each stands.
-type sequences struct {
-	q, k, v        headed
-	starts, queues []int64 // of packed queries, and how many queries each sequence has
-	from, keys     []int64 // of packed keys, and how many each sequence has
-	lengths        []int64 // of the queries that are computed
-	out            headed  // the layout of the result, without its elements
-}
-
-// sequencesOf reads the operands of a kernel in its layout, IN or IN_OUT.
-func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
-	query, key := k.factors("query", "key")
-	value := k.factored("value")
-	k.required("query", "key", "value")
-	in, out, _ := strings.Cut(layout, "_")
-	if !slices.Contains([]string{"BSH", "SBH", "BSND", "BNSD", "TND", "NTD"}, in) {
-		panic(refusal(Unsupported, "input_layout "+layout))
-	}
-	s := sequences{q: headsOf(query, in, heads)}
-	refuseIf(s.q.heads != heads, ShapesDiffer, query.shape, []int64{heads})
-	table := k.optional("block_table")
-	ends := s.q.packed && !k.has("block_sparse_mask") // which goes with the lengths themselves (tests of op-plugin)
-	s.lengths, s.keys = k.lengthsOf("actual_seq_lengths", ends), k.lengthsOf("actual_seq_lengths_kv", ends && table == nil)
-	// npu_fused_infer_attention_score with TND
-	if s.q.packed && table != nil && s.lengths == nil { // decoding: each token is a sequence
-		s.lengths = ones(int(s.q.length))
-	}
-	refuseIf(s.q.packed && s.lengths == nil, NoArgument, k.shown("actual_seq_lengths"))
-	if s.q.packed {
-		s.q.batches = int64(len(s.lengths))
-	}
-	whole := func(list []int64, all int64) []int64 {
-		switch {
-		case list == nil:
-			return repeated(int(s.q.batches), all)
-		case len(list) == 1 && s.q.batches > 1:
-			return repeated(int(s.q.batches), list[0])
-		}
-		refuseIf(int64(len(list)) < s.q.batches, ShapesDiffer, list, []int64{s.q.batches})
-		return list[:s.q.batches]
-	}
-	s.lengths = whole(s.lengths, s.q.length)
-	width := s.q.v.Shape()[len(s.q.v.Shape())-1]
-	read := func(o *operand) headed {
-		var v Values = o
-		if k.name == "npu_kv_quant_sparse_flash_attention" {
-			v = k.tiles(o, o == key)
-		}
-		if table != nil {
-			k.required("actual_seq_lengths_kv")
-			return k.pagesOf(v, table, few, k.int("block_size", 0), whole(s.keys, 0))
-		}
-		n := few
-		if n == 0 {
-			if n = heads; strings.HasSuffix(in, "H") && len(o.shape) == 3 && width > 0 {
-				n = key.shape[2] / width
-			}
-		}
-		return headsOf(v, in, n)
-	}
-	s.k, s.v = read(key), read(value)
-	s.k.v, s.v.v = k.antiquantised(s.k, "key"), k.antiquantised(s.v, "value")
-	// Latent attention gives the rotated part of queries and keys apart: the score is the sum of both products, that
-	// of rows that stand behind each other.
-	if k.has("query_rope") || k.has("key_rope") {
-		more := func(h *headed, rope headed) {
-			a, b := h.v.Shape(), rope.v.Shape()
-			refuseIf(len(a) != len(b) || !slices.Equal(a[:len(a)-1], b[:len(b)-1]), ShapesDiffer, a, b)
-			h.v = newConcat([]Values{h.v, rope.v}, len(a)-1)
-		}
-		more(&s.q, headsOf(k.tensor("query_rope"), in, heads))
-		more(&s.k, read(k.tensor("key_rope")))
-	}
-	refuseIf(s.k.batches != s.v.batches || s.k.heads != s.v.heads || s.k.length != s.v.length || s.k.heads == 0 || heads%s.k.heads != 0 ||
-		!s.q.packed && s.k.batches != s.q.batches, ShapesDiffer, query.shape, key.shape, value.shape)
-	most := s.k.length
-	if table != nil {
-		most = math.MaxInt64
-	}
-	refuseIf(s.k.packed && s.keys == nil, NoArgument, k.shown("actual_seq_lengths_kv"))
-	s.keys = whole(s.keys, most)
-	s.queues = s.lengths
-	if !s.q.packed {
-		s.queues = repeated(int(s.q.batches), s.q.length)
-	}
-	s.starts, s.from = make([]int64, s.q.batches), make([]int64, s.q.batches)
-	total := func(list, starts []int64, packed bool, most int64, name string) {
-		n := int64(0)
-		for b := range s.q.batches {
-			if packed {
-				starts[b] = n
-				n += list[b]
-			} else {
-				n = list[b]
-			}
-			refuseIf(n > most, BadArgument, k.shown(name), n, "at most "+itoa(int(most)))
-		}
-	}
-	total(s.lengths, s.starts, s.q.packed, s.q.length, "actual_seq_lengths")
-	total(s.keys, s.from, s.k.packed, most, "actual_seq_lengths_kv")
-	s.out = s.resultIn(out, in)
-	return s
-}
-
-// antiquantised are keys or values times their scales, (x + offset)·scale, by the mode of a number: of all or each channel of each head (0),
-// each token (1), each head (2), each head's token (3); scales in pages are of no other mode (documentation of npu_fused_infer_attention_score).
-func (k *invocation) antiquantised(h headed, name string) Values {
-	scale := k.optional(name + "_antiquant_scale")
-	if scale == nil {
-		return h.v
-	}
-	shape := h.v.Shape()
-	rank := len(shape)
-	mode := k.int(name+"_antiquant_mode", k.int(name+"_quant_mode", 0))
-	refuseIf(mode != 0 && (k.has("block_table") || mode < 0 || mode > 3), Unsupported, name+"_antiquant_mode "+itoa(int(mode)))
-	along := func(o *operand) Values {
-		at := ones(rank)
-		first, heads := 2, 1 // the axes of tokens and heads: (B, N, S, D), or (B, S, N, D) and (B, S, N·D)
-		if h.step == 1 {
-			first, heads = 1, 2
-		}
-		switch n := count(o.shape); {
-		case n == 1 && mode == 0:
-		case mode == 1 && rank > 2 && n == shape[0]*shape[first]:
-			at[0], at[first] = shape[0], shape[first]
-		case mode == 2 && rank == 4 && n == h.heads:
-			at[heads] = n
-		case mode == 3 && rank == 4 && h.step != 1 && n == shape[0]*h.heads*shape[2]:
-			at[0], at[1], at[2] = shape[0], h.heads, shape[2]
-		case mode != 0:
-			panic(refusal(ShapesDiffer, shapeText(shape, o.shape)))
-		case n == h.heads*shape[rank-1] && h.step == 1: // heads before the last axis
-			at[rank-2], at[rank-1] = h.heads, shape[rank-1]
-		case n == h.heads*shape[rank-1] && rank == 4:
-			at[1], at[3] = h.heads, shape[3]
-		default:
-			panic(refusal(ShapesDiffer, shapeText(shape, o.shape)))
-		}
-		return reshape(must.Get(held(o)), at)
-	}
-	if o := k.optional(name + "_antiquant_offset"); o != nil {
-		return k.computed("x,s,o)=(x+o)*s", h.v, along(scale), along(o))
-	}
-	return k.computed("x,s)=x*s", h.v, along(scale))
-}
-
-// resultIn is the layout of the result, which has the heads of the queries and the width of the values.
-// A layout like BNSD_BSND names that of the inputs, then that of the result.
-func (s *sequences) resultIn(out, in string) headed {
-	if out == "" {
-		out = in
-	}
-	width := s.v.v.Shape()[len(s.v.v.Shape())-1]
-	size := map[rune]int64{'B': s.q.batches, 'N': s.q.heads, 'S': s.q.length, 'T': s.q.length, 'D': width, 'H': s.q.heads * width}
-	var shape []int64
-	for _, a := range out {
-		n, ok := size[a]
-		refuseIf(!ok, Unsupported, "input_layout "+in+"_"+out)
-		shape = append(shape, n)
-	}
-	refuseIf(strings.Contains(out, "T") != s.q.packed, Unsupported, "input_layout "+in+"_"+out)
-	h := headsOf(&dense{shape: shape}, out, s.q.heads)
-	h.v = &dense{shape: shape}
-	return h
-}
-
-// rowOf is the row of a head at a place; of packed sequences place counts the tokens of all.
-func (s *sequences) rowOf(b, h, i int64) attended {
-	if s.q.packed {
-		b = int64(sort.Search(len(s.starts), func(n int) bool { return s.starts[n] > i })) - 1
-		if b < 0 || i >= s.starts[b]+s.lengths[b] {
-			return attended{head: h, row: i, q: -1}
-		}
-		i -= s.starts[b]
-	}
-	a := attended{batch: b, head: h, row: i, l: s.lengths[b], s: s.keys[b], q: s.q.row(b, h, i)}
-	if s.q.packed {
-		a.q = s.q.row(0, h, s.starts[b]+i)
-	} else if i >= s.lengths[b] {
-		a.q = -1 // is never written
-	}
-	return a
-}
 
 // kernelAttention is attention over the layouts of headsOf, with so many heads of q and few of keys and values, or with few 0
 // as many of these as their shapes say, if heads lie in one axis, else as of q; of atten_mask
@@ -1266,31 +860,6 @@ func (k *invocation) kernelAttention(layout string, heads, few int64, before, af
 	}
 	k.hide(t, s, before, after)
 	return t, s
-}
-
-// placesOf gives the sequence, head and place of a row of a layout.
-// Only axes longer than 1 tell anything; the number of a row is divided by their steps.
-func (s *sequences) placesOf(h headed) func(r int64) (b, n, i int64) {
-	batches := h.batches
-	if h.packed {
-		batches = 1
-	}
-	type place struct{ step, size, axis int64 }
-	var axes []place
-	for axis, size := range []int64{batches, h.heads, h.length} {
-		if size > 1 {
-			at := [3]int64{}
-			at[axis] = 1
-			axes = append(axes, place{h.row(at[0], at[1], at[2]), size, int64(axis)})
-		}
-	}
-	return func(r int64) (b, n, i int64) {
-		var at [3]int64
-		for _, a := range axes {
-			at[a.axis] = r / a.step % a.size
-		}
-		return at[0], at[1], at[2]
-	}
 }
 
 // hide takes the mask and the modes that hide by themselves: 2 what comes behind a row counted from the first key on, 3 from
@@ -1446,20 +1015,6 @@ func fusionGradients(k *invocation, g []Values) gradients {
 	return all
 }
 
-// statistics is where those of a row are in an order of axes.
-func (s *sequences) statistics(order string) headed {
-	h := headed{batches: s.q.batches, heads: s.q.heads, length: s.q.length, packed: s.q.packed}
-	switch {
-	case order == "BNS":
-		h.row = func(b, n, i int64) int64 { return (b*h.heads+n)*h.length + i }
-	case order == "NT":
-		h.batches, h.row = 1, func(_, n, i int64) int64 { return n*h.length + i }
-	default:
-		h.batches, h.row = 1, func(_, n, i int64) int64 { return i*h.heads + n }
-	}
-	return h
-}
-
 // perRow is a statistic of every row in an order of axes, as often as the recorded output has it; nil where that has another size.
 func (t *attention) perRow(k *invocation, s sequences, order string, output int, of func() num) Values {
 	shape, ok := k.out(output)
@@ -1525,4 +1080,164 @@ func inferenceAttention(k *invocation) (readings []Reading) {
 		readings = append(readings, forms...)
 	}
 	return readings
+}
+
+// lightningIndexer: the places of the largest Σ w·relu(q·k) over the heads, for each query (ops-transformer attention/
+// lightning_indexer). In which order they stand is not held against it, nor which of near equals was taken.
+func lightningIndexer(k *invocation) []Reading {
+	query, weights := k.pair("query", "weights")
+	mode := k.int("sparse_mode", 3)
+	refuseIf(mode != 0 && mode != 3, Unsupported, "sparse_mode")
+	layout, of := k.string("layout_query", "BSND"), k.string("layout_key", "BSND")
+	q := headsOf(query, layout, 0)
+	s := sequences{q: q}
+	s.lengths = k.lengthsOf("actual_seq_lengths_query", q.packed)
+	keys := k.lengthsOf("actual_seq_lengths_key", of == "TND")
+	if q.packed {
+		k.required("actual_seq_lengths_query")
+		s.q.batches = int64(len(s.lengths))
+	} else if s.lengths == nil {
+		s.lengths = repeated(int(q.batches), q.length)
+	}
+	refuseIf(int64(len(s.lengths)) != s.q.batches, ShapesDiffer, query.shape, s.lengths)
+	var key headed
+	if table := k.optional("block_table"); table != nil {
+		k.required("actual_seq_lengths_key")
+		refuseIf(int64(len(keys)) != s.q.batches, ShapesDiffer, query.shape, keys)
+		o := k.tensor("key")
+		refuseIf(len(o.shape) != 4, ShapesDiffer, o.shape)
+		key = k.pagesOf(o, table, o.shape[2], o.shape[1], keys)
+	} else {
+		refuseIf(of != "BSND" && of != "TND", Unsupported, "layout_key "+of)
+		key = headsOf(k.tensor("key"), of, 1)
+		if keys == nil {
+			keys = repeated(int(s.q.batches), key.length)
+		}
+	}
+	refuseIf(int64(len(keys)) != s.q.batches || key.heads != 1, ShapesDiffer, query.shape, keys)
+	s.keys = keys
+	s.starts = make([]int64, s.q.batches)
+	from := make([]int64, s.q.batches)
+	for b := 1; b < len(s.starts); b++ {
+		s.starts[b], from[b] = s.starts[b-1]+s.lengths[b-1], from[b-1]+keys[b-1]
+	}
+	dq, dk := must.Get(held(q.v)), must.Get(held(key.v))
+	e := dq.shape[len(dq.shape)-1]
+	refuseIf(dk.shape[len(dk.shape)-1] != e || e == 0, ShapesDiffer, dq.shape, dk.shape)
+	refuseIf(count(weights.shape) != count(query.shape)/e, ShapesDiffer, weights.shape, query.shape)
+	w := slices.Clone(must.Get(numbers(weights)))
+	loose, scales := 0.0, []float64(nil) // of queries and keys in steps, whose scores kernels round to float16 on the way
+	if k.has("query_dequant_scale") {
+		k.only(0, "query_quant_mode", "key_quant_mode")
+		o := k.tensor("key_dequant_scale")
+		by := must.Get(numbers(k.tensor("query_dequant_scale")))
+		refuseIf(len(by) != len(w) || count(o.shape) != count(k.tensor("key").shape)/e, ShapesDiffer, weights.shape, o.shape)
+		for i, x := range by {
+			w[i] *= x
+		}
+		if loose = 0x1p-9; k.has("block_table") {
+			shape := slices.Clone(k.tensor("key").shape)
+			shape[3] = 1
+			scales = must.Get(numbers(k.pagesOf(o.shaped(shape), k.tensor("block_table"), 1, shape[1], keys).v))
+		} else {
+			scales = must.Get(numbers(o))
+		}
+	}
+	for b, n := range keys {
+		refuseIf(n < 0 || key.packed && from[b]+n > key.length || !key.packed && n > key.length && k.optional("block_table") == nil, BadArgument, "actual_seq_lengths_key", n, "keys")
+		refuseIf(!q.packed && s.lengths[b] > q.length || q.packed && s.starts[b]+s.lengths[b] > q.length, BadArgument, "actual_seq_lengths_query", s.lengths[b], "queries")
+	}
+	shape := k.shape()
+	rows := count(query.shape) / e / max(q.heads, 1)
+	refuseIf(rows == 0 || count(shape)%rows != 0 || len(k.outs) == 0 || k.outs[0] == nil, ShapesDiffer, shape, query.shape)
+	most := count(shape) / rows
+	found := must.Get(numbers(k.outs[0]))
+	// A dot product of e terms, the relu, a weight, and a sum over the heads.
+	g := gamma(float64(e+q.heads)+6, k.sumUnit())
+	want := &dense{shape: shape, y: slices.Clone(found), b: make([]float64, len(found)), exact: true}
+	refuseIf(float64(rows)*float64(slices.Max(append(slices.Clone(keys), 0)))*float64(e*q.heads) > mostMultiplied, TooLarge, rows, int64(mostMultiplied))
+	places := func(r int64) (b, i int64) {
+		if q.packed {
+			return 0, r
+		}
+		return r / q.length, r % q.length
+	}
+	for r := range rows {
+		b, i := places(r)
+		a := s.rowOf(b, 0, i)
+		out, was, off := want.y[r*most:][:most], found[r*most:][:most], want.b[r*most:][:most]
+		if a.q < 0 {
+			for j := range off {
+				off[j] = math.Inf(1)
+			}
+			continue
+		}
+		seen := a.s
+		// Causal from the right: query i of l sees the first s − l + i + 1 of s keys.
+		if mode == 3 {
+			seen = min(a.s, max(a.row+a.s-a.l+1, 0))
+		}
+		score, slack := make([]float64, seen), make([]float64, seen)
+		for c := range seen {
+			kr := key.row(a.batch, 0, c)
+			if key.packed {
+				kr = key.row(0, 0, from[a.batch]+c)
+			}
+			for h := range q.heads {
+				qr := q.row(a.batch, h, a.row)
+				if q.packed {
+					qr = q.row(0, h, s.starts[a.batch]+a.row)
+				}
+				sum, size := 0.0, 0.0
+				for x := range e {
+					p := dq.y[qr*e+x] * dk.y[kr*e+x]
+					sum += p
+					size += abs(p)
+				}
+				weight := w[qr]
+				score[c] += weight * max(sum, 0)
+				slack[c] += abs(weight) * (g*size + loose*abs(sum))
+			}
+			if scales != nil {
+				score[c] *= scales[kr]
+				slack[c] = slack[c]*abs(scales[kr]) + loose*abs(score[c])
+			}
+		}
+		order := inOrder(int(seen))
+		sortBy(order, score, -1)
+		take := int(min(most, seen))
+		taken := map[float64]bool{}
+		free := 0 // the next of the order that is not among what was taken
+		all := map[float64]bool{}
+		for _, x := range was[:take] {
+			all[x] = true
+		}
+		for j := range out {
+			if j >= take {
+				if out[j] = -1; int64(j) < a.s { // what a query must not see may stand there
+					off[j] = math.Inf(1)
+				}
+				continue
+			}
+			x := was[j]
+			ok := x == math.Trunc(x) && x >= 0 && x < float64(seen) && !taken[x]
+			if ok {
+				last := order[take-1]
+				// What was taken stands if it may be among the best, given what both scores may be off.
+				ok = score[int(x)]+slack[int(x)] >= score[last]-slack[last]
+			}
+			if taken[x] = true; ok {
+				continue
+			}
+			for free < take-1 && all[float64(order[free])] {
+				free++
+			}
+			out[j] = float64(order[free])
+			if out[j] == x { // it was taken twice
+				out[j] = -1
+			}
+			free = min(free+1, take-1)
+		}
+	}
+	return outputs(want, nil)
 }

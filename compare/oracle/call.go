@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -841,4 +842,28 @@ func (k *invocation) unsupported(names ...string) {
 	for _, name := range names {
 		refuseIf(k.has(name), Unsupported, k.shown(name))
 	}
+}
+
+// only refuses another value of an argument than the one that is computed with.
+func (k *invocation) only(value float64, names ...string) {
+	for _, name := range names {
+		refuseIf(k.float(name, value) != value, Unsupported, k.shown(name))
+	}
+}
+
+// count is a small number of things.
+func (k *invocation) count(name string) int64 {
+	n := k.int(name, -1)
+	refuseIf(n < 0 || n > 1<<16, BadArgument, k.shown(name), n, "a number of them")
+	return n
+}
+
+// mode is one of some texts, or the number of one among them.
+func (k *invocation) mode(name, missing string, words ...string) string {
+	if x, ok := k.args[name].number(); ok && x >= 0 && x < float64(len(words)) {
+		return words[int(x)]
+	}
+	word := k.string(name, missing)
+	refuseIf(!slices.Contains(words, word), BadArgument, name, word, strings.Join(words, ", "))
+	return word
 }

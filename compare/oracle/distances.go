@@ -3,7 +3,6 @@ package oracle
 import (
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"precision/dump/dtype"
@@ -430,448 +429,6 @@ func (k *invocation) corners(name string) (list []Values) {
 	return list
 }
 
-// window is one of the windows of signals by its name: of N places, or of the first N of N+1 that are symmetric where it is periodic.
-// hann, hamming and blackman are sums of cosines of 2πi/parts, bartlett 1 − |2x − 1|, kaiser I₀(β·√(1 −
-// (2x−1)²))/I₀(β) (torch.signal, torch.hann_window …). The bound of a sum has 8 units a cosine for its argument,
-// which grows with the harmonic.
-func window(k *invocation) Values {
-	n := k.count("window_length")
-	kind, a, parts := strings.TrimSuffix(k.name, "_window"), k.arith(), float64(n)
-	if !k.bool("periodic", true) {
-		parts--
-	}
-	terms := map[string][]float64{"hann": {0.5, 0.5}, "hamming": {k.float("alpha", 0.54), k.float("beta", 0.46)}, "blackman": {0.42, 0.5, 0.08}}[kind]
-	f, err := catalogue.Read("x)=i0(x)")
-	must.Do(err)
-	bessel := catalogue.Compile[num](f, a)
-	return &formula{shape: []int64{n}, f: func(i int64, _ []int64) (float64, float64) {
-		x := float64(i) / parts
-		switch {
-		case n == 1:
-			return 1, 0
-		case kind == "bartlett":
-			return 1 - abs(2*x-1), 4 * k.unit()
-		case kind == "kaiser":
-			beta := exactNum(k.float("beta", 12))
-			side := a.sub(a.div(exactNum(float64(2*i)), exactNum(parts)), exactNum(1))
-			root := a.sqrt(a.sub(exactNum(1), a.mul(side, side)))
-			root.y = max(root.y, 0)
-			v := a.div(bessel([]num{a.mul(beta, root)}), bessel([]num{beta}))
-			return v.y, v.b
-		}
-		y, size := 0.0, 0.0
-		for j, c := range terms { // their signs alternate
-			y += math.Copysign(c, float64(1-j%2*2)) * math.Cos(2*math.Pi*x*float64(j))
-			size += abs(c) * float64(1+j*8)
-		}
-		return y, 8 * k.unit() * size
-	}}
-}
-
-// affineGrid are the places of an image that each place of another comes from, by a matrix (N, d, d+1): between -1 and 1, the last
-// axis first.
-// Without align_corners places are the centres of pixels, (2i + 1)/n − 1, with it the ends are −1 and 1; an axis of
-// one pixel is 0.
-func affineGrid(k *invocation) Values {
-	theta, size := k.tensor("theta"), k.ints("size")
-	d := len(size) - 2
-	refuseIf(d < 2 || slices.Min(size) < 0 || len(theta.shape) != 3 || theta.shape[0] != size[0] || theta.shape[1] != int64(d) || theta.shape[2] != int64(d+1), ShapesDiffer, theta.shape, size)
-	m, corners := must.Get(held(theta)).y, k.bool("align_corners", false)
-	shape := append(append([]int64{size[0]}, size[2:]...), int64(d))
-	return &formula{shape: shape, f: func(_ int64, at []int64) (float64, float64) {
-		row := m[(at[0]*int64(d)+at[d+1])*int64(d+1):]
-		y, reach := row[d], abs(row[d])
-		for i := range d {
-			n := float64(size[d+1-i])
-			x := 2*float64(at[d-i])/max(n-1, 1) - 1
-			if n == 1 {
-				x = 0
-			} else if !corners {
-				x *= (n - 1) / n
-			}
-			y += row[i] * x
-			reach += abs(row[i])
-		}
-		return y, 8 * k.unit() * reach
-	}}
-}
-
-// embeddingBag sums the rows of each bag, takes their mean or the largest numbers of each column.
-// The input is (B, L), or (L) with offsets where bags begin; rows of padding_idx take no part, also not in what a
-// mean divides by. An empty bag is 0.
-func embeddingBag(k *invocation) Values {
-	k.unsupported("max_norm")
-	idx, w := k.tensor("input"), k.tensor("weight")
-	refuseIf(len(w.shape) != 2 || len(idx.shape) == 0 || len(idx.shape) > 2, ShapesDiffer, idx.shape, w.shape)
-	list, n, d := ints(idx), w.shape[1], must.Get(held(w)).y
-	var starts []int64
-	if len(idx.shape) == 2 {
-		for b := range idx.shape[0] {
-			starts = append(starts, b*idx.shape[1])
-		}
-	} else if starts = slices.Clone(k.ints("offsets")); k.bool("include_last_offset", false) {
-		starts = starts[:max(len(starts)-1, 0)]
-	}
-	how := k.mode("mode", "mean", "sum", "mean", "max")
-	skipped := k.int("padding_idx", -1<<40)
-	if skipped < 0 {
-		skipped += w.shape[0]
-	}
-	weights := slices.Repeat([]float64{1}, len(list))
-	if k.has("per_sample_weights") {
-		refuseIf(how != "sum", Unsupported, "per_sample_weights")
-		weights = must.Get(numbers(k.tensor("per_sample_weights")))
-	}
-	refuseIf(len(weights) != len(list) || !slices.IsSorted(starts) || len(starts) > 0 && (starts[0] != 0 || starts[len(starts)-1] > int64(len(list))), BadArgument, "offsets", starts, "places in order")
-	for _, p := range list {
-		refuseIf(p < 0 || p >= w.shape[0], OutsideCache, k.shown("input"), p, w.shape[0])
-	}
-	u := k.sumUnit()
-	return &formula{shape: []int64{int64(len(starts)), n}, exact: how == "max", f: func(i int64, _ []int64) (y, b float64) {
-		from, to := starts[i/n], int64(len(list))
-		if next := i/n + 1; next < int64(len(starts)) {
-			to = starts[next]
-		}
-		size, terms, most := 0.0, 0.0, math.Inf(-1)
-		for j := from; j < to; j++ {
-			if p := list[j]; p != skipped {
-				v := d[p*n+i%n] * weights[j]
-				y, size, terms, most = y+v, size+abs(v), terms+1, max(most, v)
-			}
-		}
-		switch {
-		case terms == 0:
-			return 0, 0
-		case how == "max":
-			return most, 0
-		case how == "mean":
-			return y / terms, gamma(terms+2, u) * size / terms
-		}
-		return y, gamma(terms+1, u) * size
-	}}
-}
-
-// mode is one of some texts, or the number of one among them.
-func (k *invocation) mode(name, missing string, words ...string) string {
-	if x, ok := k.args[name].number(); ok && x >= 0 && x < float64(len(words)) {
-		return words[int(x)]
-	}
-	word := k.string(name, missing)
-	refuseIf(!slices.Contains(words, word), BadArgument, name, word, strings.Join(words, ", "))
-	return word
-}
-
-func defineSamples() {
-	define("window", function{forward: formulaFor(window)})
-	define("affine_grid", function{forward: formulaFor(affineGrid)})
-	define("embedding_bag", function{forward: formulaFor(embeddingBag)})
-	program("grid_sample", []string{"input", "grid"}, func(t *tape) []*dense { return []*dense{t.gridSample()} })
-	// x / (k + alpha·s)^beta, s the mean of squares over size channels around, of which those outside count as 0:
-	// there are size//2 before and (size−1)//2 behind.
-	program("local_response_norm", []string{"input"}, func(t *tape) []*dense {
-		x, n := t.in("input"), t.int("size", 1)
-		refuseIf(len(x.shape) < 3 || n < 1, ShapesDiffer, x.shape)
-		refuseIf(t.narrow > 0 || discrete(t.tensor("input").typ), BadType, "input", t.tensor("input").numeric().String())
-		alpha, beta, k := t.factor("alpha", 1e-4), t.factor("beta", 0.75), t.factor("k", 1)
-		run := t.formulaOf("x,s,alpha,beta,k)=x/(k+alpha*s)^beta")
-		return []*dense{t.along(x, []int{1}, true, func(row []float64) (out []float64) {
-			for i := range row {
-				lo, hi := max(i-int(n/2), 0), min(i+int((n-1)/2)+1, len(row))
-				s := t.div(t.dot(row[lo:hi], row[lo:hi]), t.Number(float64(n)))
-				out = append(out, run([]float64{row[i], s, alpha, beta, k}))
-			}
-			return out
-		})}
-	})
-	// cholesky_solve is two triangular systems, by L and by its transpose.
-	for form, params := range map[string][]string{"triangular_solve": {"b", "A"}, "cholesky_solve": {"B", "L"}} {
-		program(form, params, func(t *tape) []*dense {
-			b, a := t.in(params[0]), t.in(params[1])
-			if form == "triangular_solve" {
-				x := t.solved(a, b, t.bool("upper", true), t.bool("transpose", false), t.bool("unitriangular", false))
-				return []*dense{x, a}
-			}
-			upper := t.bool("upper", false)
-			delete(t.given, "L") // PyTorch gives its gradient as that of a full matrix
-			return []*dense{t.solved(a, t.solved(a, b, upper, upper, false), upper, !upper, false)}
-		})
-	}
-}
-
-// solved is the solution of a triangular system A·X = B, row by row.
-// x_i = (b_i − Σ a_ij·x_j)/a_ii, substituted from the first row on for a lower matrix, from the last for an upper
-// one, the other way round for the transpose; with unit the diagonal counts as 1 and is not looked at. Leading axes
-// are repeated to each other. Errors go along on the tape, so that they grow as the condition of the system lets
-// them.
-func (t *tape) solved(a, b *dense, upper, turn, unit bool) *dense {
-	n := len(a.shape)
-	refuseIf(n < 2 || len(b.shape) < 2, ShapesDiffer, a.shape, b.shape)
-	lead, ok := broadcastShape(a.shape[:n-2], b.shape[:len(b.shape)-2])
-	m, c := a.shape[n-1], b.shape[len(b.shape)-1]
-	refuseIf(!ok || a.shape[n-2] != m || b.shape[len(b.shape)-2] != m, ShapesDiffer, a.shape, b.shape)
-	x := t.spreadTo(a, append(slices.Clone(lead), m, m))
-	out := &dense{shape: append(slices.Clone(lead), m, c), exact: true}
-	out.y = slices.Clone(t.spreadTo(b, out.shape))
-	down := upper == turn // from the first row on
-	for l := range count(lead) {
-		at := func(i, j int64) float64 {
-			if turn {
-				i, j = j, i
-			}
-			return x[(l*m+i)*m+j]
-		}
-		for s := range m {
-			i := s
-			if !down {
-				i = m - 1 - s
-			}
-			for col := range c {
-				terms := []float64{out.y[(l*m+i)*c+col]}
-				for r := range s {
-					j := r
-					if !down {
-						j = m - 1 - r
-					}
-					terms = append(terms, t.sub(t.Number(0), t.mul(at(i, j), out.y[(l*m+j)*c+col])))
-				}
-				v := t.sum(terms...)
-				if !unit {
-					v = t.div(v, at(i, i))
-				}
-				out.y[(l*m+i)*c+col] = v
-			}
-		}
-	}
-	return out
-}
-
-// gridSample takes an image between its places: linear or nearest, with a border of 0, the nearest or the mirrored image.
-func (t *tape) gridSample() *dense {
-	x, grid := t.in("input"), t.in("grid")
-	t.mute(t.narrow > 0)
-	n := len(x.shape) - 2
-	mode, padding := t.mode("mode", "bilinear", "bilinear", "nearest", "bicubic"), t.mode("padding_mode", "zeros", "zeros", "border", "reflection")
-	refuseIf(n < 2 || len(grid.shape) != n+2 || grid.shape[n+1] != int64(n) || grid.shape[0] != x.shape[0], ShapesDiffer, x.shape, grid.shape)
-	refuseIf(mode == "bicubic", Unsupported, "mode bicubic")
-	corners := t.bool("align_corners", false)
-	size, out := x.shape[2:], t.blank(append([]int64{x.shape[0], x.shape[1]}, grid.shape[1:n+1]...))
-	plane, places := count(size), count(grid.shape[1:n+1])
-	steps := rowMajor(size)
-	unscale := t.formulaOf("g,s)=((g+1)*s-1)/2")
-	if corners {
-		unscale = t.formulaOf("g,s)=(g+1)/2*(s-1)")
-	}
-	one := t.Number(1)
-	for b := range x.shape[0] {
-		for p := range places {
-			at, lo := make([]float64, n), make([]int64, n)
-			for d := range n { // the last axis comes first
-				s := float64(size[d])
-				v := unscale([]float64{grid.y[(b*places+p)*int64(n)+int64(n-1-d)], t.Number(s)})
-				at[d] = t.inside(v, s, padding, corners)
-				if lo[d] = int64(math.Floor(t.at(at[d]).y)); mode == "nearest" {
-					lo[d] = int64(math.RoundToEven(t.at(at[d]).y))
-				}
-				near := t.at(at[d])
-				// A place so near to a pixel that rounding may put it on either side has the same value from both,
-				// but a slope of its own from each; of the nearest one it is the middle between pixels, where the
-				// value itself is open.
-				edge := abs(near.y - math.Round(near.y))
-				if mode == "nearest" {
-					edge = abs(abs(near.y-math.Floor(near.y)) - 0.5)
-				}
-				if edge <= near.b+4*t.a.u*s { // either side of a place
-					at[d] = t.push(taped{v: num{near.y, near.b}, from: [2]int{int(at[d]), int(at[d])}, slopes: [2]num{{1, math.Inf(1)}}})
-				}
-			}
-			for c := range x.shape[1] {
-				var terms []float64
-				for corner := range 1 << n {
-					weight, place, there := one, int64(0), true
-					for d := range n {
-						i := lo[d]
-						w := t.sub(at[d], t.Number(float64(i)))
-						if high := corner>>d&1 == 1; high {
-							i++
-						} else {
-							w = t.sub(one, w)
-						}
-						if mode == "nearest" {
-							w = one
-							there = there && corner == 0
-						}
-						there = there && i >= 0 && i < size[d]
-						place += i * steps[d]
-						weight = t.mul(weight, w)
-					}
-					if there {
-						terms = append(terms, t.mul(x.y[(b*x.shape[1]+c)*plane+place], weight))
-					}
-				}
-				v := t.sum(terms...)
-				if mode == "nearest" && slices.ContainsFunc(at, func(p float64) bool { return int(p) >= 0 && math.IsInf(t.steps[int(p)].slopes[0].b, 1) }) {
-					v = t.unsure()
-				}
-				out.y[(b*x.shape[1]+c)*places+p] = v
-			}
-		}
-	}
-	return out
-}
-
-// inside is a place brought inside an axis.
-// border clamps to 0 … s−1. reflection mirrors at −½ and s−½, or with align_corners at the first and last pixel: the
-// number of turns says whether the image is seen backwards. zeros leaves the place outside.
-func (t *tape) inside(v, s float64, padding string, corners bool) float64 {
-	x := t.at(v).y
-	refuseIf(math.IsNaN(x) || abs(x) > 1<<40, Unsupported, "places that are no numbers")
-	switch padding {
-	case "border":
-		return t.Combine("min", t.Combine("max", v, t.Number(0)), t.Number(s-1))
-	case "reflection":
-		lo, span := -0.5, s
-		if corners {
-			lo, span = 0, s-1
-		}
-		if span <= 0 {
-			return t.Number(0)
-		}
-		turns := math.Floor((x - lo) / span)
-		if off := (x - lo) / span; abs(off-math.Round(off)) < 1e-6 {
-			v = t.push(taped{v: t.at(v), from: [2]int{int(v), int(v)}, slopes: [2]num{{1, math.Inf(1)}}})
-		}
-		y := t.sub(v, t.Number(lo+turns*span))
-		if math.Mod(turns, 2) != 0 {
-			y = t.sub(t.Number(span), y)
-		}
-		y = t.add(y, t.Number(lo))
-		return t.Combine("min", t.Combine("max", y, t.Number(0)), t.Number(s-1))
-	}
-	return v
-}
-
-// orderForms look for numbers among others.
-// searchsorted and bucketize give the first place whose edge is not less, or with right is greater; NaN stands behind
-// all numbers. What is compared was recorded, so that the result is exact.
-func orderForms() {
-	search := func(edges []float64, x float64, right bool) float64 {
-		return float64(sort.Search(len(edges), func(i int) bool {
-			if right {
-				return edges[i] > x || math.IsNaN(edges[i]) && !math.IsNaN(x)
-			}
-			return edges[i] >= x || math.IsNaN(edges[i])
-		}))
-	}
-	define("searchsorted", function{forward: formulaFor(func(k *invocation) Values {
-		k.unsupported("sorter")
-		edges, right := k.tensor("sorted_sequence"), k.bool("right", false) || k.string("side", "left") == "right"
-		v := k.value("input")
-		s := v.Shape()
-		n := len(edges.shape)
-		refuseIf(n == 0 || n > 1 && (len(s) != n || !slices.Equal(s[:n-1], edges.shape[:n-1])), ShapesDiffer, s, edges.shape)
-		list, width := must.Get(numbers(edges)), edges.shape[n-1]
-		per := int64(1)
-		if len(s) > 0 {
-			per = s[len(s)-1]
-		}
-		in := must.Get(held(v))
-		return &formula{shape: s, exact: true, f: func(i int64, _ []int64) (float64, float64) {
-			row := list[:width]
-			if n > 1 {
-				row = list[i/per*width:][:width]
-			}
-			return search(row, in.y[i], right), 0
-		}}
-	})})
-	define("bucketize", function{forward: formulaFor(func(k *invocation) Values {
-		v, edges := must.Get(held(k.value("input"))), must.Get(numbers(k.tensor("boundaries")))
-		right := k.bool("right", false)
-		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return search(edges, v.y[i], right), 0 }}
-	})})
-	define("isin", function{forward: formulaFor(func(k *invocation) Values {
-		v, in, invert := must.Get(held(k.value("elements"))), map[float64]bool{}, k.bool("invert", false)
-		for _, x := range must.Get(held(k.value("test_elements"))).y {
-			in[x] = true
-		}
-		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return toNumber(in[v.y[i]] != invert), 0 }}
-	})})
-	// unique sorts; unique_consecutive only joins neighbours. inverse says for each element which value it is.
-	define("unique", function{forward: func(k *invocation) []Reading {
-		x := k.tensor("input")
-		k.unsupported("dim")
-		values, to, times := distinct(x, !strings.HasSuffix(k.name, "consecutive"))
-		out := []Values{values}
-		if k.bool("return_inverse", false) {
-			out = append(out, to)
-		}
-		if k.bool("return_counts", false) {
-			out = append(out, times)
-		}
-		return outputs(out...)
-	}})
-	// In the order of their first places, as TensorFlow's (array_ops.h).
-	register(one(func(c *Call) []Values {
-		values, to, times := distinct(c.need("x", 0), true)
-		place, y, n := make([]float64, len(values.y)), slices.Clone(values.y), slices.Clone(times.y)
-		next := 0
-		for i, g := range to.y {
-			if at := int(g); n[at] != 0 { // not seen yet
-				place[at], n[at] = float64(next), 0
-				next++
-			}
-			to.y[i] = place[int(g)]
-		}
-		for g, v := range values.y {
-			y[int(place[g])], n[int(place[g])] = v, times.y[g]
-		}
-		return []Values{&dense{shape: values.shape, y: y, exact: true}, to, &dense{shape: times.shape, y: n, exact: true}}
-	}), "distinct")
-	// start + i/(n−1)·(end − start): kernels count from both ends or multiply by a rounded step, which is within 4
-	// units of the larger end. Integers are cut, and may be either neighbour where the bound reaches over.
-	spaced := func(form string, of func(k *invocation) func(x num) num) {
-		define(form, function{forward: formulaFor(func(k *invocation) Values {
-			shape := k.shape()
-			lo, hi := k.float("start", 0), k.float("end", 0)
-			k.required("start", "end")
-			n, run := float64(count(shape)), of(k)
-			whole := discrete(k.outType())
-			refuseIf(whole && (lo != math.Trunc(lo) || hi != math.Trunc(hi)), Unsupported, "whole numbers between others")
-			return &formula{shape: shape, exact: false, f: func(i int64, _ []int64) (float64, float64) {
-				x := num{lo, 0}
-				if n > 1 {
-					x.y = lo + float64(i)/(n-1)*(hi-lo)
-				}
-				x.b = 4 * k.unit() * (abs(lo) + abs(hi))
-				if x = run(x); whole {
-					y := math.Trunc(x.y)
-					return y, toNumber(math.Trunc(x.y-x.b) != y || math.Trunc(x.y+x.b) != y)
-				}
-				return x.y, x.b
-			}}
-		})})
-	}
-	spaced("linspace", func(k *invocation) func(x num) num { return func(x num) num { return x } })
-	spaced("logspace", func(k *invocation) func(x num) num {
-		base, a := exactNum(k.float("base", 10)), k.arith()
-		return func(x num) num { return a.pow(base, x) }
-	})
-	define("softmin", function{forward: formulaFor(func(k *invocation) Values {
-		x := k.tensor("input")
-		return k.softmax(formulaOf(func(v []num) num { return minus(v[0]) }, x), k.softmaxAxes(x), false)
-	}), backward: func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
-			y := k.result(0)
-			v := k.softmaxGradient(y, gradient(g, 0), k.softmaxAxes(y), false)
-			return formulaOf(func(x []num) num { return minus(x[0]) }, v)
-		}}
-	}})
-	define("eye", function{forward: formulaFor(func(k *invocation) Values {
-		shape := k.shape()
-		refuseIf(len(shape) != 2, ShapesDiffer, shape)
-		return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) { return toNumber(at[0] == at[1]), 0 }}
-	})})
-}
-
 // Losses of PyTorch, and their gradients. reduction is mean, sum or none.
 
 // reduction is what becomes of the elements of a loss.
@@ -932,6 +489,8 @@ func (k *invocation) lossOver(shape []int64, how string) float64 {
 
 // lossForms: of probabilities or scores of classes.
 func lossForms() {
+	define("npu_fused_linear_online_max_sum", function{forward: onlineMaxSum})
+	define("npu_fused_linear_cross_entropy_loss_with_max_sum_backward", function{forward: maxSumBackward})
 	define("nll_loss_forward", function{forward: func(k *invocation) []Reading { // and the weights of its targets together
 		c := k.classes(false)
 		loss := c.loss()
@@ -1167,23 +726,86 @@ func (c *classes) gradient(g Values, soft bool) Values {
 	return backAxes(v, len(c.shape), kept, []int{c.axis})
 }
 
-// distinct are the numbers of x that differ, in order where sorted, else from one run of equal ones to the next; which of them each is, and
-// how often each is there.
-func distinct(x *operand, sorted bool) (values, to, times *dense) {
-	list := must.Get(numbers(x))
-	order := inOrder(len(list))
-	if sorted {
-		sortBy(order, list, 1)
+// onlineMaxSum: of the logits of a rank's part of a vocabulary the largest of each row, Σ e^(logit - largest), what the target has beside
+// the largest, or 0 where it is another rank's, a bit for that, and its place here (documentation of op-plugin).
+func onlineMaxSum(k *invocation) []Reading {
+	x, w := k.pair("input", "weight")
+	refuseIf(len(x.shape) != 2 || len(w.shape) != 2, ShapesDiffer, x.shape, w.shape)
+	lo, hi, to := k.int("vocab_start_index", 0), k.int("vocab_end_index", 0), k.ints("target")
+	rows, n := x.shape[0], w.shape[0]
+	refuseIf(int64(len(to)) != rows || n == 0, ShapesDiffer, x.shape, []int64{int64(len(to))})
+	var logits Values = &rounded{k.product(x, turned(w, true)), precisionFor(x.numeric())}
+	if rows*n <= maxDense {
+		logits = must.Get(held(logits)) // four outputs ask for them
 	}
-	var different, often []float64
-	which := make([]float64, len(list))
-	for i, p := range order {
-		if i == 0 || list[p] != list[order[i-1]] {
-			different, often = append(different, list[p]), append(often, 0)
+	most := func(x, e []float64) (float64, float64) { return slices.Max(x), slices.Max(e) }
+	per := func(f func(x, e []float64) (float64, float64)) Values {
+		return &reduced{shape: []int64{rows}, in: logits, n: n, f: f}
+	}
+	sum := per(func(x, e []float64) (y, b float64) {
+		m, off := most(x, e)
+		for i, v := range x {
+			t := math.Exp(v - m)
+			y, b = y+t, b+t*(math.Expm1(e[i]+off)+k.ulps())
 		}
-		often[len(often)-1]++
-		which[p] = float64(len(different) - 1)
+		return y, b + gamma(float64(n)+1, k.sumUnit())*y
+	})
+	mask, place := make([]float64, (rows+7)/8*8), make([]int64, rows)
+	for i := range mask {
+		if mask[i] = 1; int64(i) < rows {
+			if mask[i] = toNumber(to[i] < lo || to[i] > hi); mask[i] == 0 {
+				place[i] = to[i] - lo
+				refuseIf(place[i] >= n, OutsideCache, "target", to[i], lo+n)
+			}
+		}
 	}
-	one := func(y []float64) *dense { return &dense{shape: []int64{int64(len(y))}, y: y, exact: true} }
-	return one(different), &dense{shape: x.shape, y: which, exact: true}, one(often)
+	hit := newRows(logits, n, func(r int64, x, e, y, b []float64) { // in the first column
+		clear(y)
+		if m, off := most(x, e); mask[r] == 0 {
+			y[0], b[0] = x[place[r]]-m, e[place[r]]+off+k.unit()*(abs(x[place[r]])+abs(m))
+		}
+	})
+	bytes := func(high bool) Values {
+		out := make([]int64, len(mask)/8)
+		for i, bit := range mask {
+			at := i % 8
+			if high {
+				at = 7 - at
+			}
+			out[i/8] |= int64(bit) << at
+		}
+		return wholes(out, []int64{int64(len(out))})
+	}
+	var all Values = logits
+	if !k.bool("return_logits", false) {
+		all = nil
+	}
+	of := func(name string, high bool) Reading {
+		return Reading{Name: name, Out: []Values{per(most), sum, reshape(slab1(hit, 1, 0, 1), []int64{rows}), bytes(high), wholes(place, []int64{rows}), all}}
+	}
+	return []Reading{of("high-bit-first", true), of("low-bit-first", false)}
+}
+
+// maxSumBackward are the gradients of its factors: softmax less 1 at the target, if that is of this rank, times the gradient.
+func maxSumBackward(k *invocation) (out []Reading) {
+	k.only(0, "label_smoothing")
+	x, w := k.pair("input", "weight")
+	place, grad := k.ints("masked_target"), k.tensor("grad")
+	refuseIf(len(x.shape) != 2 || len(w.shape) != 2 || int64(len(place)) != x.shape[0] || count(grad.shape) != x.shape[0], ShapesDiffer, x.shape, w.shape, grad.shape)
+	column := []int64{x.shape[0], 1}
+	p := Values(k.optional("softmax"))
+	if !k.has("softmax") {
+		k.required("logits_max", "sum_exp_logits")
+		p = k.computed("x,m,s)=exp(x-m)/s", k.product(x, turned(w, true)), reshape(k.tensor("logits_max"), column), reshape(k.tensor("sum_exp_logits"), column))
+	}
+	refuseIf(count(p.Shape()) != x.shape[0]*w.shape[0], ShapesDiffer, p.Shape(), w.shape)
+	hot := &formula{shape: []int64{x.shape[0], w.shape[0]}, exact: true, f: func(_ int64, at []int64) (float64, float64) {
+		return toNumber(place[at[0]] == at[1]), 0
+	}}
+	for _, high := range []bool{true, false} {
+		s := k.computed("p,h,m,g)=(p-h*(1-m))*g", reshape(p, hot.shape), hot, bitsOf(k.tensor("target_mask"), x.shape[0], high), reshape(grad, column))
+		v := must.Get(held(&rounded{s, precisionFor(x.numeric())}))
+		out = append(out, Reading{Name: []string{"high-bit-first", "low-bit-first"}[len(out)], Out: []Values{k.product(v, w), k.product(turned(v, true), x)}})
+	}
+	return out
 }

@@ -158,14 +158,24 @@ func (k *invocation) withErrors(out *dense) []Reading {
 }
 
 func linearForms() {
+	// cholesky_solve is two triangular systems, by L and by its transpose.
+	for form, params := range map[string][]string{"triangular_solve": {"b", "A"}, "cholesky_solve": {"B", "L"}} {
+		program(form, params, func(t *tape) []*dense {
+			b, a := t.in(params[0]), t.in(params[1])
+			if form == "triangular_solve" {
+				x := t.solved(a, b, t.bool("upper", true), t.bool("transpose", false), t.bool("unitriangular", false))
+				return []*dense{x, a}
+			}
+			upper := t.bool("upper", false)
+			delete(t.given, "L") // PyTorch gives its gradient as that of a full matrix
+			return []*dense{t.solved(a, t.solved(a, b, upper, upper, false), upper, !upper, false)}
+		})
+	}
 	// The first results are as many as the function has; factors that some return beside them are not computed.
 	define("determinant", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		lead := append([]int64{}, x.shape[:max(len(x.shape)-2, 0)]...)
-		blank := func() *dense {
-			return bounded(lead...)
-		}
-		det, sign, logs := blank(), blank(), blank()
+		det, sign, logs := bounded(lead...), bounded(lead...), bounded(lead...)
 		k.eachMatrix(x, func(at int, a []float64, n int) {
 			e := eliminate(a, n)
 			// The product of n pivots adds n + 2 roundings. A bound of a tenth and more leaves the sign open.
@@ -354,4 +364,51 @@ func linearForms() {
 		}
 		return forms["norm"].forward(c)
 	}})
+}
+
+// solved is the solution of a triangular system A·X = B, row by row.
+// x_i = (b_i − Σ a_ij·x_j)/a_ii, substituted from the first row on for a lower matrix, from the last for an upper
+// one, the other way round for the transpose; with unit the diagonal counts as 1 and is not looked at. Leading axes
+// are repeated to each other. Errors go along on the tape, so that they grow as the condition of the system lets
+// them.
+func (t *tape) solved(a, b *dense, upper, turn, unit bool) *dense {
+	n := len(a.shape)
+	refuseIf(n < 2 || len(b.shape) < 2, ShapesDiffer, a.shape, b.shape)
+	lead, ok := broadcastShape(a.shape[:n-2], b.shape[:len(b.shape)-2])
+	m, c := a.shape[n-1], b.shape[len(b.shape)-1]
+	refuseIf(!ok || a.shape[n-2] != m || b.shape[len(b.shape)-2] != m, ShapesDiffer, a.shape, b.shape)
+	x := t.spreadTo(a, append(slices.Clone(lead), m, m))
+	out := &dense{shape: append(slices.Clone(lead), m, c), exact: true}
+	out.y = slices.Clone(t.spreadTo(b, out.shape))
+	down := upper == turn // from the first row on
+	for l := range count(lead) {
+		at := func(i, j int64) float64 {
+			if turn {
+				i, j = j, i
+			}
+			return x[(l*m+i)*m+j]
+		}
+		for s := range m {
+			i := s
+			if !down {
+				i = m - 1 - s
+			}
+			for col := range c {
+				terms := []float64{out.y[(l*m+i)*c+col]}
+				for r := range s {
+					j := r
+					if !down {
+						j = m - 1 - r
+					}
+					terms = append(terms, t.sub(t.Number(0), t.mul(at(i, j), out.y[(l*m+j)*c+col])))
+				}
+				v := t.sum(terms...)
+				if !unit {
+					v = t.div(v, at(i, i))
+				}
+				out.y[(l*m+i)*c+col] = v
+			}
+		}
+	}
+	return out
 }

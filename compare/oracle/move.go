@@ -3,9 +3,11 @@ package oracle
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"precision/dump/dtype"
 	"precision/internal/must"
+	catalogue "precision/op"
 )
 
 // Functions of PyTorch that move numbers, cast or make them: bit-exact. The type of
@@ -385,6 +387,11 @@ func defineMade() {
 			return y, 2 * k.unit() * (abs(at[0]) + abs(float64(i)*at[2]))
 		}}
 	})})
+	define("eye", function{forward: formulaFor(func(k *invocation) Values {
+		shape := k.shape()
+		refuseIf(len(shape) != 2, ShapesDiffer, shape)
+		return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) { return toNumber(at[0] == at[1]), 0 }}
+	})})
 	define("one_hot", function{forward: moved(oneHot)})
 	// edge is the last column of a row in the lower triangle, or the first in the upper one: r + offset.
 	define("triangle_indices", function{forward: formulaFor(func(k *invocation) Values { // rows, then columns
@@ -404,6 +411,44 @@ func defineMade() {
 		}
 		return wholes(append(list[0], list[1]...), []int64{2, int64(len(list[0]))})
 	})})
+	// The gradient of the same, of the shape of what went in, with the order of the two steps turned round.
+	define("npu_confusion_transpose_backward", function{forward: formulaFor(func(k *invocation) Values {
+		g, shape := k.tensor("grad"), slices.Clone(k.ints("shape"))
+		perm := k.axes("perm", len(k.ints("perm")))
+		back := make([]int, len(perm))
+		for i, p := range perm {
+			back[p] = i
+		}
+		refuseIf(slices.ContainsFunc(shape, func(d int64) bool { return d < 0 }) || count(shape) != count(g.shape), ShapesDiffer, g.shape, shape)
+		if k.bool("transpose_first", true) {
+			refuseIf(len(perm) != len(g.shape), ShapesDiffer, g.shape, shape)
+			return reshape(transpose(g, back), shape)
+		}
+		refuseIf(len(perm) != len(shape), ShapesDiffer, g.shape, shape)
+		there := make([]int64, len(shape))
+		for i, p := range perm {
+			there[i] = shape[p]
+		}
+		return transpose(reshape(g, there), back)
+	})})
+	defineMove("npu_confusion_transpose", formulaFor(func(k *invocation) Values {
+		x := k.tensor("input")
+		k.required("perm", "shape", "transpose_first")
+		first := k.bool("transpose_first", true)
+		shape := k.ints("shape")
+		refuseIf(len(shape) > maxRank || slices.ContainsFunc(shape, func(d int64) bool { return !within(d, 1, 1<<40) }) || count(shape) != count(x.shape),
+			BadArgument, "shape", shapeText(shape), "as many elements as "+shapeText(x.shape))
+		var v Values = x
+		if !first {
+			v = reshape(v, shape)
+		}
+		perm := k.axes("perm", len(v.Shape()))
+		refuseIf(len(perm) != len(v.Shape()), BadArgument, "perm", len(perm), itoa(len(v.Shape()))+" axes")
+		if v = transpose(v, perm); first {
+			v = reshape(v, shape)
+		}
+		return v
+	}))
 	// Parts and borders by the names of torch_npu, which are Slice, StridedSlice and Pad of GE.
 	define("npu_slice", function{forward: moved(func(k *invocation, x *operand) Values {
 		return k.asRecorded(k.box(x, k.ints("offsets"), k.ints("size")), 0)
@@ -414,6 +459,40 @@ func defineMade() {
 		refuseIf(len(list) > 2*len(x.shape) || len(list)%2 != 0, BadArgument, "paddings", list, "two for each axis of "+shapeText(x.shape))
 		return k.framed(x, list, 0)
 	})})
+}
+
+// seriesForms: tensors that are computed of arguments alone.
+func seriesForms() {
+	define("window", function{forward: formulaFor(window)})
+	// start + i/(n−1)·(end − start): kernels count from both ends or multiply by a rounded step, which is within 4
+	// units of the larger end. Integers are cut, and may be either neighbour where the bound reaches over.
+	spaced := func(form string, of func(k *invocation) func(x num) num) {
+		define(form, function{forward: formulaFor(func(k *invocation) Values {
+			shape := k.shape()
+			lo, hi := k.float("start", 0), k.float("end", 0)
+			k.required("start", "end")
+			n, run := float64(count(shape)), of(k)
+			whole := discrete(k.outType())
+			refuseIf(whole && (lo != math.Trunc(lo) || hi != math.Trunc(hi)), Unsupported, "whole numbers between others")
+			return &formula{shape: shape, exact: false, f: func(i int64, _ []int64) (float64, float64) {
+				x := num{lo, 0}
+				if n > 1 {
+					x.y = lo + float64(i)/(n-1)*(hi-lo)
+				}
+				x.b = 4 * k.unit() * (abs(lo) + abs(hi))
+				if x = run(x); whole {
+					y := math.Trunc(x.y)
+					return y, toNumber(math.Trunc(x.y-x.b) != y || math.Trunc(x.y+x.b) != y)
+				}
+				return x.y, x.b
+			}}
+		})})
+	}
+	spaced("linspace", func(k *invocation) func(x num) num { return func(x num) num { return x } })
+	spaced("logspace", func(k *invocation) func(x num) num {
+		base, a := exactNum(k.float("base", 10)), k.arith()
+		return func(x num) num { return a.pow(base, x) }
+	})
 }
 
 // framed is x with a border of one number: so many before and behind on each axis, the first one first.
@@ -696,4 +775,42 @@ func castTo(c *Call, x Values) Values {
 			}
 		}
 	}, nil, true, []Values{x})
+}
+
+// window is one of the windows of signals by its name: of N places, or of the first N of N+1 that are symmetric where it is periodic.
+// hann, hamming and blackman are sums of cosines of 2πi/parts, bartlett 1 − |2x − 1|, kaiser I₀(β·√(1 −
+// (2x−1)²))/I₀(β) (torch.signal, torch.hann_window …). The bound of a sum has 8 units a cosine for its argument,
+// which grows with the harmonic.
+func window(k *invocation) Values {
+	n := k.count("window_length")
+	kind, a, parts := strings.TrimSuffix(k.name, "_window"), k.arith(), float64(n)
+	if !k.bool("periodic", true) {
+		parts--
+	}
+	terms := map[string][]float64{"hann": {0.5, 0.5}, "hamming": {k.float("alpha", 0.54), k.float("beta", 0.46)}, "blackman": {0.42, 0.5, 0.08}}[kind]
+	f, err := catalogue.Read("x)=i0(x)")
+	must.Do(err)
+	bessel := catalogue.Compile[num](f, a)
+	return &formula{shape: []int64{n}, f: func(i int64, _ []int64) (float64, float64) {
+		x := float64(i) / parts
+		switch {
+		case n == 1:
+			return 1, 0
+		case kind == "bartlett":
+			return 1 - abs(2*x-1), 4 * k.unit()
+		case kind == "kaiser":
+			beta := exactNum(k.float("beta", 12))
+			side := a.sub(a.div(exactNum(float64(2*i)), exactNum(parts)), exactNum(1))
+			root := a.sqrt(a.sub(exactNum(1), a.mul(side, side)))
+			root.y = max(root.y, 0)
+			v := a.div(bessel([]num{a.mul(beta, root)}), bessel([]num{beta}))
+			return v.y, v.b
+		}
+		y, size := 0.0, 0.0
+		for j, c := range terms { // their signs alternate
+			y += math.Copysign(c, float64(1-j%2*2)) * math.Cos(2*math.Pi*x*float64(j))
+			size += abs(c) * float64(1+j*8)
+		}
+		return y, 8 * k.unit() * size
+	}}
 }

@@ -768,6 +768,23 @@ func npuNormForms() {
 	}, nodes: [][]string{{"input", "weight"}}, backward: func(k *invocation, g []Values) gradients {
 		return forms["rms_norm"].backward(k.with(map[string]*argument{"eps": numberArgument(k.float("epsilon", 1e-6))}), g)
 	}})
+	// x / (k + alpha·s)^beta, s the mean of squares over size channels around, of which those outside count as 0:
+	// there are size//2 before and (size−1)//2 behind.
+	program("local_response_norm", []string{"input"}, func(t *tape) []*dense {
+		x, n := t.in("input"), t.int("size", 1)
+		refuseIf(len(x.shape) < 3 || n < 1, ShapesDiffer, x.shape)
+		refuseIf(t.narrow > 0 || discrete(t.tensor("input").typ), BadType, "input", t.tensor("input").numeric().String())
+		alpha, beta, k := t.factor("alpha", 1e-4), t.factor("beta", 0.75), t.factor("k", 1)
+		run := t.formulaOf("x,s,alpha,beta,k)=x/(k+alpha*s)^beta")
+		return []*dense{t.along(x, []int{1}, true, func(row []float64) (out []float64) {
+			for i := range row {
+				lo, hi := max(i-int(n/2), 0), min(i+int((n-1)/2)+1, len(row))
+				s := t.div(t.dot(row[lo:hi], row[lo:hi]), t.Number(float64(n)))
+				out = append(out, run([]float64{row[i], s, alpha, beta, k}))
+			}
+			return out
+		})}
+	})
 	// y, the reciprocal root and the sum x1 + x2.
 	define("npu_add_rms_norm", function{forward: func(k *invocation) []Reading {
 		a, b := k.pair("x1", "x2")
@@ -816,26 +833,6 @@ func npuNormForms() {
 	// see batchNormalised
 	define("npu_normalize_batch", function{forward: formulaFor(batchNormalised)})
 	defineHyperConnections()
-	// x·r1 + rotated(x)·r2, where halves or neighbours change places.
-	define("npu_rotary_mul", function{forward: formulaFor(func(k *invocation) Values {
-		x := k.tensor("input")
-		r1, r2 := k.pair("r1", "r2")
-		return k.rotated(x, r1, r2, k.interleaved())
-	}), nodes: [][]string{{"input", "r1", "r2"}}, backward: func(k *invocation, g []Values) gradients {
-		x, d := k.tensor("input"), gradient(g, 0)
-		r1, r2 := k.pair("r1", "r2")
-		refuseIf(!slices.Equal(x.shape, d.Shape()), ShapesDiffer, x.shape, d.Shape())
-		return gradients{
-			"input": func() Values {
-				there := k.halves(k.computed("g,r)=g*r", d, r2))
-				return k.computed("x,y)=x-y", k.halves(k.computed("g,r)=g*r", d, r1)), turnedPairs(there, k.interleaved()))
-			},
-			"r1": func() Values { return k.reducedTo(k.halves(k.computed("g,x)=g*x", d, x)), "r1") },
-			"r2": func() Values {
-				return k.reducedTo(k.halves(k.computed("g,x)=g*x", d, turnedPairs(x, k.interleaved()))), "r2")
-			},
-		}
-	}})
 	// softmax over the last axis of x·scale, where the mask is not 0 of -10000.
 	define("npu_scaled_masked_softmax", function{forward: formulaFor(func(k *invocation) Values {
 		x, mask := k.pair("x", "mask")
@@ -857,44 +854,6 @@ func npuNormForms() {
 			return k.computed("g,m,s)=where(m==0,g*s,0)", d, mask, scalar(scale.y))
 		}}
 	}})
-	// The gradient of the same, of the shape of what went in, with the order of the two steps turned round.
-	define("npu_confusion_transpose_backward", function{forward: formulaFor(func(k *invocation) Values {
-		g, shape := k.tensor("grad"), slices.Clone(k.ints("shape"))
-		perm := k.axes("perm", len(k.ints("perm")))
-		back := make([]int, len(perm))
-		for i, p := range perm {
-			back[p] = i
-		}
-		refuseIf(slices.ContainsFunc(shape, func(d int64) bool { return d < 0 }) || count(shape) != count(g.shape), ShapesDiffer, g.shape, shape)
-		if k.bool("transpose_first", true) {
-			refuseIf(len(perm) != len(g.shape), ShapesDiffer, g.shape, shape)
-			return reshape(transpose(g, back), shape)
-		}
-		refuseIf(len(perm) != len(shape), ShapesDiffer, g.shape, shape)
-		there := make([]int64, len(shape))
-		for i, p := range perm {
-			there[i] = shape[p]
-		}
-		return transpose(reshape(g, there), back)
-	})})
-	defineMove("npu_confusion_transpose", formulaFor(func(k *invocation) Values {
-		x := k.tensor("input")
-		k.required("perm", "shape", "transpose_first")
-		first := k.bool("transpose_first", true)
-		shape := k.ints("shape")
-		refuseIf(len(shape) > maxRank || slices.ContainsFunc(shape, func(d int64) bool { return !within(d, 1, 1<<40) }) || count(shape) != count(x.shape),
-			BadArgument, "shape", shapeText(shape), "as many elements as "+shapeText(x.shape))
-		var v Values = x
-		if !first {
-			v = reshape(v, shape)
-		}
-		perm := k.axes("perm", len(v.Shape()))
-		refuseIf(len(perm) != len(v.Shape()), BadArgument, "perm", len(perm), itoa(len(v.Shape()))+" axes")
-		if v = transpose(v, perm); first {
-			v = reshape(v, shape)
-		}
-		return v
-	}))
 }
 
 // rootRows are rows as long as a weight, divided by their root mean squares and times it; missing is the ε of the kernel.
@@ -1040,6 +999,7 @@ func defineHyperConnections() {
 		in := k.product(reshape(must.Get(held(h[0])), []int64{rows[0], 1, n}), reshape(x, []int64{rows[0], n, x.shape[r-1]}))
 		return outputs(k.eachAsRecorded([]Values{in, h[1], h[2], root, mix, h[0]})...)
 	}})
+	define("npu_mhc_pre_backward", function{forward: readStreamsBackward})
 	// y_j = Σ_i h_res[i, j]·x_i + h_post_j·h_out
 	define("npu_mhc_post", function{forward: formulaFor(func(k *invocation) Values {
 		x, out, post := k.tensor("x"), k.tensor("h_out"), k.tensor("h_post")
@@ -1089,4 +1049,52 @@ func defineHyperConnections() {
 			}
 		})
 	})})
+}
+
+// readStreamsBackward are the gradients of npu_mhc_pre by what it kept (test of op-plugin, where all is float32).
+func readStreamsBackward(k *invocation) []Reading {
+	x, phi := k.tensor("x"), k.tensor("phi")
+	r := len(x.shape)
+	refuseIf(r < 3 || len(phi.shape) != 2, ShapesDiffer, x.shape, phi.shape)
+	n, d := x.shape[r-2], x.shape[r-1]
+	rows, wide := count(x.shape[:r-2]), n*d
+	refuseIf(phi.shape[0] != n*n+2*n || phi.shape[1] != wide, ShapesDiffer, x.shape, phi.shape)
+	as := func(name string, shape ...int64) Values {
+		return sized(k.tensor(name), append([]int64{rows}, shape...))
+	}
+	flat, dr := reshape(x, []int64{rows, wide}), as("grad_h_res", n*n)
+	cube := reshape(x, []int64{rows, n, d})
+	in, root, mix, pre, alpha := as("grad_h_in", d), as("inv_rms", 1), as("h_mix", n*n+2*n), as("h_pre", n), k.tensor("alpha")
+	refuseIf(count(alpha.shape) != 3, ShapesDiffer, alpha.shape)
+	p := k.computed("g,h,e)=g*(h-e)*(1-h+e)", k.newContraction([]string{"rd", "rnd"}, "rn", in, cube), pre, scalar(k.float("hc_eps", 1e-6)))
+	q := k.computed("g,h)=g*h*(1-h/2)", as("grad_h_post", n), as("h_post", n))
+	before := joined(1, p, q, dr) // of what alpha multiplied
+	by := make([]int64, 0, n*n+2*n)
+	for i := range n*n + 2*n {
+		by = append(by, min(i/n, 2))
+	}
+	at := picksOf(reshape(alpha, []int64{1, 3}), 1, by)
+	after := k.computed("g,a)=g*a", before, at)
+	mixed := must.Get(held(k.computed("g,r)=g*r", after, root)))
+	weighed := flat
+	if k.has("gamma") {
+		weighed = k.computed("x,g)=x*g", flat, sized(k.tensor("gamma"), []int64{1, wide}))
+	}
+	back := must.Get(held(k.product(mixed, phi)))
+	share := k.computed("s,r)=s*r*r*r", k.newContraction([]string{"rm", "rm"}, "r", after, mix), reshape(root, []int64{rows}))
+	dx := k.computed("g,s,n,x)=g-s/n*x", back, reshape(share, []int64{rows, 1}), scalar(float64(wide)), flat)
+	if k.has("gamma") {
+		dx = k.computed("g,w,s,n,x)=g*w-s/n*x", back, sized(k.tensor("gamma"), []int64{1, wide}), reshape(share, []int64{rows, 1}), scalar(float64(wide)), flat)
+	}
+	dx = k.computed("a,h,g)=a+h*g", reshape(dx, []int64{rows, n, d}), reshape(pre, []int64{rows, n, 1}), reshape(in, []int64{rows, 1, d}))
+	if k.has("grad_x_post") {
+		dx = k.computed("a,g)=a+g", dx, as("grad_x_post", n, d))
+	}
+	sums := k.newContraction([]string{"rm", "rm", "r"}, "m", before, mix, reshape(root, []int64{rows}))
+	groups := &formula{shape: []int64{3, n*n + 2*n}, exact: true, f: func(_ int64, at []int64) (float64, float64) { return toNumber(by[at[1]] == at[0]), 0 }}
+	out := []Values{dx, k.product(turned(mixed, true), weighed), k.newContraction([]string{"am", "m"}, "a", groups, sums), k.newContraction([]string{"rm"}, "m", before), nil}
+	if k.has("gamma") {
+		out[4] = k.newContraction([]string{"rw", "rw"}, "w", flat, back)
+	}
+	return outputs(k.eachAsRecorded(out)...)
 }

@@ -4,13 +4,14 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
+	"strings"
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/nd"
-	catalogue "precision/op"
 )
 
 // defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items and what indices pick.
@@ -444,6 +445,7 @@ func pickForms() {
 		}
 		return v
 	})})
+	define("npu_top_k_top_p", function{forward: formulaFor(topKTopP)})
 	// Ranges start[g, b] ≤ place < end[g, b] of the last axis become value[g], the later group over the earlier.
 	define("npu_masked_fill_range", function{forward: moved(func(k *invocation, x *operand) Values {
 		from, axis, batches := k.tensor("start"), k.axisOf(x.shape, "axis", -1), int64(1)
@@ -484,71 +486,6 @@ func pickForms() {
 			return float64(int(d.y[i/8])>>(i%8)&1)*2 - 1, 0
 		}}, k.shape())
 	})})
-	// Rows i of indices (T, k) are ordered by expert, stably: permuted[j] = tokens[order[j]/k]. The second output is
-	// where row i went. Without padding the first may be cut to num_out_tokens.
-	define("npu_moe_token_permute", function{forward: func(k *invocation) []Reading {
-		k.unpadded()
-		x, idx := k.pair("tokens", "indices")
-		order, back := k.byExpert(idx)
-		s, per := k.shape(), max(1, int64(len(order))/max(x.shape[0], 1))
-		refuseIf(len(s) != 2 || s[0] > int64(len(order)), ShapesDiffer, s)
-		return outputs(rowsOf(x, order[:s[0]], per), wholes(back, []int64{int64(len(back))}))
-	}, nodes: [][]string{{"tokens"}}, backward: func(k *invocation, g []Values) gradients {
-		x, idx := k.pair("tokens", "indices")
-		_, back := k.byExpert(idx)
-		return gradients{"tokens": func() Values {
-			return k.addedRows(gradient(g, 0), wholes(back, []int64{int64(len(back))}).(*dense).y, nil, max(1, int64(len(back))/max(x.shape[0], 1)))
-		}}
-	}})
-	// The gradient of the tokens: the rows that each went to, added up.
-	define("npu_moe_token_permute_grad", function{forward: formulaFor(func(k *invocation) Values {
-		k.unpadded()
-		n := k.int("num_topK", 1)
-		if k.has("indices") {
-			n = 1
-			if s := k.tensor("indices").shape; len(s) > 1 {
-				n = s[1]
-			}
-		}
-		return k.addedRows(k.tensor("grad"), must.Get(numbers(k.tensor("sorted_indices"))), nil, n)
-	})})
-	// out[t] = Σ_j permuted[sorted_indices[t·k + j]]·probs[t, j]
-	define("npu_moe_token_unpermute", function{forward: formulaFor(func(k *invocation) Values {
-		k.unpadded()
-		x, idx := k.pair("permuted_tokens", "sorted_indices")
-		return k.unpermuted(x, idx, k.optional("probs"))
-	}), nodes: [][]string{{"permuted_tokens", "probs"}}, backward: unpermutedGradients})
-	// The third output numbers rows j·T + t of the j-th choice of token t, as moe_init_routing takes them.
-	define("npu_moe_gating_top_k_softmax", function{forward: func(k *invocation) []Reading {
-		x := k.tensor("x")
-		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
-		probs := must.Get(held(k.softmax(x, []int{len(x.shape) - 1}, false)))
-		y, idx := k.gated(probs, nil, nil)
-		k.leaveFinished(idx, x.shape)
-		rows := count(idx.shape[:len(idx.shape)-1])
-		n := idx.shape[len(idx.shape)-1]
-		from := &formula{shape: idx.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return float64(i%n*rows + i/n), 0 }}
-		return outputs(y, idx, from)
-	}})
-	define("npu_moe_gating_top_k", function{forward: gatingTopK})
-	// The probabilities of the best experts or, renormalised, the softmax of the best scores.
-	define("npu_moe_gating_top_k_softmax_v2", function{forward: func(k *invocation) []Reading {
-		x, renorm := k.tensor("x"), k.int("renorm", 0)
-		refuseIf(len(x.shape) == 0 || renorm != 0 && renorm != 1, ShapesDiffer, x.shape)
-		last := []int{len(x.shape) - 1}
-		probs := must.Get(held(k.softmax(x, last, false)))
-		if renorm == 0 {
-			y, idx := k.gated(probs, nil, nil)
-			k.leaveFinished(idx, x.shape)
-			out := []Values{y, idx, probs}
-			k.leaves(out, 2, "output_softmax")
-			return outputs(out...)
-		}
-		scores := must.Get(numbers(x))
-		y, idx := k.gated(&dense{shape: x.shape, y: scores, b: make([]float64, len(scores))}, nil, nil)
-		k.leaveFinished(idx, x.shape)
-		return outputs(k.softmax(y, last, false), idx, nil)
-	}})
 }
 
 // places are where x is not 0, in order: a row for each, or with apart a tensor for each axis.
@@ -682,41 +619,6 @@ func histogram(k *invocation) Values {
 	return &dense{shape: []int64{bins}, y: y, b: b, exact: false}
 }
 
-// gather takes slices of x: element (l, j, i) is x[l, index[l', j], i], l' the
-// batch of l.
-type gather struct {
-	shape             []int64
-	x                 Values
-	lead, n, inner    int64 // axes before, the axis, and those behind it
-	batches, perBatch int64 // of the indices; lead is batches·rest
-	indices           []int64
-}
-
-func (g *gather) Shape() []int64 { return g.shape }
-func (g *gather) Exact() bool    { return isExact(g.x) }
-
-// source is where the run of inner elements begins that output run k is.
-// l goes over lead, of which a batch of indices serves lead/batches in turn.
-func (g *gather) source(k int64) int64 {
-	l, j := k/g.perBatch, k%g.perBatch
-	return (l*g.n + g.indices[l/(g.lead/g.batches)*g.perBatch+j]) * g.inner
-}
-
-func (g *gather) Range(lo int64, y, b []float64) {
-	for at := int64(0); at < int64(len(y)); {
-		k, i := (lo+at)/g.inner, (lo+at)%g.inner
-		n := min(g.inner-i, int64(len(y))-at)
-		var bounds []float64
-		if b != nil {
-			bounds = b[at : at+n]
-		}
-		g.x.Range(g.source(k)+i, y[at:at+n], bounds)
-		at += n
-	}
-}
-
-func (g *gather) At(idx []int64, y, b []float64) { oneByOne(g, idx, y, b) }
-
 // buildGather: y = x[…, indices, …] along an axis, which is a recorded number
 // (GatherV2), an attribute (GatherV2D) or 0.
 // batch_dims leading axes are shared by x and indices; a negative one counts from the axes of indices. Prototypes:
@@ -740,42 +642,6 @@ func buildGather(c *Call) Values {
 	}
 	refuseIf(dims < 0 || dims > int64(len(idx.shape)) || dims > int64(axis) || !slices.Equal(x.shape[:dims], idx.shape[:dims]), BadAttribute, "batch_dims", dims, "axes that x and indices share")
 	return c.asRecorded(gatheredIn(x, axis, int(dims), idx, c.attrBool("negative_index_support", false)), 0)
-}
-
-// formula is a tensor whose elements a function gives.
-type formula struct {
-	shape []int64
-	f     func(i int64, at []int64) (y, b float64)
-	exact bool
-	cost  float64 // multiplications and additions, 0 for few
-	at    []int64
-}
-
-func (v *formula) Shape() []int64 { return v.shape }
-func (v *formula) Exact() bool    { return v.exact }
-func (v *formula) Cost() float64  { return max(v.cost, 1) }
-
-// f gets the number of the element and its place on each axis, in a buffer that is used again.
-func (v *formula) one(i int64, y, b []float64, k int) {
-	v.at = grow(v.at, len(v.shape))
-	nd.PlaceIn(i, v.shape, v.at)
-	value, bound := v.f(i, v.at)
-	y[k] = value
-	if b != nil {
-		b[k] = bound
-	}
-}
-
-func (v *formula) Range(lo int64, y, b []float64) {
-	for i := range y {
-		v.one(lo+int64(i), y, b, i)
-	}
-}
-
-func (v *formula) At(idx []int64, y, b []float64) {
-	for i, k := range idx {
-		v.one(k, y, b, i)
-	}
 }
 
 // buildPad puts a border of one value around x. paddings are two numbers an
@@ -944,21 +810,6 @@ func pickedAlong(k *invocation, g []Values, keep bool) gradients {
 	}}
 }
 
-func (k *invocation) unpadded() {
-	refuseIf(k.bool("padded_mode", false), Unsupported, "padded_mode")
-}
-
-// byExpert is the order of tokens by their expert, and where each comes to stand in it.
-func (k *invocation) byExpert(idx *operand) (order, back []int64) {
-	list := must.Get(numbers(idx))
-	order, back = inOrder(int64(len(list))), make([]int64, len(list))
-	slices.SortStableFunc(order, func(a, b int64) int { return int(list[a]) - int(list[b]) })
-	for at, i := range order {
-		back[i] = int64(at)
-	}
-	return order, back
-}
-
 // rowsOf copies rows, each of which stands for some places.
 func rowsOf(x Values, places []int64, per int64) Values {
 	refuseIf(len(x.Shape()) != 2 || len(places) == 0, ShapesDiffer, x.Shape())
@@ -983,248 +834,158 @@ func wholes(list, shape []int64) Values {
 	return &dense{shape: shape, y: each.Of(list, func(n int64) float64 { return float64(n) }), exact: true}
 }
 
-// unpermuted sums the rows of each token, weighed, in the order of its experts; one rounding (ops-transformer
-// moe_token_unpermute). Rows that were dropped count nothing.
-func (k *invocation) unpermuted(x, idx, probs *operand) Values {
-	places, weights, per := must.Get(numbers(idx)), []float64(nil), int64(1)
-	if probs != nil {
-		refuseIf(len(probs.shape) != 2, ShapesDiffer, probs.shape)
-		weights, per = must.Get(numbers(probs)), probs.shape[1]
-	}
-	for _, p := range places { // the kernel looks whether a place is below the number of rows, and reads in front of them
-		refuseIf(p < 0, OutsideCache, k.shown("sorted_indices"), p, x.shape[0])
-	}
-	return k.addedRows(x, places, weights, per)
-}
-
-// addedRows are the sums of so many rows at places each, weighed or not.
-// Element (t, e) is Σ_j x[places[t·per + j], e]·weight. A place beyond the rows is of one that was dropped; one that
-// is no place at all leaves the sum open. The device sums in float32: per products, per sums.
-func (k *invocation) addedRows(x Values, places, weights []float64, per int64) Values {
-	s := x.Shape()
-	refuseIf(len(s) != 2 || per < 1 || int64(len(places))%per != 0 || weights != nil && len(weights) != len(places), ShapesDiffer, s, []int64{int64(len(places)), per})
-	rows := must.Get(held(x))
-	g, width := gamma(float64(per)+2, k.sumUnit()), s[1]
-	return &formula{shape: []int64{int64(len(places)) / per, width}, f: func(i int64, _ []int64) (y, b float64) {
-		size := 0.0
-		for j := range per {
-			p := places[i/width*per+j]
-			switch {
-			case p >= float64(len(places)) || p < 0:
-				return 0, math.Inf(1)
-			case p >= float64(s[0]):
-				continue
-			}
-			v := rows.y[int64(p)*width+i%width]
-			if weights != nil {
-				v *= weights[i/width*per+j]
-			}
-			y += v
-			size += abs(v)
-		}
-		return y, g * size
-	}}
-}
-
-// unpermutedGradients are those of the rows, which each get that of their token times its weight, and of the weights, each the product
-// of both.
-func unpermutedGradients(k *invocation, g []Values) gradients {
-	k.unpadded()
-	idx, probs, d := k.tensor("sorted_indices"), k.optional("probs"), gradient(g, 0)
-	places, s := must.Get(numbers(idx)), d.Shape()
-	rows := int64(len(places))
-	if k.has("permuted_tokens") {
-		rows = k.tensor("permuted_tokens").shape[0]
-	}
-	per := rows
-	if len(s) == 2 && s[0] > 0 {
-		per = int64(len(places)) / s[0]
-	}
-	refuseIf(len(s) != 2 || per < 1 || per*s[0] != int64(len(places)) || probs != nil && count(probs.shape) != int64(len(places)), ShapesDiffer, s, idx.shape)
-	// The inverse of sorted_indices: every row goes to one place.
-	back := make([]int64, rows) // which place each row came from
-	for i, p := range places {
-		refuseIf(p < 0 || p >= float64(len(places)), BadArgument, "sorted_indices", p, "a row")
-		if p < float64(rows) {
-			back[int(p)] = int64(i)
-		}
-	}
-	spread := func() Values { return rowsOf(d, back, per) }
-	return gradients{
-		"permuted_tokens": func() Values {
-			if probs == nil {
-				return spread()
-			}
-			weight := rowsOf(reshape(probs, []int64{int64(len(places)), 1}), back, 1)
-			return k.computed("g,w)=g*w", spread(), weight)
-		},
-		"probs": func() Values {
-			k.required("probs")
-			x := k.tensor("permuted_tokens")
-			list := make([]int64, len(places))
-			for i, p := range places {
-				refuseIf(p >= float64(rows), Unsupported, "dropped rows")
-				list[i] = int64(p)
-			}
-			mine, theirs := rowsOf(x, list, 1), rowsOf(d, inOrder(int64(len(list))), per)
-			terms := k.computed("x,g)=x*g", mine, theirs)
-			return &reduced{shape: probs.shape, in: terms, n: s[1], f: sumOf(k.sumUnit(), s[1], 1)}
-		},
-	}
-}
-
-// leaveFinished gives rows that are marked as finished the number of experts in place of one: they go to none (test of op-plugin).
-func (k *invocation) leaveFinished(idx *dense, of []int64) {
-	if !k.has("finished") {
-		return
-	}
-	o := k.tensor("finished")
-	done, experts := must.Get(numbers(o)), of[len(of)-1]
-	refuseIf(int64(len(done)) != count(of[:len(of)-1]), ShapesDiffer, of, o.shape)
-	few := idx.shape[len(idx.shape)-1]
-	for i := range idx.y {
-		if done[int64(i)/few] != 0 {
-			idx.y[i], idx.b[i] = float64(experts), 0
-		}
-	}
-}
-
-// gated are the largest probabilities of each row and their places, in falling order: by probs and what is added to
-// choose by, if anything is. What is nearly equal may change places.
-// Of (rows, experts) come (rows, k). added is a bias that takes part in choosing and not in what is given; closed
-// says which experts may not be chosen. Two keys are near where their bounds, and a rounding of each, overlap: then
-// the place is open, and with a bias the value, too, as it does not follow the order.
-func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i int) bool) (y, idx *dense) {
-	rank := len(probs.shape)
-	out := k.shape()
-	refuseIf(len(out) != rank || !slices.Equal(out[:rank-1], probs.shape[:rank-1]) || out[rank-1] > probs.shape[rank-1], ShapesDiffer, probs.shape, out)
-	n, few := probs.shape[rank-1], out[rank-1]
-	refuseIf(count(out) > maxDense, TooLarge, count(out), maxDense)
-	y, idx = bounded(out...), bounded(out...)
-	for r := range count(out) / max(few, 1) {
-		row, off := probs.y[r*n:][:n], probs.b[r*n:][:n]
-		key := func(i int) float64 {
-			if closed != nil && closed(r, i) {
-				return math.Inf(-1)
-			}
-			if added != nil {
-				return row[i] + added[i]
-			}
-			return row[i]
-		}
-		near := func(i, j int) bool {
-			return abs(key(i)-key(j)) <= off[i]+off[j]+2*u32*(abs(key(i))+abs(key(j)))
-		}
-		order, keys := inOrder(int(n)), make([]float64, n)
-		for i := range keys {
-			keys[i] = key(i)
-		}
-		sortBy(order, keys, -1)
-		for j := range few {
-			i := order[j]
-			at := r*few + j
-			y.y[at], y.b[at], idx.y[at] = row[i], off[i], float64(i)
-			if j > 0 && near(i, order[j-1]) || int(j)+1 < len(order) && near(i, order[j+1]) {
-				if idx.b[at] = math.Inf(1); added != nil {
-					y.b[at] = math.Inf(1)
-				}
-			}
-		}
-	}
-	return y, idx
-}
-
-// groupsOf are the experts that are not in the best groups, by the largest probability of each or the sum of its two largest;
-// doubt marks the rows in which another group is as good.
-// A group is out of doubt where its score is 64 units above that of the best one left out, for sums of two and the
-// bias.
-func (k *invocation) groupsOf(probs *dense, added []float64) (closed func(r int64, i int) bool, doubt []bool) {
-	groups, best, n := k.int("group_count", 1), k.int("k_group", 1), probs.shape[1]
-	if groups == best {
-		return nil, nil
-	}
-	kind := k.int("group_select_mode", 0)
-	refuseIf(groups < 1 || best < 1 || best > groups || n%groups != 0 || kind != 0 && kind != 1 || n/groups < 2 && kind == 1, BadArgument, "group_count", groups, "groups of "+itoa(int(n)))
-	per := n / groups
-	open := make([]bool, count(probs.shape))
-	doubt = make([]bool, probs.shape[0])
-	score, order := make([]float64, groups), make([]int, groups)
-	for r := range probs.shape[0] {
-		for g := range groups {
-			first, second := math.Inf(-1), math.Inf(-1)
-			for i := g * per; i < (g+1)*per; i++ {
-				v := probs.y[r*n+i]
-				if added != nil {
-					v += added[i]
-				}
-				if v > first {
-					first, second = v, first
-				} else {
-					second = max(second, v)
-				}
-			}
-			if score[g], order[g] = first, int(g); kind == 1 {
-				score[g] += second
-			}
-		}
-		sortBy(order, score, -1)
-		doubt[r] = score[order[best-1]]-score[order[best]] <= 64*u32*(1+abs(score[order[best]]))
-		for _, g := range order[:best] {
-			for i := int64(g) * per; i < int64(g+1)*per; i++ {
-				open[r*n+i] = true
-			}
-		}
-	}
-	return func(r int64, i int) bool { return !open[r*n+int64(i)] }, doubt
-}
-
-// gatingTopK: the probabilities are a softmax or sigmoids; the bias takes part in the choice alone; those of sigmoids are
-// divided by their sum.
-// y = p/(Σ p + eps)·routed_scaling_factor for sigmoids, p·factor for a softmax; in rows whose groups are in doubt
-// nothing is judged.
-func gatingTopK(k *invocation) []Reading {
-	x := k.tensor("x")
-	k.only(0, "renorm")
-	k.unsupported("input_ids", "tid2eid")
+// topKTopP keeps, of each row, the k largest and of these the most probable that together reach p; the rest is -Inf. What is
+// within rounding of the border may go either way.
+// The kernel sorts upwards and drops what is among the smallest as long as the probabilities up to there sum to 1 − p
+// at most; the largest is always kept. slack is a unit for each of n terms and some for exp and the division. Of
+// equal numbers another order would drop another, so that those within a tie at the border are in doubt.
+func topKTopP(k *invocation) Values {
+	x := k.tensor("logits")
 	refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
-	a, kind := k.arith(), k.int("norm_type", 0)
-	var v Values
-	switch kind {
-	case 0:
-		v = k.softmax(x, []int{1}, false)
-	case 1:
-		v = k.applied(catalogue.Of("sigmoid"), x)
-	default:
-		panic(refusal(BadArgument, "norm_type", kind, "0 or 1"))
-	}
-	probs := must.Get(held(v))
-	var added []float64
-	if bias := k.optional("bias"); bias != nil {
-		added = must.Get(numbers(bias))
-		refuseIf(int64(len(added)) != x.shape[1], ShapesDiffer, shapeText(x.shape, bias.shape))
-	}
-	closed, doubt := k.groupsOf(probs, added)
-	y, idx := k.gated(probs, added, closed)
-	for at := range idx.b {
-		if doubt != nil && doubt[int64(at)/y.shape[1]] {
-			y.b[at], idx.b[at] = math.Inf(1), math.Inf(1)
+	rows, n := x.shape[0], x.shape[1]
+	list := func(name string) []float64 {
+		if !k.has(name) {
+			return nil
 		}
+		o := k.tensor(name)
+		refuseIf(count(o.shape) != rows, ShapesDiffer, x.shape, o.shape)
+		return must.Get(numbers(o))
 	}
-	scale, eps := k.factor("routed_scaling_factor"), k.float("eps", 1e-20)
-	few := y.shape[1]
-	for r := range y.shape[0] {
-		row := make([]num, few)
-		for j := range row {
-			row[j] = num{y.y[r*few+int64(j)], y.b[r*few+int64(j)]}
-		}
-		sum := a.add(total(row, k.sumUnit()), exactNum(eps))
-		for j, p := range row {
-			if kind == 1 {
-				p = a.div(p, sum)
+	ks, ps := list("k"), list("p")
+	d := must.Get(held(x))
+	y := &dense{shape: x.shape, y: slices.Clone(d.y), b: make([]float64, len(d.y)), exact: true}
+	for r := range rows {
+		row, out, off := d.y[r*n:][:n], y.y[r*n:][:n], y.b[r*n:][:n]
+		order := inOrder(int(n))
+		sortBy(order, row, 1)
+		if ks != nil && ks[r] >= 1 && ks[r] < float64(n) {
+			least := row[order[n-int64(ks[r])]]
+			for i, v := range row {
+				if v < least {
+					out[i] = math.Inf(-1)
+				}
 			}
-			p = a.mul(p, scale)
-			y.y[r*few+int64(j)], y.b[r*few+int64(j)] = p.y, p.b
+		}
+		if ps == nil {
+			continue
+		}
+		most, sum := row[order[n-1]], 0.0
+		for i := range out {
+			sum += math.Exp(out[i] - most)
+		}
+		running, slack := 0.0, (float64(n)+64)*u32
+		for at, i := range order {
+			was := out[i]
+			running += math.Exp(was-most) / sum
+			// Another order of equal numbers lets another of them pass.
+			tied := at > 0 && row[order[at-1]] == row[i] || at+1 < len(order) && row[order[at+1]] == row[i]
+			switch limit := 1 - ps[r]; {
+			case at == len(order)-1:
+			case abs(running-limit) <= slack || tied && !math.IsInf(was, -1) && abs(running-limit) <= float64(n)*math.Exp(was-most)/sum:
+				off[i] = math.Inf(1)
+			case running <= limit:
+				out[i] = math.Inf(-1)
+			}
 		}
 	}
-	return outputs(y, idx, probs)
+	return y
+}
+
+// orderForms look for numbers among others.
+// searchsorted and bucketize give the first place whose edge is not less, or with right is greater; NaN stands behind
+// all numbers. What is compared was recorded, so that the result is exact.
+func orderForms() {
+	search := func(edges []float64, x float64, right bool) float64 {
+		return float64(sort.Search(len(edges), func(i int) bool {
+			if right {
+				return edges[i] > x || math.IsNaN(edges[i]) && !math.IsNaN(x)
+			}
+			return edges[i] >= x || math.IsNaN(edges[i])
+		}))
+	}
+	define("searchsorted", function{forward: formulaFor(func(k *invocation) Values {
+		k.unsupported("sorter")
+		edges, right := k.tensor("sorted_sequence"), k.bool("right", false) || k.string("side", "left") == "right"
+		v := k.value("input")
+		s := v.Shape()
+		n := len(edges.shape)
+		refuseIf(n == 0 || n > 1 && (len(s) != n || !slices.Equal(s[:n-1], edges.shape[:n-1])), ShapesDiffer, s, edges.shape)
+		list, width := must.Get(numbers(edges)), edges.shape[n-1]
+		per := int64(1)
+		if len(s) > 0 {
+			per = s[len(s)-1]
+		}
+		in := must.Get(held(v))
+		return &formula{shape: s, exact: true, f: func(i int64, _ []int64) (float64, float64) {
+			row := list[:width]
+			if n > 1 {
+				row = list[i/per*width:][:width]
+			}
+			return search(row, in.y[i], right), 0
+		}}
+	})})
+	define("bucketize", function{forward: formulaFor(func(k *invocation) Values {
+		v, edges := must.Get(held(k.value("input"))), must.Get(numbers(k.tensor("boundaries")))
+		right := k.bool("right", false)
+		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return search(edges, v.y[i], right), 0 }}
+	})})
+	define("isin", function{forward: formulaFor(func(k *invocation) Values {
+		v, in, invert := must.Get(held(k.value("elements"))), map[float64]bool{}, k.bool("invert", false)
+		for _, x := range must.Get(held(k.value("test_elements"))).y {
+			in[x] = true
+		}
+		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return toNumber(in[v.y[i]] != invert), 0 }}
+	})})
+	// unique sorts; unique_consecutive only joins neighbours. inverse says for each element which value it is.
+	define("unique", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("input")
+		k.unsupported("dim")
+		values, to, times := distinct(x, !strings.HasSuffix(k.name, "consecutive"))
+		out := []Values{values}
+		if k.bool("return_inverse", false) {
+			out = append(out, to)
+		}
+		if k.bool("return_counts", false) {
+			out = append(out, times)
+		}
+		return outputs(out...)
+	}})
+	// In the order of their first places, as TensorFlow's (array_ops.h).
+	register(one(func(c *Call) []Values {
+		values, to, times := distinct(c.need("x", 0), true)
+		place, y, n := make([]float64, len(values.y)), slices.Clone(values.y), slices.Clone(times.y)
+		next := 0
+		for i, g := range to.y {
+			if at := int(g); n[at] != 0 { // not seen yet
+				place[at], n[at] = float64(next), 0
+				next++
+			}
+			to.y[i] = place[int(g)]
+		}
+		for g, v := range values.y {
+			y[int(place[g])], n[int(place[g])] = v, times.y[g]
+		}
+		return []Values{&dense{shape: values.shape, y: y, exact: true}, to, &dense{shape: times.shape, y: n, exact: true}}
+	}), "distinct")
+}
+
+// distinct are the numbers of x that differ, in order where sorted, else from one run of equal ones to the next; which of them each is, and
+// how often each is there.
+func distinct(x *operand, sorted bool) (values, to, times *dense) {
+	list := must.Get(numbers(x))
+	order := inOrder(len(list))
+	if sorted {
+		sortBy(order, list, 1)
+	}
+	var different, often []float64
+	which := make([]float64, len(list))
+	for i, p := range order {
+		if i == 0 || list[p] != list[order[i-1]] {
+			different, often = append(different, list[p]), append(often, 0)
+		}
+		often[len(often)-1]++
+		which[p] = float64(len(different) - 1)
+	}
+	one := func(y []float64) *dense { return &dense{shape: []int64{int64(len(y))}, y: y, exact: true} }
+	return one(different), &dense{shape: x.shape, y: which, exact: true}, one(often)
 }

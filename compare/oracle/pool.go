@@ -200,6 +200,8 @@ func poolForms() {
 		define("adaptive_max_pool"+name, function{forward: adaptive(d, true)})
 	}
 	define("interpolate", function{forward: formulaFor(resized), backward: spread((*invocation).resizing)})
+	define("affine_grid", function{forward: formulaFor(affineGrid)})
+	program("grid_sample", []string{"input", "grid"}, func(t *tape) []*dense { return []*dense{t.gridSample()} })
 	register(single(buildPooling), "pooling")
 	register(single(func(c *Call) Values { return buildPool(c, true) }), "largest")
 	register(single(func(c *Call) Values { return buildPool(c, false) }), "average")
@@ -711,4 +713,137 @@ func cubic(t float64) [4]float64 {
 	near := func(x float64) float64 { return ((a+2)*x-(a+3))*x*x + 1 }
 	far := func(x float64) float64 { return ((a*x-5*a)*x+8*a)*x - 4*a }
 	return [4]float64{far(t + 1), near(t), near(1 - t), far(2 - t)}
+}
+
+// affineGrid are the places of an image that each place of another comes from, by a matrix (N, d, d+1): between -1 and 1, the last
+// axis first.
+// Without align_corners places are the centres of pixels, (2i + 1)/n − 1, with it the ends are −1 and 1; an axis of
+// one pixel is 0.
+func affineGrid(k *invocation) Values {
+	theta, size := k.tensor("theta"), k.ints("size")
+	d := len(size) - 2
+	refuseIf(d < 2 || slices.Min(size) < 0 || len(theta.shape) != 3 || theta.shape[0] != size[0] || theta.shape[1] != int64(d) || theta.shape[2] != int64(d+1), ShapesDiffer, theta.shape, size)
+	m, corners := must.Get(held(theta)).y, k.bool("align_corners", false)
+	shape := append(append([]int64{size[0]}, size[2:]...), int64(d))
+	return &formula{shape: shape, f: func(_ int64, at []int64) (float64, float64) {
+		row := m[(at[0]*int64(d)+at[d+1])*int64(d+1):]
+		y, reach := row[d], abs(row[d])
+		for i := range d {
+			n := float64(size[d+1-i])
+			x := 2*float64(at[d-i])/max(n-1, 1) - 1
+			if n == 1 {
+				x = 0
+			} else if !corners {
+				x *= (n - 1) / n
+			}
+			y += row[i] * x
+			reach += abs(row[i])
+		}
+		return y, 8 * k.unit() * reach
+	}}
+}
+
+// gridSample takes an image between its places: linear or nearest, with a border of 0, the nearest or the mirrored image.
+func (t *tape) gridSample() *dense {
+	x, grid := t.in("input"), t.in("grid")
+	t.mute(t.narrow > 0)
+	n := len(x.shape) - 2
+	mode, padding := t.mode("mode", "bilinear", "bilinear", "nearest", "bicubic"), t.mode("padding_mode", "zeros", "zeros", "border", "reflection")
+	refuseIf(n < 2 || len(grid.shape) != n+2 || grid.shape[n+1] != int64(n) || grid.shape[0] != x.shape[0], ShapesDiffer, x.shape, grid.shape)
+	refuseIf(mode == "bicubic", Unsupported, "mode bicubic")
+	corners := t.bool("align_corners", false)
+	size, out := x.shape[2:], t.blank(append([]int64{x.shape[0], x.shape[1]}, grid.shape[1:n+1]...))
+	plane, places := count(size), count(grid.shape[1:n+1])
+	steps := rowMajor(size)
+	unscale := t.formulaOf("g,s)=((g+1)*s-1)/2")
+	if corners {
+		unscale = t.formulaOf("g,s)=(g+1)/2*(s-1)")
+	}
+	one := t.Number(1)
+	for b := range x.shape[0] {
+		for p := range places {
+			at, lo := make([]float64, n), make([]int64, n)
+			for d := range n { // the last axis comes first
+				s := float64(size[d])
+				v := unscale([]float64{grid.y[(b*places+p)*int64(n)+int64(n-1-d)], t.Number(s)})
+				at[d] = t.inside(v, s, padding, corners)
+				if lo[d] = int64(math.Floor(t.at(at[d]).y)); mode == "nearest" {
+					lo[d] = int64(math.RoundToEven(t.at(at[d]).y))
+				}
+				near := t.at(at[d])
+				// A place so near to a pixel that rounding may put it on either side has the same value from both,
+				// but a slope of its own from each; of the nearest one it is the middle between pixels, where the
+				// value itself is open.
+				edge := abs(near.y - math.Round(near.y))
+				if mode == "nearest" {
+					edge = abs(abs(near.y-math.Floor(near.y)) - 0.5)
+				}
+				if edge <= near.b+4*t.a.u*s { // either side of a place
+					at[d] = t.push(taped{v: num{near.y, near.b}, from: [2]int{int(at[d]), int(at[d])}, slopes: [2]num{{1, math.Inf(1)}}})
+				}
+			}
+			for c := range x.shape[1] {
+				var terms []float64
+				for corner := range 1 << n {
+					weight, place, there := one, int64(0), true
+					for d := range n {
+						i := lo[d]
+						w := t.sub(at[d], t.Number(float64(i)))
+						if high := corner>>d&1 == 1; high {
+							i++
+						} else {
+							w = t.sub(one, w)
+						}
+						if mode == "nearest" {
+							w = one
+							there = there && corner == 0
+						}
+						there = there && i >= 0 && i < size[d]
+						place += i * steps[d]
+						weight = t.mul(weight, w)
+					}
+					if there {
+						terms = append(terms, t.mul(x.y[(b*x.shape[1]+c)*plane+place], weight))
+					}
+				}
+				v := t.sum(terms...)
+				if mode == "nearest" && slices.ContainsFunc(at, func(p float64) bool { return int(p) >= 0 && math.IsInf(t.steps[int(p)].slopes[0].b, 1) }) {
+					v = t.unsure()
+				}
+				out.y[(b*x.shape[1]+c)*places+p] = v
+			}
+		}
+	}
+	return out
+}
+
+// inside is a place brought inside an axis.
+// border clamps to 0 … s−1. reflection mirrors at −½ and s−½, or with align_corners at the first and last pixel: the
+// number of turns says whether the image is seen backwards. zeros leaves the place outside.
+func (t *tape) inside(v, s float64, padding string, corners bool) float64 {
+	x := t.at(v).y
+	refuseIf(math.IsNaN(x) || abs(x) > 1<<40, Unsupported, "places that are no numbers")
+	switch padding {
+	case "border":
+		return t.Combine("min", t.Combine("max", v, t.Number(0)), t.Number(s-1))
+	case "reflection":
+		lo, span := -0.5, s
+		if corners {
+			lo, span = 0, s-1
+		}
+		if span <= 0 {
+			return t.Number(0)
+		}
+		turns := math.Floor((x - lo) / span)
+		if off := (x - lo) / span; abs(off-math.Round(off)) < 1e-6 {
+			v = t.push(taped{v: t.at(v), from: [2]int{int(v), int(v)}, slopes: [2]num{{1, math.Inf(1)}}})
+		}
+		y := t.sub(v, t.Number(lo+turns*span))
+		if math.Mod(turns, 2) != 0 {
+			y = t.sub(t.Number(span), y)
+		}
+		y = t.add(y, t.Number(lo))
+		return t.Combine("min", t.Combine("max", y, t.Number(0)), t.Number(s-1))
+	}
+	return v
 }

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -168,8 +167,6 @@ func (k *invocation) flattened() (a, b flat, shape []int64) {
 func productForms() {
 	register(func(c *Call) []Reading { return c.matmulReading(c.need("x1", 0), c.need("x2", 1), c.input("bias", 2)) }, "matrices")
 	register(single(buildFullyConnection), "dense")
-	register(one(buildDynamicRNN), "lstm")
-	register(one(buildDynamicGRU), "gru")
 	// The factors are the first two parameters, whatever a function calls them.
 	define("product", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors(k.params[0], k.params[1])
@@ -309,10 +306,8 @@ func productForms() {
 		}
 		return turn(v, "perm_y", 1, 0, 2)
 	})})
+	define("npu_batch_gather_matmul", function{forward: formulaFor(gatheredProduct)})
 	define("npu_grouped_matmul", function{forward: groupedMatmul})
-	for form, step := range map[string]func(k *invocation, x, h []Values) []Values{"lstm_cell": lstmStep, "gru_cell": gruStep, "rnn_cell": rnnStep} {
-		define(form, function{forward: func(k *invocation) []Reading { return k.cell(step) }})
-	}
 	define("npu_mm_all_reduce_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(false) }})
 	define("npu_mm_reduce_scatter_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(true) }})
 	// The rows of all ranks, in the order of ranks, times this rank's columns; what was gathered is the second
@@ -929,446 +924,31 @@ func (k *invocation) planes(x, w, bias Values) Values {
 	}, in...)
 }
 
-// Products that are too large to recompute are summed up along their rows with
-// random signs r: Σ_j C[m,j]·r_j against A[m,:]·(B·r), which takes MK + KN + MN
-// operations. A row is sound within
-//
-//	S_m = 1.01·v·Σ_j|C[m,j]| + g(K+2)·(|A|·(|B|·1 + |b|·1))_m + N·t
-//
-// (operators.md, checksums), and of long sums in practice within 6·v·√(Σ_j C[m,j]²) in place of the first term, as signs are
-// random, and g(6·√K) in the second ([Call.summed]). What a row cannot show, the sample has to: single
-// small errors, and float16 sums.
-
-// rowChecks counts the sums that were made and those beyond their bound, and
-// lists some of the rows that these belong to, counted over all matrices.
-type rowChecks struct {
-	sums, beyond int64
-	rows         []int64
-}
-
-// mostRows bounds the bad rows that are recomputed.
-const mostRows = 8
-
-// asMatmul is the matrix product whose elements v has in their order; nil if it
-// is something else.
-func asMatmul(v Values) *product {
-	switch v := v.(type) {
-	case *product:
-		if v.conv == nil {
-			return v
+// gatheredProduct adds the product of each row with matrices of its own, a pair or the second alone, times a number, to some columns of it
+// (ops-nn's aclnnAddLora, test of npu_batch_gather_matmul).
+func gatheredProduct(k *invocation) Values {
+	y, x := k.pair("input", "x")
+	at, layer := k.ints("indices"), k.int("layer_idx", 0)
+	refuseIf(len(y.shape) != 2 || len(x.shape) != 2 || len(at) == 0 || int64(len(at)) != y.shape[0] || x.shape[0] != y.shape[0], ShapesDiffer, y.shape, x.shape)
+	pick := func(name string) Values { // (rows, out, in)
+		w := k.tensor(name)
+		refuseIf(len(w.shape) != 4 || layer < 0 || layer >= w.shape[1], ShapesDiffer, w.shape)
+		for _, i := range at {
+			refuseIf(i < 0 || i >= w.shape[0], OutsideCache, "indices", i, w.shape[0])
 		}
-	case *strided:
-		if v.plain && v.off == 0 {
-			return asMatmul(v.in)
-		}
+		v := reshape(slab1(w, 1, layer, 1), []int64{w.shape[0], w.shape[2] * w.shape[3]})
+		return reshape(rowsOf(v, at, 1), []int64{int64(len(at)), w.shape[2], w.shape[3]})
 	}
-	return nil
-}
-
-// checkRows makes the sums of all rows of what was recorded; practice holds them to what is likely.
-func (x *product) checkRows(rec *operand, p precisionOf, practice bool) (out rowChecks) {
-	rng := rand.New(rand.NewPCG(17, uint64(x.cols)))
-	// The same signs at every run, so that a finding can be seen again.
-	signs := make([]float64, x.cols)
-	for i := range signs {
-		signs[i] = 1 - 2*float64(rng.IntN(2))
+	var v Values = x
+	if k.has("weight_a") {
+		v = k.between(k.newContraction([]string{"bh", "brh"}, "br", v, pick("weight_a")))
 	}
-	// The bias has a product of its own with the signs.
-	bias, biasSize := 0.0, 0.0
-	for i, b := range x.bias {
-		bias += b * signs[i]
-		biasSize += abs(b)
+	v = k.newContraction([]string{"br", "bor"}, "bo", v, pick("weight_b"))
+	from, n := k.int("y_offset", 0), k.int("y_slice_size", -1)
+	if n < 0 {
+		n = y.shape[1]
 	}
-	// B·r and |B|·1, once for each second matrix.
-	br, size := make([]float64, x.k), make([]float64, x.k)
-	row, a := make([]float64, x.cols), make([]float64, x.k)
-	last := int64(-1)
-	for g := range x.lefts {
-		if x.rights[g] != last {
-			last = x.rights[g]
-			for k := range x.k {
-				x.right.Range((last*x.k+k)*x.cols, row, nil)
-				br[k], size[k] = 0, 0
-				for j, v := range row {
-					br[k] += v * signs[j]
-					size[k] += abs(v)
-				}
-			}
-		}
-		for m := range x.rows {
-			x.left.Range((x.lefts[g]*x.rows+m)*x.k, a, nil)
-			want, bound := bias, biasSize
-			for k, v := range a {
-				want += v * br[k]
-				bound += abs(v) * size[k]
-			}
-			at := int64(g)*x.rows + m
-			rec.Range(at*x.cols, row, nil)
-			got, total, squares := 0.0, 0.0, 0.0
-			for j, v := range row {
-				got += v * signs[j]
-				total += abs(v)
-				squares += v * v
-			}
-			g, rounding := x.g, 1.01*p.v*total
-			if practice {
-				g, rounding = gamma(6*math.Sqrt(float64(x.k)), u32), min(rounding, 6*p.v*math.Sqrt(squares))
-			}
-			bound = rounding + (g+2*x.input)*bound + float64(x.cols)*p.t
-			out.sums++
-			switch {
-			case math.IsNaN(got-want) || math.IsInf(got-want, 0) || math.IsInf(bound, 0):
-				// Inf and NaN are looked at one by one.
-			case abs(got-want) > bound:
-				if out.beyond++; len(out.rows) < mostRows {
-					out.rows = append(out.rows, at)
-				}
-			}
-		}
-	}
-	return out
-}
-
-// recompute computes some rows of one matrix whole, and their bounds, in one
-// pass over the second operand. Rows are counted over all matrices; y and b hold
-// them one behind the other.
-func (x *product) recompute(rows []int64, y, b []float64) {
-	a, row := make([]float64, int64(len(rows))*x.k), make([]float64, x.cols)
-	g := rows[0] / x.rows
-	for i, at := range rows {
-		x.left.Range((x.lefts[g]*x.rows+at%x.rows)*x.k, a[int64(i)*x.k:][:x.k], nil)
-	}
-	clear(y)
-	clear(b)
-	for k := range x.k {
-		x.right.Range((x.rights[g]*x.k+k)*x.cols, row, nil)
-		for i := range rows {
-			v := a[int64(i)*x.k+k]
-			sum, size := y[int64(i)*x.cols:][:x.cols], b[int64(i)*x.cols:][:x.cols]
-			for j, w := range row {
-				t := v * w
-				sum[j] += t
-				size[j] += abs(t)
-			}
-		}
-	}
-	for i := range rows {
-		x.finish(0, 0, y[int64(i)*x.cols:][:x.cols], b[int64(i)*x.cols:][:x.cols])
-	}
-}
-
-// judgeRows judges all elements of some rows.
-func (c *checker) judgeRows(x *product, rows []int64, j *judge) {
-	most := int(max(maxDense/4/x.cols, 1))
-	for len(rows) > 0 {
-		n := 1
-		for n < len(rows) && n < most && rows[n]/x.rows == rows[0]/x.rows {
-			n++
-		}
-		size := int64(n) * x.cols
-		y, b, got := make([]float64, size), make([]float64, size), make([]float64, x.cols)
-		x.recompute(rows[:n], y, b)
-		for i, at := range rows[:n] {
-			c.rec.Range(at*x.cols, got, nil)
-			for k, f := range got {
-				p := int64(i)*x.cols + int64(k)
-				j.element(at*x.cols+int64(k), f, y[p], b[p])
-			}
-		}
-		rows = rows[n:]
-	}
-}
-
-// sampledRows are the rows that are looked at of a product whose operands are too
-// large to hold, where a row costs one pass over the second operand and further
-// ones little more: those of the extreme numbers, the first and the last, and
-// some at random.
-func (c *checker) sampledRows(x *product) []int64 {
-	var rows []int64
-	for _, i := range c.ext.places() {
-		rows = append(rows, i/x.cols)
-	}
-	total := int64(len(x.lefts)) * x.rows
-	rng := rand.New(rand.NewPCG(23, uint64(total)))
-	rows = thinned(sortedUnique(rows), min(len(rows), mostRows))
-	rows = append(rows, 0, total-1)
-	for range mostRows {
-		rows = append(rows, rng.Int64N(total))
-	}
-	return sortedUnique(rows)
-}
-
-// mostSummed bounds the numbers that are read to sum up rows.
-const mostSummed = 4 << 30
-
-// sumRows looks at a large product through sums of its rows, and at every element
-// of rows that are beyond their bound.
-// Only streamed factors: recorded tensors, or views that are read in order. A sum in float16 (v of the type large)
-// hides single errors, which the sample then has to find; rows beyond their bound are computed whole.
-func (c *checker) sumRows(v Values, j *judge) {
-	x := asMatmul(v)
-	if x == nil || x.exact || j.p.v == 0 || !streams(x.left) || !streams(x.right) {
-		return
-	}
-	batches := float64(len(x.lefts))
-	if batches*(float64(x.rows)*float64(x.k)+float64(x.k)*float64(x.cols)+float64(x.rows)*float64(x.cols)) > mostSummed || x.cols > maxDense || x.k > maxDense {
-		return
-	}
-	found := x.checkRows(c.rec, j.p, j.unlikely > 0 && !x.single)
-	j.sums, j.sumsBeyond = found.sums, found.beyond
-	c.judgeRows(x, found.rows, j)
-}
-
-// streams reports whether v is read row after row at little cost.
-func streams(v Values) bool {
-	if o, ok := v.(*operand); ok {
-		return o != nil
-	}
-	s, ok := v.(*strided)
-	return ok && s.plain && streams(s.in)
-}
-
-// cell is a step of a recurrent network of the gates of the input and those of the state, weights (gates, width) of torch, or (width,
-// gates) of npu_lstm_cell (op-plugin LstmCellKernelNpu: gate order ifco), whose values of gates lie in the device's own layout.
-func (k *invocation) cell(step func(k *invocation, x, h []Values) []Values) []Reading {
-	k.required("input", "hx", "w_ih", "w_hh")
-	own := strings.HasPrefix(k.name, "npu_")
-	state := k.args["hx"]
-	var h *operand
-	if state.tensor() {
-		h = k.tensor("hx")
-	} else {
-		h = k.tensors("hx")[0]
-	}
-	gates := func(x *operand, weight, bias string) (parts []Values) {
-		w := Values(k.tensor(weight))
-		if !own {
-			w = turned(w, true)
-		}
-		refuseIf(len(x.shape) != 2 || len(w.Shape()) != 2 || x.shape[1] != w.Shape()[0] || w.Shape()[1]%h.shape[len(h.shape)-1] != 0, ShapesDiffer, x.shape, w.Shape())
-		v := k.product(x, w)
-		if o := k.optional(bias); o != nil {
-			v = k.computed("x,b)=x+b", v, o)
-		}
-		for from := int64(0); from < w.Shape()[1]; from += h.shape[len(h.shape)-1] {
-			parts = append(parts, slab1(k.halves(v), 1, from, h.shape[len(h.shape)-1]))
-		}
-		return parts
-	}
-	return outputs(step(k, gates(k.tensor("input"), "w_ih", "b_ih"), gates(h, "w_hh", "b_hh"))...)
-}
-
-// Gates stand as i, f, g, o: c' = σ(f)·c + σ(i)·tanh(g), h' = σ(o)·tanh(c'), each gate the sum of its input's part
-// (x) and its state's (h). torch gives h and c as a pair hx.
-func lstmStep(k *invocation, x, h []Values) []Values {
-	refuseIf(len(x) != 4 || len(h) != 4, ShapesDiffer, x[0].Shape(), h[0].Shape())
-	c := k.optional("c")
-	if c == nil {
-		list := k.tensors("hx")
-		refuseIf(len(list) != 2, InputCount, len(list), 2)
-		c = list[1]
-	}
-	next := k.computed("i,f,g,p,q,r,c)=sigmoid(f+q)*c+sigmoid(i+p)*tanh(g+r)", x[0], x[1], x[2], h[0], h[1], h[2], c)
-	out := k.computed("o,p,c)=sigmoid(o+p)*tanh(c)", x[3], h[3], next)
-	if strings.HasPrefix(k.name, "npu_") {
-		return []Values{reshape(out, append([]int64{1}, out.Shape()...)), out, next, nil, nil, nil, nil, nil}
-	}
-	return []Values{out, next}
-}
-
-// r, z, n: n = tanh(x_n + σ(r)·h_n), h' = n + σ(z)·(h − n), which is (1 − z)·n + z·h.
-func gruStep(k *invocation, x, h []Values) []Values {
-	refuseIf(len(x) != 3 || len(h) != 3, ShapesDiffer, x[0].Shape(), h[0].Shape())
-	n := k.computed("r,n,p,m)=tanh(n+sigmoid(r+p)*m)", x[0], x[2], h[0], h[2])
-	return []Values{k.computed("z,p,n,h)=n+sigmoid(z+p)*(h-n)", x[1], h[1], n, k.tensor("hx"))}
-}
-
-func rnnStep(k *invocation, x, h []Values) []Values {
-	text := "x,h)=tanh(x+h)"
-	if k.name == "rnn_relu_cell" {
-		text = "x,h)=max(x+h,0)"
-	}
-	return []Values{k.computed(text, x[0], h[0])}
-}
-
-// buildDynamicRNN: an LSTM over x (T, B, I) with w (I + H, 4H), b (4H) and, if given, the states of the start: z = [x_t, h]·w + b; i, f and
-// o are σ of their parts of z, of f with forget_bias added, j is tanh of its own; c' = f·c + i·j, h' = o·tanh(c'). Outputs are y and h, which are
-// the same, c, i, j, f, o and tanh(c) of every step (TBE's dynamic_rnn.py, whose dynamic_rnn_np says so; dynamic_rnn_proto.h). What is
-// handed on is what was recorded of h and c, as the kernel wrote it, where rounding explains it, else what it should be: an element that is wrong does not
-// excuse the steps behind it. Gates, c and what is handed on may be rounded to the type of the outputs or not; tanh is (1 − e)/(1 + e) of
-// e = e^(−2|x|), which cancels near 0.
-func buildDynamicRNN(c *Call) []Values {
-	k := c.plainCell()
-	refuseIf(c.attrBool("use_peephole", false), Unsupported, "use_peephole")
-	for i, name := range []string{"seq_length", "", "", "wci", "wcf", "wco", "mask"} {
-		refuseIf(name != "" && c.input(name, 3+i) != nil, Unsupported, name)
-	}
-	x, w, bias := c.need("x", 0), c.need("w", 1), c.need("b", 2)
-	// Products of float32 may be of fewer digits, which a state hands on.
-	refuseIf(x.numeric() != dtype.Float16 || w.numeric() != dtype.Float16, BadType, x.name, x.numeric().String())
-	refuseIf(len(x.shape) != 3 || len(w.shape) != 2 || w.shape[1]%4 != 0 || count(bias.shape) != w.shape[1], ShapesDiffer, x.shape, w.shape, bias.shape)
-	steps, batch, in, n := x.shape[0], x.shape[1], x.shape[2], w.shape[1]/4
-	refuseIf(w.shape[0] != in+n, ShapesDiffer, x.shape, w.shape, bias.shape)
-	work := float64(count(x.shape[:2])) * float64(count(w.shape))
-	refuseIf(work > mostMultiplied || float64(steps*batch)*float64(n) > maxDense, TooLarge, int64(work), int64(mostMultiplied))
-	order := strings.ToLower(c.attrs.Get("gate_order").Text())
-	places := map[string][4]int64{"": {0, 1, 2, 3}, "ijfo": {0, 1, 2, 3}, "ifjo": {0, 2, 1, 3}} // of i, j, f and o
-	at, known := places[order]
-	refuseIf(!known, BadAttribute, "gate_order", order, "ijfo or ifjo")
-
-	weights := must.Get(held(joined(0, w, reshape(bias, []int64{1, 4 * n}))))
-	one := &dense{shape: []int64{batch, 1}, y: slices.Repeat([]float64{1}, int(batch)), exact: true}
-	state := [2]*dense{}
-	for i, name := range []string{"init_h", "init_c"} {
-		state[i] = zeros(batch, n)
-		if o := c.input(name, 4+i); o != nil {
-			state[i] = must.Get(held(sized(o, state[i].shape)))
-		}
-	}
-	state[0] = halved(state[0])
-	forget := scalar(c.attrFloat("forget_bias", 0))
-	out := make([][]Values, 8)
-	for t := range steps {
-		z := must.Get(held(k.product(joined(1, reshape(slab1(x, 0, t, 1), []int64{batch, in}), state[0], one), weights)))
-		part := func(g int) Values { return slab1(z, 1, at[g]*n, n) }
-		sigmoid := func(g int, plus Values) Values { return must.Get(held(k.computed("z,b)=sigmoid(z+b)", part(g), plus))) }
-		i, j, f, o := sigmoid(0, scalar(0)), k.cancellingTanh(part(1)), sigmoid(2, forget), sigmoid(3, scalar(0))
-		cell := must.Get(held(k.computed("f,c,i,j)=f*c+i*j", k.between(f), state[1], k.between(i), k.between(j))))
-		top := k.cancellingTanh(k.between(cell))
-		h := must.Get(held(k.computed("o,t)=o*t", k.between(o), k.between(top))))
-		for at, v := range []Values{h, h, cell, i, j, f, o, top} {
-			out[at] = append(out[at], v)
-		}
-		state = [2]*dense{c.handedOn(h, 1, t, dtype.Float16), c.handedOn(cell, 2, t, c.outType())}
-	}
-	return c.ofSteps(out, 3)
-}
-
-// plainCell refuses what is not a single layer in one direction, with the time in front.
-func (c *Call) plainCell() *invocation {
-	for key, only := range map[string]string{"cell_type": "LSTM", "direction": "UNIDIRECTIONAL", "activation": "tanh"} {
-		v := c.attrs.Get(key).Text()
-		refuseIf(v != "" && !strings.EqualFold(v, only), Unsupported, key+" "+v)
-	}
-	refuseIf(!c.attrBool("time_major", true), Unsupported, "time_major")
-	for key, only := range map[string]float64{"cell_depth": 1, "num_proj": 0, "keep_prob": 1} {
-		refuseIf(c.attrFloat(key, only) != only, Unsupported, key)
-	}
-	refuseIf(c.attrFloat("cell_clip", -1) > 0, Unsupported, "cell_clip")
-	return &invocation{Call: c}
-}
-
-// cancellingTanh is tanh as (1 − e)/(1 + e) of e = e^(−2|x|).
-func (k *invocation) cancellingTanh(v Values) *dense {
-	d, a := must.Get(held(k.computed("x)=tanh(x)", v))), k.arith()
-	for i := range d.b {
-		d.b[i] += a.ulps + 2*a.u
-	}
-	return d
-}
-
-// ofSteps are the outputs of a cell, of which those from gates on are written in training alone.
-func (c *Call) ofSteps(out [][]Values, gates int) []Values {
-	results := make([]Values, len(out))
-	for i, parts := range out {
-		if i < gates || c.attrBool("is_training", true) {
-			results[i] = c.asRecorded(joined(0, parts...), i)
-		}
-	}
-	return results
-}
-
-// buildDynamicGRU: a GRU over x (T, B, I) with weight_input (I, 3H), weight_hidden (H, 3H), a bias (3H) of each and the state of the start,
-// if given: z and r are σ of the sums of their parts, n = tanh(x_n + r·h_n), h' = (1 − z)·n + z·h. Outputs are y and h, which are the same, z, r, n and
-// h_n of every step (MindSpore's documentation of DynamicGRUV2, whose kernel it is; dynamic_gru_v2_proto.h). States are handed on as in
-// [buildDynamicRNN].
-func buildDynamicGRU(c *Call) []Values {
-	k := c.plainCell()
-	refuseIf(c.input("seq_length", 5) != nil, Unsupported, "seq_length")
-	refuseIf(!c.attrBool("reset_after", true), Unsupported, "reset_after")
-	x, wi, wh := c.need("x", 0), c.need("weight_input", 1), c.need("weight_hidden", 2)
-	refuseIf(x.numeric() != dtype.Float16 || wi.numeric() != dtype.Float16 || wh.numeric() != dtype.Float16, BadType, x.name, x.numeric().String())
-	refuseIf(len(x.shape) != 3 || len(wi.shape) != 2 || len(wh.shape) != 2 || wi.shape[0] != x.shape[2] || wh.shape[1] != 3*wh.shape[0] || wi.shape[1] != wh.shape[1],
-		ShapesDiffer, x.shape, wi.shape, wh.shape)
-	steps, batch, in, n := x.shape[0], x.shape[1], x.shape[2], wh.shape[0]
-	work := float64(steps*batch) * float64(count(wi.shape)+count(wh.shape))
-	refuseIf(work > mostMultiplied || float64(steps*batch)*float64(n) > maxDense, TooLarge, int64(work), int64(mostMultiplied))
-	order := strings.ToLower(c.attrs.Get("gate_order").Text())
-	at, known := map[string][2]int64{"": {0, 1}, "zrh": {0, 1}, "rzh": {1, 0}}[order] // of z and r
-	refuseIf(!known, BadAttribute, "gate_order", order, "zrh or rzh")
-	one := &dense{shape: []int64{batch, 1}, y: slices.Repeat([]float64{1}, int(batch)), exact: true}
-	with := func(w *operand, name string, slot int) *dense {
-		var b Values = zeros(1, 3*n)
-		if o := c.input(name, slot); o != nil {
-			b = sized(o, []int64{1, 3 * n})
-		}
-		return must.Get(held(joined(0, w, b)))
-	}
-	weights, recurrent := with(wi, "bias_input", 3), with(wh, "bias_hidden", 4)
-	state := zeros(batch, n)
-	if o := c.input("init_h", 6); o != nil {
-		state = must.Get(held(sized(o, state.shape)))
-	}
-	factor := halved(state)
-	out := make([][]Values, 6)
-	for t := range steps {
-		xs := must.Get(held(k.product(joined(1, reshape(slab1(x, 0, t, 1), []int64{batch, in}), one), weights)))
-		hs := must.Get(held(k.product(joined(1, factor, one), recurrent)))
-		part := func(of *dense, g int64) Values { return slab1(of, 1, g*n, n) }
-		sigmoid := func(g int64) *dense {
-			return must.Get(held(k.computed("x,h)=sigmoid(x+h)", part(xs, g), part(hs, g))))
-		}
-		z, r, hn := sigmoid(at[0]), sigmoid(at[1]), must.Get(held(part(hs, 2)))
-		fresh := k.cancellingTanh(k.computed("x,r,h)=x+r*h", part(xs, 2), k.between(r), k.between(hn)))
-		h := must.Get(held(k.computed("z,n,h)=(1-z)*n+z*h", k.between(z), k.between(fresh), state)))
-		for i, v := range []Values{h, h, z, r, fresh, hn} {
-			out[i] = append(out[i], v)
-		}
-		factor, state = c.handedOn(h, 1, t, dtype.Float16), c.handedOn(h, 1, t, c.outType())
-		if c.outType() == dtype.Float16 { // it may go on before it is rounded
-			p := precisionFor(dtype.Float16)
-			for i, y := range state.y {
-				state.b[i] = max(state.b[i], p.v*abs(y)+p.t)
-			}
-		}
-	}
-	return c.ofSteps(out, 2)
-}
-
-// halved is a state of the start as it goes into products of float16.
-func halved(d *dense) *dense {
-	h := &dense{shape: d.shape, y: slices.Clone(d.y), b: make([]float64, len(d.y))}
-	for i, y := range d.y {
-		h.y[i] = precisionFor(dtype.Float16).Round(y)
-		h.b[i] = abs(h.y[i] - y)
-	}
-	return h
-}
-
-// handedOn is a state behind step t, which output i has. Its numbers are those that were recorded where v explains them; they may have been
-// handed on rounded to kept, or before they were rounded to it.
-func (c *Call) handedOn(v *dense, i int, t int64, kept dtype.Type) *dense {
-	n, p := int64(len(v.y)), precisionFor(kept)
-	d := &dense{shape: v.shape, y: slices.Clone(v.y), b: make([]float64, n)}
-	found, recorded := make([]float64, n), false
-	exact := kept == dtype.Float16
-	if i < len(c.outs) && c.outs[i] != nil && count(c.outs[i].shape) >= (t+1)*n {
-		c.outs[i].Range(t*n, found, nil)
-		recorded, exact = true, exact && c.outs[i].numeric() == kept && i == 1
-		p.v = max(p.v, precisionFor(c.outs[i].numeric()).v)
-	}
-	for at, y := range v.y {
-		own := 0.0
-		if v.b != nil {
-			own = v.b[at]
-		}
-		rounding := p.v*(abs(y)+own) + p.t
-		d.b[at] = own + rounding
-		if recorded && abs(found[at]-y) <= own+rounding {
-			if d.y[at], d.b[at] = found[at], rounding; exact {
-				d.b[at] = 0
-			}
-		}
-	}
-	return d
+	refuseIf(!within(from, 0, y.shape[1]) || from+n > y.shape[1] || n != v.Shape()[1], ShapesDiffer, y.shape, v.Shape())
+	sum := k.computed("y,v,s)=y+v*s", slab1(y, 1, from, n), v, scalar(k.float("scale", 1e-3)))
+	return joined(1, slab1(y, 1, 0, from), sum, slab1(y, 1, from+n, y.shape[1]-from-n))
 }

@@ -24,7 +24,6 @@ func programForms() {
 	defineSteps()
 	defineSpreads()
 	defineDistances()
-	defineSamples()
 }
 
 // mover adds a form that moves the elements of one tensor.

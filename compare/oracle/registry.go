@@ -41,7 +41,7 @@ func init() {
 }
 
 func functionsOfForms() map[string]*function {
-	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, gradientForms, optimizerKernels, attentionForms, convForms, logicForms, lossForms, moveForms, moveKernels, normForms, npuNormForms, pickForms, poolForms, productForms, quantKernels, reduceForms, cacheForms, routeForms, gateForms, choiceForms, programForms, boxForms, stepForms, linearForms, orderForms} {
+	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, gradientForms, optimizerKernels, attentionForms, convForms, logicForms, lossForms, moveForms, seriesForms, moveKernels, normForms, npuNormForms, pickForms, poolForms, productForms, recurrentForms, quantKernels, reduceForms, cacheForms, routeForms, gateForms, programForms, boxForms, linearForms, orderForms} {
 		family()
 	}
 	all := functionsOfRows()

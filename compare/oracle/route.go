@@ -58,6 +58,71 @@ func routeForms() {
 	define("mapped_gradients", function{forward: mappedGradients})
 	define("npu_grouped_matmul_add", function{forward: formulaFor(addedProducts)})
 	define("added_products", function{mends: []string{"input"}, forward: formulaFor(addedProducts)})
+	// Rows i of indices (T, k) are ordered by expert, stably: permuted[j] = tokens[order[j]/k]. The second output is
+	// where row i went. Without padding the first may be cut to num_out_tokens.
+	define("npu_moe_token_permute", function{forward: func(k *invocation) []Reading {
+		k.unpadded()
+		x, idx := k.pair("tokens", "indices")
+		order, back := k.byExpert(idx)
+		s, per := k.shape(), max(1, int64(len(order))/max(x.shape[0], 1))
+		refuseIf(len(s) != 2 || s[0] > int64(len(order)), ShapesDiffer, s)
+		return outputs(rowsOf(x, order[:s[0]], per), wholes(back, []int64{int64(len(back))}))
+	}, nodes: [][]string{{"tokens"}}, backward: func(k *invocation, g []Values) gradients {
+		x, idx := k.pair("tokens", "indices")
+		_, back := k.byExpert(idx)
+		return gradients{"tokens": func() Values {
+			return k.addedRows(gradient(g, 0), wholes(back, []int64{int64(len(back))}).(*dense).y, nil, max(1, int64(len(back))/max(x.shape[0], 1)))
+		}}
+	}})
+	// The gradient of the tokens: the rows that each went to, added up.
+	define("npu_moe_token_permute_grad", function{forward: formulaFor(func(k *invocation) Values {
+		k.unpadded()
+		n := k.int("num_topK", 1)
+		if k.has("indices") {
+			n = 1
+			if s := k.tensor("indices").shape; len(s) > 1 {
+				n = s[1]
+			}
+		}
+		return k.addedRows(k.tensor("grad"), must.Get(numbers(k.tensor("sorted_indices"))), nil, n)
+	})})
+	// out[t] = Σ_j permuted[sorted_indices[t·k + j]]·probs[t, j]
+	define("npu_moe_token_unpermute", function{forward: formulaFor(func(k *invocation) Values {
+		k.unpadded()
+		x, idx := k.pair("permuted_tokens", "sorted_indices")
+		return k.unpermuted(x, idx, k.optional("probs"))
+	}), nodes: [][]string{{"permuted_tokens", "probs"}}, backward: unpermutedGradients})
+	// The third output numbers rows j·T + t of the j-th choice of token t, as moe_init_routing takes them.
+	define("npu_moe_gating_top_k_softmax", function{forward: func(k *invocation) []Reading {
+		x := k.tensor("x")
+		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
+		probs := must.Get(held(k.softmax(x, []int{len(x.shape) - 1}, false)))
+		y, idx := k.gated(probs, nil, nil)
+		k.leaveFinished(idx, x.shape)
+		rows := count(idx.shape[:len(idx.shape)-1])
+		n := idx.shape[len(idx.shape)-1]
+		from := &formula{shape: idx.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return float64(i%n*rows + i/n), 0 }}
+		return outputs(y, idx, from)
+	}})
+	define("npu_moe_gating_top_k", function{forward: gatingTopK})
+	// The probabilities of the best experts or, renormalised, the softmax of the best scores.
+	define("npu_moe_gating_top_k_softmax_v2", function{forward: func(k *invocation) []Reading {
+		x, renorm := k.tensor("x"), k.int("renorm", 0)
+		refuseIf(len(x.shape) == 0 || renorm != 0 && renorm != 1, ShapesDiffer, x.shape)
+		last := []int{len(x.shape) - 1}
+		probs := must.Get(held(k.softmax(x, last, false)))
+		if renorm == 0 {
+			y, idx := k.gated(probs, nil, nil)
+			k.leaveFinished(idx, x.shape)
+			out := []Values{y, idx, probs}
+			k.leaves(out, 2, "output_softmax")
+			return outputs(out...)
+		}
+		scores := must.Get(numbers(x))
+		y, idx := k.gated(&dense{shape: x.shape, y: scores, b: make([]float64, len(scores))}, nil, nil)
+		k.leaveFinished(idx, x.shape)
+		return outputs(k.softmax(y, last, false), idx, nil)
+	}})
 	define("npu_moe_update_expert", function{forward: placedExperts})
 }
 
@@ -428,21 +493,6 @@ func feedForward(k *invocation) (out []Reading) {
 	return out
 }
 
-// choiceForms choose among many, and what follows a sequence token by token.
-func choiceForms() {
-	define("npu_top_k_top_p", function{forward: formulaFor(topKTopP)})
-	define("npu_lightning_indexer", function{forward: lightningIndexer})
-	define("npu_recurrent_gated_delta_rule", function{mends: []string{"state"}, forward: func(k *invocation) []Reading { return k.deltaRule(false) }})
-	define("npu_chunk_gated_delta_rule", function{forward: func(k *invocation) []Reading { return k.deltaRule(true) }})
-}
-
-// count is a small number of things.
-func (k *invocation) count(name string) int64 {
-	n := k.int(name, -1)
-	refuseIf(n < 0 || n > 1<<16, BadArgument, k.shown(name), n, "a number of them")
-	return n
-}
-
 // initRouting orders the rows of tokens by their expert, those of experts in a range alone, and copies, scales or quantises them.
 // Its further outputs are where each went, or came from, how many each expert has, and the scales.
 // x is (T, H), expert_idx (T, k). The places of row i = t·k + j in expert order come first (row_idx_type 0), or for
@@ -691,372 +741,263 @@ func reRouting(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// topKTopP keeps, of each row, the k largest and of these the most probable that together reach p; the rest is -Inf. What is
-// within rounding of the border may go either way.
-// The kernel sorts upwards and drops what is among the smallest as long as the probabilities up to there sum to 1 − p
-// at most; the largest is always kept. slack is a unit for each of n terms and some for exp and the division. Of
-// equal numbers another order would drop another, so that those within a tie at the border are in doubt.
-func topKTopP(k *invocation) Values {
-	x := k.tensor("logits")
-	refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
-	rows, n := x.shape[0], x.shape[1]
-	list := func(name string) []float64 {
-		if !k.has(name) {
-			return nil
-		}
-		o := k.tensor(name)
-		refuseIf(count(o.shape) != rows, ShapesDiffer, x.shape, o.shape)
-		return must.Get(numbers(o))
-	}
-	ks, ps := list("k"), list("p")
-	d := must.Get(held(x))
-	y := &dense{shape: x.shape, y: slices.Clone(d.y), b: make([]float64, len(d.y)), exact: true}
-	for r := range rows {
-		row, out, off := d.y[r*n:][:n], y.y[r*n:][:n], y.b[r*n:][:n]
-		order := inOrder(int(n))
-		sortBy(order, row, 1)
-		if ks != nil && ks[r] >= 1 && ks[r] < float64(n) {
-			least := row[order[n-int64(ks[r])]]
-			for i, v := range row {
-				if v < least {
-					out[i] = math.Inf(-1)
-				}
-			}
-		}
-		if ps == nil {
-			continue
-		}
-		most, sum := row[order[n-1]], 0.0
-		for i := range out {
-			sum += math.Exp(out[i] - most)
-		}
-		running, slack := 0.0, (float64(n)+64)*u32
-		for at, i := range order {
-			was := out[i]
-			running += math.Exp(was-most) / sum
-			// Another order of equal numbers lets another of them pass.
-			tied := at > 0 && row[order[at-1]] == row[i] || at+1 < len(order) && row[order[at+1]] == row[i]
-			switch limit := 1 - ps[r]; {
-			case at == len(order)-1:
-			case abs(running-limit) <= slack || tied && !math.IsInf(was, -1) && abs(running-limit) <= float64(n)*math.Exp(was-most)/sum:
-				off[i] = math.Inf(1)
-			case running <= limit:
-				out[i] = math.Inf(-1)
-			}
-		}
-	}
-	return y
+func (k *invocation) unpadded() {
+	refuseIf(k.bool("padded_mode", false), Unsupported, "padded_mode")
 }
 
-// lightningIndexer: the places of the largest Σ w·relu(q·k) over the heads, for each query (ops-transformer attention/
-// lightning_indexer). In which order they stand is not held against it, nor which of near equals was taken.
-func lightningIndexer(k *invocation) []Reading {
-	query, weights := k.pair("query", "weights")
-	mode := k.int("sparse_mode", 3)
-	refuseIf(mode != 0 && mode != 3, Unsupported, "sparse_mode")
-	layout, of := k.string("layout_query", "BSND"), k.string("layout_key", "BSND")
-	q := headsOf(query, layout, 0)
-	s := sequences{q: q}
-	s.lengths = k.lengthsOf("actual_seq_lengths_query", q.packed)
-	keys := k.lengthsOf("actual_seq_lengths_key", of == "TND")
-	if q.packed {
-		k.required("actual_seq_lengths_query")
-		s.q.batches = int64(len(s.lengths))
-	} else if s.lengths == nil {
-		s.lengths = repeated(int(q.batches), q.length)
+// byExpert is the order of tokens by their expert, and where each comes to stand in it.
+func (k *invocation) byExpert(idx *operand) (order, back []int64) {
+	list := must.Get(numbers(idx))
+	order, back = inOrder(int64(len(list))), make([]int64, len(list))
+	slices.SortStableFunc(order, func(a, b int64) int { return int(list[a]) - int(list[b]) })
+	for at, i := range order {
+		back[i] = int64(at)
 	}
-	refuseIf(int64(len(s.lengths)) != s.q.batches, ShapesDiffer, query.shape, s.lengths)
-	var key headed
-	if table := k.optional("block_table"); table != nil {
-		k.required("actual_seq_lengths_key")
-		refuseIf(int64(len(keys)) != s.q.batches, ShapesDiffer, query.shape, keys)
-		o := k.tensor("key")
-		refuseIf(len(o.shape) != 4, ShapesDiffer, o.shape)
-		key = k.pagesOf(o, table, o.shape[2], o.shape[1], keys)
-	} else {
-		refuseIf(of != "BSND" && of != "TND", Unsupported, "layout_key "+of)
-		key = headsOf(k.tensor("key"), of, 1)
-		if keys == nil {
-			keys = repeated(int(s.q.batches), key.length)
-		}
+	return order, back
+}
+
+// unpermuted sums the rows of each token, weighed, in the order of its experts; one rounding (ops-transformer
+// moe_token_unpermute). Rows that were dropped count nothing.
+func (k *invocation) unpermuted(x, idx, probs *operand) Values {
+	places, weights, per := must.Get(numbers(idx)), []float64(nil), int64(1)
+	if probs != nil {
+		refuseIf(len(probs.shape) != 2, ShapesDiffer, probs.shape)
+		weights, per = must.Get(numbers(probs)), probs.shape[1]
 	}
-	refuseIf(int64(len(keys)) != s.q.batches || key.heads != 1, ShapesDiffer, query.shape, keys)
-	s.keys = keys
-	s.starts = make([]int64, s.q.batches)
-	from := make([]int64, s.q.batches)
-	for b := 1; b < len(s.starts); b++ {
-		s.starts[b], from[b] = s.starts[b-1]+s.lengths[b-1], from[b-1]+keys[b-1]
+	for _, p := range places { // the kernel looks whether a place is below the number of rows, and reads in front of them
+		refuseIf(p < 0, OutsideCache, k.shown("sorted_indices"), p, x.shape[0])
 	}
-	dq, dk := must.Get(held(q.v)), must.Get(held(key.v))
-	e := dq.shape[len(dq.shape)-1]
-	refuseIf(dk.shape[len(dk.shape)-1] != e || e == 0, ShapesDiffer, dq.shape, dk.shape)
-	refuseIf(count(weights.shape) != count(query.shape)/e, ShapesDiffer, weights.shape, query.shape)
-	w := slices.Clone(must.Get(numbers(weights)))
-	loose, scales := 0.0, []float64(nil) // of queries and keys in steps, whose scores kernels round to float16 on the way
-	if k.has("query_dequant_scale") {
-		k.only(0, "query_quant_mode", "key_quant_mode")
-		o := k.tensor("key_dequant_scale")
-		by := must.Get(numbers(k.tensor("query_dequant_scale")))
-		refuseIf(len(by) != len(w) || count(o.shape) != count(k.tensor("key").shape)/e, ShapesDiffer, weights.shape, o.shape)
-		for i, x := range by {
-			w[i] *= x
-		}
-		if loose = 0x1p-9; k.has("block_table") {
-			shape := slices.Clone(k.tensor("key").shape)
-			shape[3] = 1
-			scales = must.Get(numbers(k.pagesOf(o.shaped(shape), k.tensor("block_table"), 1, shape[1], keys).v))
-		} else {
-			scales = must.Get(numbers(o))
-		}
-	}
-	for b, n := range keys {
-		refuseIf(n < 0 || key.packed && from[b]+n > key.length || !key.packed && n > key.length && k.optional("block_table") == nil, BadArgument, "actual_seq_lengths_key", n, "keys")
-		refuseIf(!q.packed && s.lengths[b] > q.length || q.packed && s.starts[b]+s.lengths[b] > q.length, BadArgument, "actual_seq_lengths_query", s.lengths[b], "queries")
-	}
-	shape := k.shape()
-	rows := count(query.shape) / e / max(q.heads, 1)
-	refuseIf(rows == 0 || count(shape)%rows != 0 || len(k.outs) == 0 || k.outs[0] == nil, ShapesDiffer, shape, query.shape)
-	most := count(shape) / rows
-	found := must.Get(numbers(k.outs[0]))
-	// A dot product of e terms, the relu, a weight, and a sum over the heads.
-	g := gamma(float64(e+q.heads)+6, k.sumUnit())
-	want := &dense{shape: shape, y: slices.Clone(found), b: make([]float64, len(found)), exact: true}
-	refuseIf(float64(rows)*float64(slices.Max(append(slices.Clone(keys), 0)))*float64(e*q.heads) > mostMultiplied, TooLarge, rows, int64(mostMultiplied))
-	places := func(r int64) (b, i int64) {
-		if q.packed {
-			return 0, r
-		}
-		return r / q.length, r % q.length
-	}
-	for r := range rows {
-		b, i := places(r)
-		a := s.rowOf(b, 0, i)
-		out, was, off := want.y[r*most:][:most], found[r*most:][:most], want.b[r*most:][:most]
-		if a.q < 0 {
-			for j := range off {
-				off[j] = math.Inf(1)
+	return k.addedRows(x, places, weights, per)
+}
+
+// addedRows are the sums of so many rows at places each, weighed or not.
+// Element (t, e) is Σ_j x[places[t·per + j], e]·weight. A place beyond the rows is of one that was dropped; one that
+// is no place at all leaves the sum open. The device sums in float32: per products, per sums.
+func (k *invocation) addedRows(x Values, places, weights []float64, per int64) Values {
+	s := x.Shape()
+	refuseIf(len(s) != 2 || per < 1 || int64(len(places))%per != 0 || weights != nil && len(weights) != len(places), ShapesDiffer, s, []int64{int64(len(places)), per})
+	rows := must.Get(held(x))
+	g, width := gamma(float64(per)+2, k.sumUnit()), s[1]
+	return &formula{shape: []int64{int64(len(places)) / per, width}, f: func(i int64, _ []int64) (y, b float64) {
+		size := 0.0
+		for j := range per {
+			p := places[i/width*per+j]
+			switch {
+			case p >= float64(len(places)) || p < 0:
+				return 0, math.Inf(1)
+			case p >= float64(s[0]):
+				continue
 			}
-			continue
-		}
-		seen := a.s
-		// Causal from the right: query i of l sees the first s − l + i + 1 of s keys.
-		if mode == 3 {
-			seen = min(a.s, max(a.row+a.s-a.l+1, 0))
-		}
-		score, slack := make([]float64, seen), make([]float64, seen)
-		for c := range seen {
-			kr := key.row(a.batch, 0, c)
-			if key.packed {
-				kr = key.row(0, 0, from[a.batch]+c)
+			v := rows.y[int64(p)*width+i%width]
+			if weights != nil {
+				v *= weights[i/width*per+j]
 			}
-			for h := range q.heads {
-				qr := q.row(a.batch, h, a.row)
-				if q.packed {
-					qr = q.row(0, h, s.starts[a.batch]+a.row)
+			y += v
+			size += abs(v)
+		}
+		return y, g * size
+	}}
+}
+
+// unpermutedGradients are those of the rows, which each get that of their token times its weight, and of the weights, each the product
+// of both.
+func unpermutedGradients(k *invocation, g []Values) gradients {
+	k.unpadded()
+	idx, probs, d := k.tensor("sorted_indices"), k.optional("probs"), gradient(g, 0)
+	places, s := must.Get(numbers(idx)), d.Shape()
+	rows := int64(len(places))
+	if k.has("permuted_tokens") {
+		rows = k.tensor("permuted_tokens").shape[0]
+	}
+	per := rows
+	if len(s) == 2 && s[0] > 0 {
+		per = int64(len(places)) / s[0]
+	}
+	refuseIf(len(s) != 2 || per < 1 || per*s[0] != int64(len(places)) || probs != nil && count(probs.shape) != int64(len(places)), ShapesDiffer, s, idx.shape)
+	// The inverse of sorted_indices: every row goes to one place.
+	back := make([]int64, rows) // which place each row came from
+	for i, p := range places {
+		refuseIf(p < 0 || p >= float64(len(places)), BadArgument, "sorted_indices", p, "a row")
+		if p < float64(rows) {
+			back[int(p)] = int64(i)
+		}
+	}
+	spread := func() Values { return rowsOf(d, back, per) }
+	return gradients{
+		"permuted_tokens": func() Values {
+			if probs == nil {
+				return spread()
+			}
+			weight := rowsOf(reshape(probs, []int64{int64(len(places)), 1}), back, 1)
+			return k.computed("g,w)=g*w", spread(), weight)
+		},
+		"probs": func() Values {
+			k.required("probs")
+			x := k.tensor("permuted_tokens")
+			list := make([]int64, len(places))
+			for i, p := range places {
+				refuseIf(p >= float64(rows), Unsupported, "dropped rows")
+				list[i] = int64(p)
+			}
+			mine, theirs := rowsOf(x, list, 1), rowsOf(d, inOrder(int64(len(list))), per)
+			terms := k.computed("x,g)=x*g", mine, theirs)
+			return &reduced{shape: probs.shape, in: terms, n: s[1], f: sumOf(k.sumUnit(), s[1], 1)}
+		},
+	}
+}
+
+// leaveFinished gives rows that are marked as finished the number of experts in place of one: they go to none (test of op-plugin).
+func (k *invocation) leaveFinished(idx *dense, of []int64) {
+	if !k.has("finished") {
+		return
+	}
+	o := k.tensor("finished")
+	done, experts := must.Get(numbers(o)), of[len(of)-1]
+	refuseIf(int64(len(done)) != count(of[:len(of)-1]), ShapesDiffer, of, o.shape)
+	few := idx.shape[len(idx.shape)-1]
+	for i := range idx.y {
+		if done[int64(i)/few] != 0 {
+			idx.y[i], idx.b[i] = float64(experts), 0
+		}
+	}
+}
+
+// gated are the largest probabilities of each row and their places, in falling order: by probs and what is added to
+// choose by, if anything is. What is nearly equal may change places.
+// Of (rows, experts) come (rows, k). added is a bias that takes part in choosing and not in what is given; closed
+// says which experts may not be chosen. Two keys are near where their bounds, and a rounding of each, overlap: then
+// the place is open, and with a bias the value, too, as it does not follow the order.
+func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i int) bool) (y, idx *dense) {
+	rank := len(probs.shape)
+	out := k.shape()
+	refuseIf(len(out) != rank || !slices.Equal(out[:rank-1], probs.shape[:rank-1]) || out[rank-1] > probs.shape[rank-1], ShapesDiffer, probs.shape, out)
+	n, few := probs.shape[rank-1], out[rank-1]
+	refuseIf(count(out) > maxDense, TooLarge, count(out), maxDense)
+	y, idx = bounded(out...), bounded(out...)
+	for r := range count(out) / max(few, 1) {
+		row, off := probs.y[r*n:][:n], probs.b[r*n:][:n]
+		key := func(i int) float64 {
+			if closed != nil && closed(r, i) {
+				return math.Inf(-1)
+			}
+			if added != nil {
+				return row[i] + added[i]
+			}
+			return row[i]
+		}
+		near := func(i, j int) bool {
+			return abs(key(i)-key(j)) <= off[i]+off[j]+2*u32*(abs(key(i))+abs(key(j)))
+		}
+		order, keys := inOrder(int(n)), make([]float64, n)
+		for i := range keys {
+			keys[i] = key(i)
+		}
+		sortBy(order, keys, -1)
+		for j := range few {
+			i := order[j]
+			at := r*few + j
+			y.y[at], y.b[at], idx.y[at] = row[i], off[i], float64(i)
+			if j > 0 && near(i, order[j-1]) || int(j)+1 < len(order) && near(i, order[j+1]) {
+				if idx.b[at] = math.Inf(1); added != nil {
+					y.b[at] = math.Inf(1)
 				}
-				sum, size := 0.0, 0.0
-				for x := range e {
-					p := dq.y[qr*e+x] * dk.y[kr*e+x]
-					sum += p
-					size += abs(p)
-				}
-				weight := w[qr]
-				score[c] += weight * max(sum, 0)
-				slack[c] += abs(weight) * (g*size + loose*abs(sum))
-			}
-			if scales != nil {
-				score[c] *= scales[kr]
-				slack[c] = slack[c]*abs(scales[kr]) + loose*abs(score[c])
 			}
 		}
-		order := inOrder(int(seen))
+	}
+	return y, idx
+}
+
+// groupsOf are the experts that are not in the best groups, by the largest probability of each or the sum of its two largest;
+// doubt marks the rows in which another group is as good.
+// A group is out of doubt where its score is 64 units above that of the best one left out, for sums of two and the
+// bias.
+func (k *invocation) groupsOf(probs *dense, added []float64) (closed func(r int64, i int) bool, doubt []bool) {
+	groups, best, n := k.int("group_count", 1), k.int("k_group", 1), probs.shape[1]
+	if groups == best {
+		return nil, nil
+	}
+	kind := k.int("group_select_mode", 0)
+	refuseIf(groups < 1 || best < 1 || best > groups || n%groups != 0 || kind != 0 && kind != 1 || n/groups < 2 && kind == 1, BadArgument, "group_count", groups, "groups of "+itoa(int(n)))
+	per := n / groups
+	open := make([]bool, count(probs.shape))
+	doubt = make([]bool, probs.shape[0])
+	score, order := make([]float64, groups), make([]int, groups)
+	for r := range probs.shape[0] {
+		for g := range groups {
+			first, second := math.Inf(-1), math.Inf(-1)
+			for i := g * per; i < (g+1)*per; i++ {
+				v := probs.y[r*n+i]
+				if added != nil {
+					v += added[i]
+				}
+				if v > first {
+					first, second = v, first
+				} else {
+					second = max(second, v)
+				}
+			}
+			if score[g], order[g] = first, int(g); kind == 1 {
+				score[g] += second
+			}
+		}
 		sortBy(order, score, -1)
-		take := int(min(most, seen))
-		taken := map[float64]bool{}
-		free := 0 // the next of the order that is not among what was taken
-		all := map[float64]bool{}
-		for _, x := range was[:take] {
-			all[x] = true
-		}
-		for j := range out {
-			if j >= take {
-				if out[j] = -1; int64(j) < a.s { // what a query must not see may stand there
-					off[j] = math.Inf(1)
-				}
-				continue
+		doubt[r] = score[order[best-1]]-score[order[best]] <= 64*u32*(1+abs(score[order[best]]))
+		for _, g := range order[:best] {
+			for i := int64(g) * per; i < int64(g+1)*per; i++ {
+				open[r*n+i] = true
 			}
-			x := was[j]
-			ok := x == math.Trunc(x) && x >= 0 && x < float64(seen) && !taken[x]
-			if ok {
-				last := order[take-1]
-				// What was taken stands if it may be among the best, given what both scores may be off.
-				ok = score[int(x)]+slack[int(x)] >= score[last]-slack[last]
-			}
-			if taken[x] = true; ok {
-				continue
-			}
-			for free < take-1 && all[float64(order[free])] {
-				free++
-			}
-			out[j] = float64(order[free])
-			if out[j] == x { // it was taken twice
-				out[j] = -1
-			}
-			free = min(free+1, take-1)
 		}
 	}
-	return outputs(want, nil)
+	return func(r int64, i int) bool { return !open[r*n+int64(i)] }, doubt
 }
 
-// deltaRule is the gated delta rule, token by token: the state (values × keys) fades by e^g, beta times what the key does not yet give
-// of the value is added to it, and the query reads it. An error of the state does not grow where beta·|k|² is at most 2, so
-// that its norm is followed for each row. The recurrent kernel keeps the running state in float32 (ops-transformer
-// attention/recurrent_gated_delta_rule), the chunked one multiplies in bfloat16, of which its test allows several units.
-// S ← e^g·S; S ← S + β·(v − S·k)·kᵀ; o = scale·S·q, with S of (values, keys) for each head, and heads of keys
-// repeated to those of values. ssm_state_indices says where the state of each token is kept, and, with
-// num_accepted_tokens, from which a sequence goes on: speculative decoding keeps one for each token.
-func (k *invocation) deltaRule(chunked bool) []Reading {
-	query, key := k.pair("query", "key")
-	value := k.tensor("value")
-	k.unsupported("gk")
-	refuseIf(len(query.shape) != 3 || !slices.Equal(query.shape, key.shape) || len(value.shape) != 3 || value.shape[0] != query.shape[0] || query.shape[1] == 0 || value.shape[1]%query.shape[1] != 0, ShapesDiffer, query.shape, key.shape, value.shape)
-	tokens, heads, dk, dv := query.shape[0], value.shape[1], query.shape[2], value.shape[2]
-	per := heads / query.shape[1]
-	name := "state"
-	if chunked {
-		name = "initial_state"
+// gatingTopK: the probabilities are a softmax or sigmoids; the bias takes part in the choice alone; those of sigmoids are
+// divided by their sum.
+// y = p/(Σ p + eps)·routed_scaling_factor for sigmoids, p·factor for a softmax; in rows whose groups are in doubt
+// nothing is judged.
+func gatingTopK(k *invocation) []Reading {
+	x := k.tensor("x")
+	k.only(0, "renorm")
+	k.unsupported("input_ids", "tid2eid")
+	refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
+	a, kind := k.arith(), k.int("norm_type", 0)
+	var v Values
+	switch kind {
+	case 0:
+		v = k.softmax(x, []int{1}, false)
+	case 1:
+		v = k.applied(catalogue.Of("sigmoid"), x)
+	default:
+		panic(refusal(BadArgument, "norm_type", kind, "0 or 1"))
 	}
-	state := k.optional(name)
-	lengths := k.ints("actual_seq_lengths")
-	if lengths == nil {
-		lengths = []int64{tokens}
+	probs := must.Get(held(v))
+	var added []float64
+	if bias := k.optional("bias"); bias != nil {
+		added = must.Get(numbers(bias))
+		refuseIf(int64(len(added)) != x.shape[1], ShapesDiffer, shapeText(x.shape, bias.shape))
 	}
-	refuseIf(state == nil && !chunked || dk == 0 || dv == 0, NoInput, name)
-	var s *dense
-	if state != nil {
-		refuseIf(len(state.shape) != 4 || state.shape[1] != heads || state.shape[2] != dv || state.shape[3] != dk, ShapesDiffer, state.shape, value.shape)
-		s = must.Get(held(state))
-	} else {
-		shape := []int64{int64(len(lengths)), heads, dv, dk}
-		n := float64(len(lengths)) * float64(heads) * float64(dv) * float64(dk)
-		refuseIf(n > maxDense, TooLarge, n, maxDense)
-		s = &dense{shape: shape, y: make([]float64, count(shape))}
-	}
-	gate := func(name string) []float64 {
-		o := k.optional(name)
-		if o == nil {
-			return nil
+	closed, doubt := k.groupsOf(probs, added)
+	y, idx := k.gated(probs, added, closed)
+	for at := range idx.b {
+		if doubt != nil && doubt[int64(at)/y.shape[1]] {
+			y.b[at], idx.b[at] = math.Inf(1), math.Inf(1)
 		}
-		refuseIf(count(o.shape) != tokens*heads, ShapesDiffer, o.shape, value.shape)
-		return must.Get(numbers(o))
 	}
-	g, beta := gate("g"), gate("beta")
-	refuseIf(float64(tokens)*float64(heads*dv*dk)*4 > mostMultiplied, TooLarge, tokens, int64(mostMultiplied))
-	index, accepted := k.ints("ssm_state_indices"), k.ints("num_accepted_tokens")
-	refuseIf(!chunked && int64(len(index)) < tokens, NoArgument, "ssm_state_indices")
-	scale := k.float("scale", 1/math.Sqrt(float64(dk)))
-	q, kk, v := must.Get(held(query)), must.Get(held(key)), must.Get(held(value))
-	slots := s.shape[0]
-	out := &dense{shape: value.shape, y: make([]float64, len(v.y)), b: make([]float64, len(v.y))}
-	for i := range out.b {
-		out.b[i] = math.Inf(1) // of no sequence
-	}
-	after := &dense{shape: s.shape, y: slices.Clone(s.y), b: make([]float64, len(s.y)), exact: true}
-	u := k.sumUnit()
-	p := precisionFor(value.numeric())
-	if state != nil {
-		p = precisionFor(state.numeric())
-	}
-	unit := u
-	if chunked {
-		unit = max(u, precisionFor(value.numeric()).v)
-	}
-	rounding := gamma(float64(dk)+8, u)
-	if chunked {
-		rounding = 2 * unit
-	}
-	size := heads * dv * dk
-	from := int64(0)
-	for n, l := range lengths {
-		refuseIf(l < 0 || from+l > tokens, BadArgument, "actual_seq_lengths", lengths, "tokens of "+shapeText(query.shape))
-		if l == 0 {
-			continue
+	scale, eps := k.factor("routed_scaling_factor"), k.float("eps", 1e-20)
+	few := y.shape[1]
+	for r := range y.shape[0] {
+		row := make([]num, few)
+		for j := range row {
+			row[j] = num{y.y[r*few+int64(j)], y.b[r*few+int64(j)]}
 		}
-		first := int64(n)
-		if !chunked {
-			at := from
-			if accepted != nil {
-				refuseIf(n >= len(accepted) || accepted[n] < 1 || accepted[n] > l, BadArgument, "num_accepted_tokens", accepted, "tokens of each sequence")
-				at += accepted[n] - 1
+		sum := a.add(total(row, k.sumUnit()), exactNum(eps))
+		for j, p := range row {
+			if kind == 1 {
+				p = a.div(p, sum)
 			}
-			first = index[at]
+			p = a.mul(p, scale)
+			y.y[r*few+int64(j)], y.b[r*few+int64(j)] = p.y, p.b
 		}
-		refuseIf(first < 0 || first >= slots, OutsideCache, "ssm_state_indices", first, slots)
-		running := slices.Clone(s.y[first*size:][:size])
-		off := make([]float64, heads*dv) // norm of the error of each row
-		for t := from; t < from+l; t++ {
-			for h := range heads {
-				kr, qr := kk.y[(t*query.shape[1]+h/per)*dk:][:dk], q.y[(t*query.shape[1]+h/per)*dk:][:dk]
-				norm, reach := 0.0, 0.0
-				for i := range kr {
-					norm += kr[i] * kr[i]
-					reach += qr[i] * qr[i]
-				}
-				fade, b := 1.0, 1.0
-				if g != nil {
-					fade = math.Exp(g[t*heads+h])
-				}
-				if beta != nil {
-					b = beta[t*heads+h]
-				}
-				// An error δ of a row becomes δ·(1 − β·k·kᵀ), whose norm grows by no more than this.
-				grow := max(1, abs(1-b*norm))
-				for r := range dv {
-					row := running[(h*dv+r)*dk:][:dk]
-					x, whole, length := 0.0, 0.0, 0.0
-					for i, z := range row {
-						row[i] = z * fade
-						x += row[i] * kr[i]
-						whole += abs(row[i] * kr[i])
-						length += row[i] * row[i]
-					}
-					y := (v.y[(t*heads+h)*dv+r] - x) * b
-					length = math.Sqrt(length)
-					// What this token adds: rounding of S·k and of v − S·k, times |k|; fading of the row; and the
-					// product with k.
-					local := abs(b)*(rounding*whole+4*unit*(abs(v.y[(t*heads+h)*dv+r])+abs(x)))*math.Sqrt(norm) + 12*u*length + 4*unit*abs(y)*math.Sqrt(norm)
-					off[h*dv+r] = fade*grow*off[h*dv+r] + local
-					o, terms := 0.0, 0.0
-					for i := range row {
-						row[i] += y * kr[i]
-						o += row[i] * qr[i]
-						terms += abs(row[i] * qr[i])
-					}
-					at := (t*heads+h)*dv + r
-					out.y[at] = o * scale
-					out.b[at] = abs(scale) * (off[h*dv+r]*math.Sqrt(reach) + (rounding+4*unit)*terms)
-				}
-			}
-			if !chunked {
-				to := index[t]
-				refuseIf(to >= slots, OutsideCache, "ssm_state_indices", to, slots)
-				if to >= 0 {
-					keep(after, to*size, running, off, dk, p)
-				}
-			}
-		}
-		if chunked {
-			keep(after, first*size, running, off, dk, p)
-		}
-		from += l
 	}
-	return outputs(out, after)
-}
-
-// keep writes a state with the error of its rows, rounded to its type.
-func keep(s *dense, at int64, y, off []float64, width int64, p precisionOf) {
-	for i, x := range y {
-		b := off[int64(i)/width]
-		s.y[at+int64(i)], s.b[at+int64(i)] = x, b+p.v*(abs(x)+b)+p.t
-	}
+	return outputs(y, idx, probs)
 }

@@ -596,3 +596,74 @@ func (s *strided) At(idx []int64, y, b []float64) {
 	}
 	s.in.At(s.idx, y, b)
 }
+
+// formula is a tensor whose elements a function gives.
+type formula struct {
+	shape []int64
+	f     func(i int64, at []int64) (y, b float64)
+	exact bool
+	cost  float64 // multiplications and additions, 0 for few
+	at    []int64
+}
+
+func (v *formula) Shape() []int64 { return v.shape }
+func (v *formula) Exact() bool    { return v.exact }
+func (v *formula) Cost() float64  { return max(v.cost, 1) }
+
+// f gets the number of the element and its place on each axis, in a buffer that is used again.
+func (v *formula) one(i int64, y, b []float64, k int) {
+	v.at = grow(v.at, len(v.shape))
+	nd.PlaceIn(i, v.shape, v.at)
+	value, bound := v.f(i, v.at)
+	y[k] = value
+	if b != nil {
+		b[k] = bound
+	}
+}
+
+func (v *formula) Range(lo int64, y, b []float64) {
+	for i := range y {
+		v.one(lo+int64(i), y, b, i)
+	}
+}
+
+func (v *formula) At(idx []int64, y, b []float64) {
+	for i, k := range idx {
+		v.one(k, y, b, i)
+	}
+}
+
+// gather takes slices of x: element (l, j, i) is x[l, index[l', j], i], l' the
+// batch of l.
+type gather struct {
+	shape             []int64
+	x                 Values
+	lead, n, inner    int64 // axes before, the axis, and those behind it
+	batches, perBatch int64 // of the indices; lead is batches·rest
+	indices           []int64
+}
+
+func (g *gather) Shape() []int64 { return g.shape }
+func (g *gather) Exact() bool    { return isExact(g.x) }
+
+func (g *gather) Range(lo int64, y, b []float64) {
+	for at := int64(0); at < int64(len(y)); {
+		k, i := (lo+at)/g.inner, (lo+at)%g.inner
+		n := min(g.inner-i, int64(len(y))-at)
+		var bounds []float64
+		if b != nil {
+			bounds = b[at : at+n]
+		}
+		g.x.Range(g.source(k)+i, y[at:at+n], bounds)
+		at += n
+	}
+}
+
+func (g *gather) At(idx []int64, y, b []float64) { oneByOne(g, idx, y, b) }
+
+// source is where the run of inner elements begins that output run k is.
+// l goes over lead, of which a batch of indices serves lead/batches in turn.
+func (g *gather) source(k int64) int64 {
+	l, j := k/g.perBatch, k%g.perBatch
+	return (l*g.n + g.indices[l/(g.lead/g.batches)*g.perBatch+j]) * g.inner
+}
