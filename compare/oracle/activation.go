@@ -11,7 +11,13 @@ import (
 	catalogue "precision/op"
 )
 
-// Activations of PyTorch, softmax, embedding and dropout.
+// Activations that are more than a formula of one number (those are rows of the catalogue): gates,
+// whose two halves are multiplied; softmax, along axes; lookups of embeddings; and dropouts.
+//
+// A dropout is random, and its mask is mostly not recorded: an element that is 0 may have been
+// dropped, and of every other the value is known, x/(1 - p). Nothing is asked of how many are 0.
+// Where a mask is recorded, a bit for each element, no source says which bit of a byte comes first,
+// so that both orders are readings.
 
 // softsignSteps: the last step of softsign is a quotient, of which a recorder has the gradient of the dividend.
 func softsignSteps(quotient *function) {
@@ -46,6 +52,8 @@ func activationForms() {
 			return a.mul(v[0], v[1])
 		}, x, weight)
 	})})
+	// The second half gates, through σ, or of swiglu the first, through silu
+	// (torch.nn.functional.glu; documentation of torch_npu.npu_swiglu).
 	gated := func(of string, firstGates bool) func(k *invocation) []Reading {
 		return formulaFor(func(k *invocation) Values {
 			x := k.tensor("input")
@@ -56,6 +64,8 @@ func activationForms() {
 	// The second half gates, through σ; of swiglu the first, through silu. What gates may be rounded to the type of
 	// the result before the product.
 	define("glu", function{forward: gated("sigmoid", false)})
+	// With a the half that gates and b the other: d(silu(a)·b) = b·silu'(a)·da + silu(a)·db, silu'
+	// = σ(a)·(1 + a·(1 − σ(a))).
 	define("npu_swiglu", function{forward: gated("silu", true), nodes: [][]string{{"input"}}, backward: func(k *invocation, g []Values) gradients {
 		return k.gatedGradients(g, []bool{true}, "a*sigmoid(a)", "sigmoid(a)*(1+a*(1-sigmoid(a)))")
 	}})
@@ -111,6 +121,8 @@ func defineSoftmax() {
 	}
 	soft("softmax", false)
 	soft("log_softmax", true)
+	// torch.nn.functional.softmin is the softmax of −x; the signs of both steps cancel in the
+	// gradient but for one.
 	define("softmin", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		return k.softmax(formulaOf(func(v []num) num { return minus(v[0]) }, x), k.softmaxAxes(x), false)
@@ -130,6 +142,10 @@ func (k *invocation) softmaxAxes(x *operand) []int {
 	return k.axes("dim", len(x.shape))
 }
 
+// softmax is e^(x−m)/Σ e^(x−m) along axes, or with log its logarithm, m being the largest number of
+// a row.
+// A looser call is granted that many times the units of the exponential, which is where devices
+// save digits.
 func (k *invocation) softmax(x Values, axes []int, log bool) Values {
 	u := k.unit() * k.loose.times()
 	f := softmaxRow(u, k.sumUnit())
@@ -183,6 +199,8 @@ func defineLookups() {
 	}, nodes: [][]string{{"weight"}}})
 
 	define("embedding_bag", function{forward: formulaFor(embeddingBag)})
+	// torch_npu._npu_dropout's backward and npu_dropout_do_mask: x·bit/(1 − p), with two units for
+	// 1 − p and the division. The mask comes out again.
 	define("masked_dropout", function{forward: func(k *invocation) []Reading {
 		x, mask := k.pair("input", "mask")
 		return k.maskedDropout(x, mask, num{k.keeping(), 2 * u32})
@@ -254,6 +272,8 @@ func defineLookups() {
 			}, x, y, d)
 		}}
 	}}
+	// torch.nn.functional.dropout (x, p, training): the gradient of an element that was kept is
+	// g/(1 − p), of a dropped one 0; which it was the recorded result tells, unless x itself is 0.
 	define("dropout", drop)
 }
 
@@ -318,6 +338,7 @@ func (k *invocation) embeddingGradient(g []Values) Values {
 	return sum.values(w.shape, false, k.sumUnit())
 }
 
+// clipForms: kernels that say less of themselves than the function that they compute.
 func clipForms() {
 	// The header of Gelu states erf, devices compute tanh (aclnnGelu.md of ops-nn).
 	register(func(c *Call) (list []Reading) {

@@ -10,9 +10,18 @@ import (
 	catalogue "precision/op"
 )
 
-// Functions of PyTorch of the numbers in one place. A number among the operands is
-// taken as given or rounded to the type of the result, and so are tensors of finer
-// types. On a CPU, float16 and bfloat16 are computed in float32 and rounded once.
+// Arithmetic of the numbers in one place, as far as it is more than a formula of the catalogue:
+// sums and products with the quick path of fused kernels, quotients, updates of weights, and
+// kernels of GE of the same kind.
+//
+// A number among the operands is taken as given or rounded to the type of the result, since kernels
+// do either, and so are tensors of finer types than the result has. On a CPU, float16 and bfloat16
+// are computed in float32 and rounded once. Integers have no rounding: their results are exact, and
+// open where the type would wrap.
+//
+// The bound of a sum is B1 + B2 + u·(|y| + B1 + B2), that of a product |x1|·B2 + |x2|·B1 + B1·B2
+// and a unit, that of a quotient (B1 + |y|·B2)/(|x2| - B2) and eight units, as devices divide by
+// way of a reciprocal.
 
 // of makes the gradient of one parameter from values, element by element, and sums up
 // what was repeated to another shape.

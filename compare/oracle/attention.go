@@ -10,6 +10,32 @@ import (
 	"precision/internal/must"
 )
 
+// Attention, forward and backward: for every query q of a head, over the keys k_c and values v_c
+// that it may look at,
+//
+//	x_c = ((q·k_c + before)·scale) + added,  p_c = e^(x_c - max x) / Σ e^(x - max x),  y = Σ p_c·v_c
+//
+// All of it is one walk, [attention.row], which leaves y, the probabilities and the statistics of a
+// row (the largest score, Σ and log Σ e^x) with their bounds. Everything else here says what a row
+// is: which keys are hidden and what is added to the scores (masks, bands, blocks that were
+// chosen), and which of the kernel's further outputs a statistic is. Where rows of queries, keys
+// and values lie in memory is the business of cache.go.
+//
+// Three families take part. scaled_dot_product_attention and multi_head_attention_forward of
+// PyTorch, by its documentation; the kernels of torch_npu, by the documentation and tests of
+// op-plugin and the sources of ops-transformer; and what puts attention over parts of the keys
+// together again (npu_ring_attention_update, npu_attention_update).
+//
+// Where devices round: products and sums are float32 in any order, so that a score is off by g(e +
+// 4)·Σ|q·k| and a result by g(s + 4)·Σ|p·v|, e being the width of a head and s the number of keys.
+// A fused kernel keeps scores in float32 and rounds the probabilities to the type of v before it
+// multiplies; composed from single calls each step is rounded, too. Both are readings ("fused" and
+// "rounded-scores"), as a recording does not tell which of the two ran.
+//
+// Gradients are computed from the probabilities of the same walk, see [attention.gradients]. A
+// kernel that was given the statistics and the result of the forward call takes these in place of
+// its own.
+
 // attention is softmax(q·kᵀ·scale + mask)·v, row by row. Scores and probabilities may
 // be rounded to the type of the result on the way (late), or stay in float32 as in
 // fused kernels, but for the probabilities, which fused kernels multiply in the type of
@@ -322,13 +348,22 @@ func (t *attention) masked(o *operand, as []int64, out bool) {
 }
 
 func attentionForms() {
+	// torch.nn.functional.scaled_dot_product_attention. What its gradients go back from may be the
+	// product with the gradient alone ("grad"), where a recorder looks at the last step.
 	define("scaled_dot_product_attention", function{forward: func(k *invocation) []Reading {
 		t := k.dotProduct()
 		return t.forms(func(t *attention) []Values { return []Values{t} })
 	}, backward: dotProductGradients, nodes: [][]string{{"grad"}}})
+	// torch.nn.functional.multi_head_attention_forward, without biases for keys and values of their
+	// own.
 	define("multi_head_attention", function{forward: multiHead})
+	// torch_npu.npu_fusion_attention: FlashAttentionScore of ops-transformer, for training.
 	define("npu_fusion_attention", function{forward: fusionAttention, backward: fusionGradients})
+	// npu_prompt_flash_attention, npu_incre_flash_attention and npu_fused_infer_attention_score are
+	// one form: they differ in how long queries are (all of a prompt, one token, either), which
+	// shapes say.
 	define("inference_attention", function{forward: inferenceAttention})
+	// torch_npu._npu_paged_attention writes its result to the argument out.
 	define("paged_attention", function{forward: inferenceAttention, mends: []string{"out"}})
 	// Sequences of so many tokens behind each other, which look at their own.
 	define("unpadded_attention", function{mends: []string{"out"}, forward: func(k *invocation) []Reading {
@@ -382,9 +417,13 @@ func attentionForms() {
 		return outputs(all...)
 	}})
 	define("npu_ring_attention_update", function{forward: ringAttention})
+	// What sparse attention chooses its keys by.
 	define("npu_lightning_indexer", function{forward: lightningIndexer})
 	define("npu_sparse_flash_attention", function{forward: sparseAttention})
 	define("npu_sparse_flash_attention_grad", function{forward: sparseGradients})
+	// The statistic beside the result is log Σe^x of each row, (T, N) or (B, N, S); with
+	// inner_precise 1 float16 may be computed with throughout, so that rounded scores are a
+	// reading.
 	define("npu_block_sparse_attention", function{forward: func(k *invocation) []Reading {
 		t, s := k.blockAttention()
 		order := map[bool]string{true: "TN", false: "BNS"}[s.q.packed]
@@ -399,6 +438,8 @@ func attentionForms() {
 		}
 		return readings
 	}})
+	// Queries, keys and values in the order of the arguments; probabilities are made anew from the
+	// inputs.
 	define("npu_block_sparse_attention_backward", function{forward: func(k *invocation) []Reading {
 		t, _ := k.blockAttention()
 		return outputs(k.attentionGradients(t)...)

@@ -13,6 +13,24 @@ import (
 	catalogue "precision/op"
 )
 
+// A recorded call on its way to a verdict: which function it is, its arguments bound to parameters,
+// the readings of each output, and what is looked at before an output that no reading explains is
+// called wrong.
+//
+// The same path serves calls of functions, modules, primitives of MindSpore and gradients. For a
+// backward call the function and its arguments are those of the forward call of the same number,
+// what it takes are gradients of outputs, and what it gives are gradients of inputs: the form's
+// backward, in place of its forward.
+//
+// A recorder does not see everything, and a verdict must not rest on what it missed. An argument
+// that was written over before it was saved, a view whose file has the memory as it lies, a sum
+// over ranks of which each has a part, a CPU that computed step by step in a narrow type: each of
+// these is tried on an output that is beyond its bound, and makes it unknown, or right, where it
+// explains what was found. Only what is left is wrong.
+//
+// At the end stand arguments that a call writes to and does not return, as a cache: they are judged
+// by the next call that reads them.
+
 func openPlain(path string) (*plainfile.File, error) {
 	f, _, err := plainfile.Open(path, "a file of a recording")
 	return f, err

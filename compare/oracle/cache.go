@@ -10,7 +10,27 @@ import (
 	"precision/internal/must"
 )
 
-// Caches of keys and values, in pages or not, and what else is written in places of a tensor.
+// Where the tokens of sequences stand: the layouts in which fused kernels take queries, keys and
+// values, the caches of keys and values, in pages or not, that are read and written as a sequence
+// grows, and what turns a token by its position.
+//
+// Reading. A layout names the axes of a tensor: B sequences, S places, N heads, D elements of a
+// head, H = N·D, and T for the tokens of all sequences behind each other, whose ends are then an
+// argument. [headsOf] finds from it how far one head, place or sequence is from the next, in rows
+// of D elements; [sequencesOf] does that for all operands of a call, through the table of pages
+// where there is one ([invocation.pagesOf]), and says how many tokens each sequence has. What a
+// kernel does not look at, tokens behind the end of a sequence, is not looked at here either.
+//
+// Writing. A cache after a call is the cache before it with rows of new tokens put in places
+// ([invocation.patch]). All else stays bit for bit, so that a kernel that writes where it must not
+// is found; of two rows for one place either may be left.
+//
+// Rotary positions (Su et al., RoFormer, 2021) turn pairs of elements of a head by angles that grow
+// with the position: [invocation.rotated] with cosines and sines that were given,
+// [invocation.rotaryEmbedding] from a table of them.
+//
+// Sources: the documentation and tests of op-plugin, ops-transformer (attention, posembedding) and
+// ops-nn.
 
 // patched is a tensor some elements of which have others in their place.
 type patched struct {
@@ -124,6 +144,8 @@ func cacheForms() {
 		return outputs(out...)
 	}})
 	define("scattered_cache", function{forward: forms["scatter_cache"].forward}) // which returns it
+	// torch_npu's counterpart: pages of a cache become the tokens of sequences behind each other,
+	// which the call writes to key and value.
 	define("gather_cache", function{mends: []string{"key", "value"}, forward: gatherCache})
 	// indices (…, d) name slices of the first d axes; a negative entry is no place, and that row is not written.
 	define("npu_scatter_nd_update", function{forward: formulaFor(func(k *invocation) Values {
@@ -147,6 +169,8 @@ func cacheForms() {
 		refuseIf(count(updates.shape) != int64(len(rows))*width, ShapesDiffer, updates.shape, idx.shape, x.shape)
 		return k.patch(x, updates, "indices", rows, count(x.shape[:deep]), width, func(row, e int64) int64 { return row*width + e })
 	})})
+	// torch_npu.scatter_update(input, indices, updates, axis): updates (B, …) go to place
+	// indices[b] of the axis, for each b.
 	define("scatter_update", function{forward: formulaFor(func(k *invocation) Values {
 		return k.scatteredFrom(k.tensor("updates"))
 	})})
@@ -157,7 +181,10 @@ func cacheForms() {
 		zero := k.alongAxis(src, k.optional("quant_zero_points"), "quant_axis", -1)
 		return k.scatteredFrom(k.inSteps(dtype.Int8, src, k.alongAxis(src, k.tensor("quant_scales"), "quant_axis", -1), zero))
 	})})
+	// Results are both caches and, if is_output_kv, what was written to them, before it was
+	// quantised.
 	define("npu_kv_rmsnorm_rope_cache", function{forward: ropeCache})
+	// The second version writes the caches in place and returns the two other results first.
 	define("rope_cache_v2", function{mends: []string{"k_cache", "ckv_cache"}, forward: func(k *invocation) []Reading {
 		r := ropeCache(k)
 		out := r[0].Out
@@ -167,12 +194,16 @@ func cacheForms() {
 		return outputs(qkvRopeCache(k)...)
 	}})
 	define("npu_rope_quant_kvcache", function{forward: quantisedCache})
+	// npu_scatter_list gives new tensors, npu_scatter_list_ writes to the list that it is given.
 	define("npu_scatter_list", function{forward: scatteredList})
 	define("npu_scatter_list_", function{mends: []string{"input"}, forward: scatteredList})
 	define("npu_advance_step_flashattn", function{mends: []string{"input_tokens", "input_positions", "seq_lens", "slot_mapping"}, forward: advancedStep})
+	// Neighbours are turned, and come to stand in halves.
 	define("npu_interleave_rope", function{forward: formulaFor(func(k *invocation) Values {
 		return k.rotated(k.inHalves(k.tensor("x")), k.tensor("cos"), k.tensor("sin"), false)
 	})})
+	// Queries and keys by one table of cosines and sines; rotary_mode says which elements are a
+	// pair.
 	define("npu_apply_rotary_pos_emb", function{forward: func(k *invocation) []Reading {
 		cos, sin := k.pair("cos", "sin")
 		return outputs(k.rotated(k.tensor("query"), cos, sin, k.interleaved()), k.rotated(k.tensor("key"), cos, sin, k.interleaved()))
@@ -197,7 +228,10 @@ func cacheForms() {
 			},
 		}
 	}})
+	// vLLM's rotary embedding, in place: is_neox_style pairs halves, else neighbours.
 	define("rotary_embedding", function{mends: []string{"query", "key"}, forward: func(k *invocation) []Reading { return k.rotaryEmbedding(k.bool("is_neox_style", true), nil) }})
+	// Positions in three (time, height, width), for models that see: a part of the frequencies
+	// each.
 	define("npu_mrope", function{forward: func(k *invocation) []Reading {
 		return k.rotaryEmbedding(!k.interleaved(), k.ints("mrope_section"))
 	}})

@@ -15,6 +15,20 @@ import (
 	catalogue "precision/op"
 )
 
+// A call and its arguments: [Call] is an operator with its recorded operands, as a form of kernels
+// sees it, and [invocation] a call of a function with its arguments bound to parameters, as a form
+// of functions sees it. A kernel whose row names a function becomes an invocation, too
+// (registry.go), so that most forms know the latter alone.
+//
+// Accessors refuse what they cannot give (an absent tensor, a word where a number should be, a
+// fraction where a whole number should be), by a panic that becomes the reason why an output is
+// unknown. Forms therefore read as formulas, without errors in between, and cannot go on with a
+// default where something was given that they do not understand.
+//
+// How precise a device has to be is asked of the call as well: [Call.unit] is the roundoff of sums
+// and products, [Call.ulps] that of functions, [Call.sumUnit] that of long sums. A verdict of wrong
+// has to hold under each looser choice that the device may have made ([looseness]).
+
 // Call is one recorded operator: its operands, what was recorded of its
 // outputs, and what the graph says of it.
 type Call struct {
@@ -129,6 +143,8 @@ func EnvironmentOf(m *graph.Model) (e Environment) {
 	return e
 }
 
+// highPerformance tells a precision mode in which sums and functions may be of float16; modes are
+// high_performance, high_precision and such, in any case of letters.
 func highPerformance(mode *graph.Value) bool {
 	return strings.Contains(strings.ToLower(mode.Text()), "high_performance")
 }
@@ -179,6 +195,7 @@ func newCall(op *graph.Op, r *dump.Reader, env Environment) (*Call, []error, err
 	return c, bad, nil
 }
 
+// connected counts the data inputs of an operator that something is connected to.
 func connected(op *graph.Op) int {
 	n := 0
 	for _, e := range op.Inputs {
@@ -189,6 +206,7 @@ func connected(op *graph.Op) int {
 	return n
 }
 
+// descAt is what the graph says of tensor i, nil where it says less.
 func descAt(d []graph.TensorDesc, i int) *graph.TensorDesc {
 	if i < len(d) {
 		return &d[i]
@@ -310,6 +328,7 @@ func (c *Call) sumUnit() float64 {
 // prototype; one of another kind is refused, but for whole numbers in place of
 // fractions, which real graphs hold.
 
+// attrInt is a whole number; a fraction, even 2.0, is refused.
 func (c *Call) attrInt(key string, missing int64) int64 {
 	n := missing
 	if v := c.attrs.Get(key); v != nil {
@@ -320,6 +339,8 @@ func (c *Call) attrInt(key string, missing int64) int64 {
 	return attributeOf(c, key, n)
 }
 
+// attrFloat is a number. Graphs keep fractions as float32, so that 1e-5 is 9.99999974e-6 here as it
+// is on the device.
 func (c *Call) attrFloat(key string, missing float64) float64 {
 	x := missing
 	if v := c.attrs.Get(key); v != nil {
@@ -333,6 +354,7 @@ func (c *Call) attrFloat(key string, missing float64) float64 {
 	return attributeOf(c, key, x)
 }
 
+// attrBool is a truth; 0 and another number stand for one, too.
 func (c *Call) attrBool(key string, missing bool) bool {
 	yes := missing
 	if v := c.attrs.Get(key); v != nil {
@@ -423,6 +445,7 @@ type argument struct {
 	keys  bool           // a dict: its members are of no use to functions
 }
 
+// tensor tells whether the argument is one, recorded or not: Array is a tensor of numpy.
 func (a *argument) tensor() bool {
 	return a != nil && a.v != nil && (a.v.Kind == msprobe.Tensor || a.v.Kind == msprobe.Array)
 }
@@ -617,6 +640,8 @@ func (k *invocation) value(name string) Values {
 	return k.valueOf(a, name)
 }
 
+// valueOf is what an argument is in arithmetic: what a part of a fused kernel before made, a tensor
+// in the type of the result, or a number.
 func (k *invocation) valueOf(a *argument, name string) Values {
 	switch {
 	case a.made != nil:
@@ -671,6 +696,7 @@ func (k *invocation) converted(o *operand) Values {
 	return p
 }
 
+// text is an argument as a message shows it.
 func (a *argument) text() string {
 	if a == nil || a.v == nil {
 		return "a list"
@@ -681,6 +707,7 @@ func (a *argument) text() string {
 	return a.v.Value.String()
 }
 
+// float is a number argument, missing if it was not given. A tensor of one element is a number.
 func (k *invocation) float(name string, missing float64) float64 {
 	a := k.args[name]
 	if a.none() {
@@ -692,6 +719,7 @@ func (k *invocation) float(name string, missing float64) float64 {
 	panic(refusal(BadArgument, k.shown(name), a.text(), "a number"))
 }
 
+// int is a whole number of up to 53 bits, which float64 holds.
 func (k *invocation) int(name string, missing int64) int64 {
 	a := k.args[name]
 	if a.none() {
@@ -703,6 +731,7 @@ func (k *invocation) int(name string, missing int64) int64 {
 	panic(refusal(BadArgument, k.shown(name), a.text(), "a whole number"))
 }
 
+// bool is a truth, or 0 or 1 in its place.
 func (k *invocation) bool(name string, missing bool) bool {
 	a := k.args[name]
 	if a.none() {
@@ -719,6 +748,7 @@ func (a *argument) isText() bool {
 	return a != nil && a.v != nil && a.v.Kind == msprobe.Scalar && a.v.Value.Kind == msprobe.Text
 }
 
+// string is a text.
 func (k *invocation) string(name, missing string) string {
 	a := k.args[name]
 	if a.none() {

@@ -18,6 +18,16 @@ import (
 	catalogue "precision/op"
 )
 
+// One output and its verdict. The readings of a call are tried one after the other, the likeliest
+// first; the first that explains all elements ends it. What none explains is looked at with looser
+// units that the device may have used, and what then remains is wrong, with the reading that comes
+// closest.
+//
+// How much is looked at depends on what it costs. Outputs that are cheap are judged whole; of
+// expensive ones a sample is, and what a first pass in float32 does not explain. Products too large
+// for that are summed up along rows with random signs, which one pass over the operands can hold
+// against what was recorded ([checker.sumRows]), so that no element is out of sight.
+
 // Settings say how much is looked at.
 type Settings struct {
 	// Full recomputes every element in float64, whatever it takes.

@@ -8,6 +8,22 @@ import (
 	"precision/internal/nd"
 )
 
+// Convolutions in one to three dimensions, their transposes and gradients, as products.
+//
+// The columns of an image, one for each position of the kernel and in it C/groups·Π kernel rows,
+// turn a convolution into a product of matrices (im2col), made a tile at a time ([moving]). With
+// g(K + 2)·(|x|∗|w| + |b|) the bound is that of any product of K terms: a kernel that transforms
+// first (Winograd, FFT) is off by more, and is not granted that.
+//
+// All of a convolution's relatives are convolutions. The gradient of the input is one of the
+// gradient, its elements a stride apart, with the kernel turned around ([Call.backOf]); so is a
+// transposed convolution. The gradient of the weight is one with images in the place of channels,
+// and stride and dilation exchanged ([Call.filterGradient]).
+//
+// How a kernel moves is said by attributes, or, where a fused kernel or a module kept them to
+// itself, follows from the shapes of input, weight and result: the strides and paddings that
+// networks have, as far as they give the recorded shape, are readings ([solved]).
+
 // moving is how the columns of a convolution in any number of spatial dimensions are made of an image:
 //
 //	y[n,o,p] = Σ x[n, c, p·stride - before + k·dilation]·w[o,c,k] + bias[o]
@@ -58,6 +74,8 @@ func (c *Call) newConv(x, w, bias Values, groups int64, g geometry, out []int64)
 	return v
 }
 
+// within tells whether x lies in lo … hi, both included. Arguments that sizes are computed from are
+// held to such ranges first, so that no product of them overflows.
 func within(x, lo, hi int64) bool { return x >= lo && x <= hi }
 
 // plain reports whether the columns of an image are the image: kernels of one
@@ -222,6 +240,7 @@ const (
 	plainAxes3 = "NCDHW"
 )
 
+// plainAxes are the letters of the framework's layout of images, or of volumes with five axes.
 func plainAxes(rank int) string {
 	if rank == 5 {
 		return plainAxes3
@@ -397,6 +416,7 @@ func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometr
 	return g
 }
 
+// ones and repeated are lists of n equal numbers: strides, dilations, axes of one element.
 func ones(n int) []int64 { return repeated(n, 1) }
 
 func repeated(n int, x int64) []int64 { return slices.Repeat([]int64{x}, n) }
@@ -472,6 +492,7 @@ func valuesOf(o *operand) Values {
 	return o
 }
 
+// dTyped tells names of kernels that end in D, whose sizes are attributes and not inputs.
 func dTyped(t string) bool { return t[len(t)-1] == 'D' && t != "Conv2D" && t != "Conv3D" }
 
 // turnFilter makes of w (O, I/groups, kernel) the filter (I, O/groups, kernel) with
@@ -706,6 +727,9 @@ func (k *invocation) channelSum(g Values) Values {
 	return &reduced{shape: []int64{g.Shape()[1]}, in: moved, n: n, f: sumOf(k.sumUnit(), n, 1)}
 }
 
+// transposedConvolution is torch.nn.functional.conv_transpose1d … 3d over d axes: (in − 1)·stride −
+// 2·padding + dilation·(kernel − 1) + output_padding + 1 places. It is linear, and the transpose of
+// a convolution as a matrix: [Call.backOf].
 func transposedConvolution(d int) func(k *invocation) []Reading {
 	return formulaFor(func(k *invocation) Values {
 		x := k.image()
@@ -747,6 +771,10 @@ func transposedGradients(d int) func(k *invocation, g []Values) gradients {
 	}
 }
 
+// convForms: x is (N, C, spatial), the weight (O, C/groups, kernel), or of a transposed convolution
+// (C, O/groups, kernel), the bias (O). The names in GE are those of nn_calculation_ops.h:
+// Conv2DBackpropInput has the filter before the gradient, and its input_size is what the result's
+// shape says.
 func convForms() {
 	register(buildConv, "conv")
 	register(single(func(c *Call) Values { return c.transposedConv("x", 0) }), "convtransposed")
@@ -756,6 +784,8 @@ func convForms() {
 		define("conv"+name, function{forward: convolution(d), backward: convolutionGradients(d)})
 		define("conv_transpose"+name, function{forward: transposedConvolution(d), backward: transposedGradients(d)})
 	}
+	// aten::convolution says by an argument whether it is transposed, and by shapes over how many
+	// axes.
 	define("convolution", function{forward: func(k *invocation) []Reading { return k.convolutionForm().forward(k) },
 		backward: func(k *invocation, g []Values) gradients { return k.convolutionForm().backward(k, g) }})
 }

@@ -10,18 +10,37 @@ import (
 	catalogue "precision/op"
 )
 
-// Distances and losses of vectors, what is sampled between places, and triangular systems: programs of a tape.
+// Distances of vectors and boxes, and losses.
+//
+// Distances and the losses that are made of them are programs of a tape
+// (torch.nn.functional.cosine_similarity, pairwise_distance, triplet_margin_loss and their kin): ε
+// stands where PyTorch has it, under a root, beside it, or in each difference, which is where
+// implementations differ.
+//
+// Losses over classes, cross entropy and nll_loss, are a type of their own, [classes], as their
+// tensors are large: rows of logits, of which only the target's logarithm and a sum are needed.
+// npu_cross_entropy_loss and the halves of a cross entropy over a vocabulary that ranks share
+// (op-plugin) are made of the same parts.
+//
+// Overlaps of boxes are one formula in the sides of both, from which value and gradients follow
+// ([boxes]). Zheng et al., Distance-IoU Loss, 2020, has the terms of diou and ciou, Rezatofighi et
+// al., Generalized Intersection over Union, 2019, those of giou; which ε is added where follows
+// op-plugin's documentation and tests.
 
+// defineDistances: x and z are rows of an axis, of n numbers each; a p-norm is [tape.length].
 func defineDistances() {
 	// x·z / (max(‖x‖, eps)·max(‖z‖, eps)): each norm has the floor, not the product of both.
 	program("cosine_similarity", []string{"x1", "x2"}, func(t *tape) []*dense {
 		return []*dense{t.rowsOfTwo("x1", "x2", 1, func(x, z []float64) float64 { return t.cosine(x, z, t.factor("eps", 1e-8)) })}
 	})
+	// ‖x₁ − x₂ + eps‖_p along the last axis (torch.nn.functional.pairwise_distance), 1e-6 being the
+	// ε that PyTorch has.
 	program("pairwise_distance", []string{"x1", "x2"}, func(t *tape) []*dense {
 		return []*dense{t.rowsOfTwo("x1", "x2", -1, func(x, z []float64) float64 {
 			return t.apart(x, z, t.float("p", 2), t.factor("eps", 1e-6))
 		})}
 	})
+	// torch.dist: the p-norm of all of input − other, one number.
 	program("dist", []string{"input", "other"}, func(t *tape) []*dense {
 		d := t.each("x,z)=x-z", t.in("input"), t.in("other"))
 		return []*dense{t.single(t.length(d.y, t.float("p", 2)))}
@@ -61,6 +80,7 @@ func defineDistances() {
 		out.shape = []int64{int64(len(out.y))}
 		return []*dense{out}
 	})
+	// (a × b)_i = a_{i+1}·b_{i+2} − a_{i+2}·b_{i+1}, indices modulo 3.
 	program("cross", []string{"input", "other"}, func(t *tape) []*dense {
 		a, b := t.in("input"), t.in("other")
 		shape, ok := broadcastShape(a.shape, b.shape)
@@ -81,6 +101,7 @@ func defineDistances() {
 			return out
 		})}
 	})
+	// torch.addr: beta·input + alpha·(vec1 ⊗ vec2).
 	program("addr", []string{"input", "vec1", "vec2"}, func(t *tape) []*dense {
 		a, b := t.in("vec1"), t.in("vec2")
 		refuseIf(t.outType() == dtype.Bool, BadType, "output 0", t.outType().String())
@@ -489,6 +510,9 @@ func (k *invocation) lossOver(shape []int64, how string) float64 {
 
 // lossForms: of probabilities or scores of classes.
 func lossForms() {
+	// A cross entropy over a vocabulary that is split among ranks: each computes its logits x·wᵀ
+	// and what the others need of them (op-plugin). The backward has the softmax, or makes it again
+	// from the maxima and sums of all ranks.
 	define("npu_fused_linear_online_max_sum", function{forward: onlineMaxSum})
 	define("npu_fused_linear_cross_entropy_loss_with_max_sum_backward", function{forward: maxSumBackward})
 	define("nll_loss_forward", function{forward: func(k *invocation) []Reading { // and the weights of its targets together
@@ -509,6 +533,8 @@ func lossForms() {
 		c := k.classes(true)
 		return outputs(k.asRecorded(c.loss(), 0), c.logs, nil, nil)
 	}})
+	// It is given the logarithms of the probabilities in place of the scores, so that no softmax is
+	// computed again.
 	define("npu_cross_entropy_loss_backward", function{forward: formulaFor(func(k *invocation) Values {
 		k.only(0, "lse_square_scale_for_zloss")
 		return k.classes(true).gradient(k.tensor("grad"), true)
@@ -666,6 +692,7 @@ func (c *classes) element(r int64) num {
 	return total(terms, c.k.sumUnit())
 }
 
+// bound is what a logarithm is off by; those that were given are exact.
 func (c *classes) bound(i int64) float64 {
 	if c.logs.b == nil {
 		return 0

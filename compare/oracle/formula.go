@@ -13,8 +13,19 @@ import (
 	catalogue "precision/op"
 )
 
-// Functions of the numbers in one place that are formulas in their rows of the catalogue: value, slope, gradient and
-// bound come from these, for functions, gradients, kernels and parts of fused kernels alike.
+// Functions of the numbers in one place that are formulas in their rows of the catalogue: value,
+// slope, gradient and bound come from these, for functions, gradients, kernels and parts of fused
+// kernels alike.
+//
+// A formula is compiled for a kind of number (op/formula.go). Of float64 it gives values; of [num],
+// a number with the bound of its error, it gives values with bounds, by running error analysis
+// (Wilkinson; Higham, 3.3): each step adds what its operands' errors come to, to first order and
+// with a tenth for the rest, and a unit of its own. Of [dual], a number with its slope (forward
+// mode), it gives gradients with bounds.
+//
+// Steps that round nothing add nothing: x + 0, x·1, comparisons, choices. Functions are granted
+// eight units in the last place, as vector units compute them by tables and polynomials, and where
+// a row says near=n so many units around zero, too.
 
 // arith computes with formulas, too.
 

@@ -9,6 +9,18 @@ import (
 	"precision/internal/must"
 )
 
+// Products as they are computed: sums of K products for matrix products and convolutions alike, in
+// tiles, with the sums of their sizes beside them, which bounds are made of.
+//
+// A product y = Σ a·b + c is bounded by g·(Σ|a·b| + |c|). The second sum costs as much as the
+// first, and both are the same kernel: it is run on the numbers, and on their absolute values. In
+// float32 it is run once, to find what has to be looked at closer; in float64 both, for a sample or
+// for doubts.
+//
+// The kernels in assembly (tile_*.s, generated) multiply 6 rows by 8 to 32 columns, packed without
+// gaps; [goTile] says the same in Go, for other processors and for tests. Blocks are chosen so that
+// what is read again stays in the first two caches.
+
 // hasNonFinite reports whether there is an Inf or NaN among numbers: adding one to an exponent of ones alone gets into the
 // bit of the sign.
 func hasNonFinite(x []float32) bool {

@@ -9,6 +9,24 @@ import (
 	"precision/dump/dtype"
 )
 
+// One judge of elements: what is recorded against what should be, with its bound, element by
+// element, and which elements are looked at when not all are.
+//
+// An element is explained when |found - y| <= B + v·(|y| + B) + t: B is what the computation may be
+// off before the last rounding, v the unit roundoff of the output's type, t half its least
+// subnormal number. The three terms are the computation, the rounding of a normal number, and that
+// of a subnormal one. Where an element is beyond, its error in units of the bound says by how much.
+//
+// Beside single elements there are laws of many: errors that are all to one side, though each is
+// within its bound, tell of a factor or of truncation in place of rounding ([judge.oneSided]); a
+// function that needs a looser unit in most of its calls is computed so, and one call that does is
+// not ([settleLooser]).
+//
+// Time is spent in two steps. In float32 everything is computed once, quickly ([checker.screen]);
+// what that does not explain, and a sample, is computed in float64 with bounds. The sample is not
+// uniform, as faults of kernels are not: it has the first and last places of blocks of 16 on every
+// axis, corners, extremes, and what is not finite.
+
 // judge collects what the elements of one output say.
 type judge struct {
 	p     precisionOf

@@ -206,10 +206,12 @@ func linearForms() {
 		})
 		return k.withErrors(out)
 	}
+	// torch.linalg.inv: column j solves A·x = e_j.
 	define("inverse", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		return solved(k, x, func(n int) int { return n }, func(_, _, _ int, e *eliminated) []float64 { return e.inverse }, x.shape)
 	}})
+	// torch.linalg.solve: B is a matrix of right sides, or a vector of one for each A.
 	define("solve", function{forward: func(k *invocation) []Reading {
 		x, b := k.tensor("input"), k.tensor("other")
 		refuseIf(!k.bool("left", true), Unsupported, "left")

@@ -11,6 +11,8 @@ import (
 // rounded to the tensor's type before it was compared; where that matters either
 // answer is right.
 
+// logicForms: results are 0 or 1, or one of the operands, and exact. The truth of a float is
+// whether it is not 0, NaN included.
 func logicForms() {
 	// Of integers in int64; beyond 2⁵³, which float64 does not hold, and beyond the type nothing is said, as devices
 	// wrap or stop.
@@ -80,7 +82,9 @@ func logicForms() {
 			}
 		}), nil, true, []Values{x, z})
 	})})
+	// torch._foreach_add and its kin: one call for all tensors of an optimizer's list.
 	define("foreach", function{forward: forEach})
+	// −x − 1 of integers in two's complement, and not of truths.
 	define("bitwise_not", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		if x.typ == dtype.Bool {
@@ -90,6 +94,7 @@ func logicForms() {
 		return elementsOf(exactly(func(x []float64) float64 { return -x[0] - 1 }), nil, true, []Values{x})
 	})})
 
+	// torch.where(condition) alone is nonzero, as a tuple.
 	define("where", function{local: true, forward: func(k *invocation) []Reading {
 		if !k.has("input") && !k.has("other") {
 			x := k.tensor("condition")
@@ -97,6 +102,7 @@ func logicForms() {
 		}
 		return outputs(k.choice("condition", "input", "other"))
 	}, backward: masked("condition", "input", "other"), nodes: [][]string{{"input", "other"}}})
+	// Tensor.masked_fill(mask, value): of integers the value is cut as a cast does.
 	define("masked_fill", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		return k.whole(k.choice("mask", "value", "input"))
 	}), backward: masked("mask", "value", "input")})

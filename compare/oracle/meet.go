@@ -16,6 +16,18 @@ import (
 	"precision/internal/order"
 )
 
+// Collectives of dumps, Hcom operators of GE graphs: what several ranks recorded of one operator is
+// brought together and held against each other. (Collectives of recordings of calls are in
+// ranks.go.)
+//
+// Graphs often do not say which ranks form a group. Groups are therefore found: all ranks, those
+// that an attribute names, or those that shapes allow; where several ways are left, the one whose
+// values fit. Then every output is made of pieces of inputs ([piece]), which are compared bit for
+// bit where they are copied, and within the bound of a sum in any order where they are reduced.
+//
+// Memory is bounded by working through a tensor in portions, whatever the number of ranks: of each
+// portion all inputs are read once, and all outputs that are made of it are judged.
+
 // Member is what one rank recorded of an operator that several ran together.
 type Member struct {
 	Rank int

@@ -12,6 +12,15 @@ import (
 	"precision/internal/order"
 )
 
+// Why outputs of a collective are wrong: the elements that are beyond their bounds are held against
+// what ranks may have done instead, and point-to-point transfers, the simplest meetings of all, are
+// judged and explained here, too.
+//
+// All of it works on single elements: of each wrong output some hundreds to thousands, and the same
+// places of every input, of this step and of an earlier one where it was recorded. A cause has to
+// give every one of them to the bit or within the bound, and counts only if no other cause does;
+// two members that explain the same leave it open which it was.
+
 // why looks for what explains the wrong elements of outputs: input of a rank left out, taken
 // twice, or from an earlier step; the rank's own input; the mean for the sum; the piece of
 // another rank; the output of an earlier step. A cause counts if it is the only one that gives all the

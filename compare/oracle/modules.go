@@ -11,6 +11,16 @@ import (
 	catalogue "precision/op"
 )
 
+// Modules of recordings. A module whose class the catalogue knows is a call of a function with the
+// module's parameters as further arguments. One of an unknown class is first taken for what its
+// parameters allow (a linear layer, a norm, an embedding, an activation): what explains the output
+// is believed, and what does not says nothing.
+//
+// A module of several parts is explained by these: its output has to be that of a recorded call
+// inside it, which is explained itself, and whose inputs came from the module's inputs or from
+// other such calls ([composer]). So a verdict on a block is one on its parts and on what flows
+// between them, without any formula of the block.
+
 // resolveModule makes a call of a function of that of a module: its inputs are the
 // module's, its weights the module's parameters, and other arguments those of the
 // one call of the function within it, as far as that was recorded.

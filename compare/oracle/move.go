@@ -10,8 +10,17 @@ import (
 	catalogue "precision/op"
 )
 
-// Functions of PyTorch that move numbers, cast or make them: bit-exact. The type of
-// a cast and the shape of a reshape are those of the recorded output.
+// What moves elements and changes none: reshapes, permutations, repeats, borders, joins, slices;
+// casts, which change them by one rounding; and tensors that are made of arguments alone. All of it
+// is bit-exact, so that one wrong bit is found.
+//
+// Most are views ([strided]): an offset and a step for each axis, which is how transposes, slices,
+// flips and repeats are all the same thing. A shape that an argument gives has to be the recorded
+// one, as nothing is allocated because an argument says so; the type of a cast and the shape of a
+// reshape are those of the recorded output.
+//
+// Sources: PyTorch's documentation; array_ops.h, transformation_ops.h, selection_ops.h and
+// split_combination_ops.h of CANN's prototypes; TensorFlow's StridedSlice for masks.
 
 // moved makes the forward of a function that rearranges its input.
 func moved(f func(k *invocation, x *operand) Values) func(k *invocation) []Reading {
@@ -33,12 +42,16 @@ func unmoved(f func(k *invocation, x *operand, g Values) Values) func(k *invocat
 	}
 }
 
+// moveForms: forms whose result holds the elements of one tensor. A backward is given where it is a
+// move itself; of moves that drop or repeat elements it follows from the forward ([defineMove]).
 func moveForms() {
 	cast := function{local: true, forward: moved(func(k *invocation, x *operand) Values {
 		k.unsupported("input_dtype", "grad_dtype") // bytes that are read as numbers of another type, as hifloat8
 		return castTo(k.Call, x)
 	}),
 		backward: unmoved(func(k *invocation, x *operand, g Values) Values { return castTo(k.Call, g) })}
+	// Tensor.to, type, half and their kin, and whatever copies: the type is that of the recorded
+	// result. Its gradient is cast back.
 	define("cast", cast)
 
 	// A reshape has the elements in order; its shape is in the recorded output.
@@ -57,13 +70,16 @@ func moveForms() {
 		refuseIf(!ok, ShapeComputed, x.shape, shape)
 		return v
 	}), backward: unmoved(func(k *invocation, x *operand, g Values) Values { return k.reducedToShape(g, x.shape) })}
+	// Tensor.expand, broadcast_to: repeated axes have step 0; the gradient is summed over them.
 	define("expand", spread)
 	defineMove("repeat", moved(repeat))
 	define("flip", function{forward: moved(func(k *invocation, x *operand) Values { return flip(k, x) }), backward: unmoved(func(k *invocation, x *operand, g Values) Values {
 		refuseIf(len(g.Shape()) != len(x.shape), ShapesDiffer, x.shape, g.Shape())
 		return flip(k, g)
 	})})
+	// torch.roll: what is at i comes to stand at i + shift, modulo the length.
 	defineMove("roll", moved(roll))
+	// torch.nn.functional.pad in its modes constant, reflect, replicate and circular.
 	defineMove("pad", moved(padded))
 	defineOrders()
 	defineJoins()
@@ -228,6 +244,7 @@ func joined(axis int, parts ...Values) Values {
 	return newConcat(full, axis)
 }
 
+// defineJoins: torch.cat and torch.stack, of a list along one axis.
 func defineJoins() {
 	// fresh puts a new axis of one into each (stack); cat passes over vectors without elements, as torch does. The
 	// gradient of each is its part.
@@ -284,6 +301,7 @@ func defineJoins() {
 // Operators that move elements and change none: bit-exact. Prototypes:
 // transformation_ops.h, array_ops.h, selection_ops.h, split_combination_ops.h.
 
+// moveKernels: kernels of GE whose rows say a form of this file and no function.
 func moveKernels() {
 	// Operators that are the identity in the framework's layout. A reshape is
 	// in row-major order of it.
@@ -387,11 +405,13 @@ func defineMade() {
 			return y, 2 * k.unit() * (abs(at[0]) + abs(float64(i)*at[2]))
 		}}
 	})})
+	// torch.eye.
 	define("eye", function{forward: formulaFor(func(k *invocation) Values {
 		shape := k.shape()
 		refuseIf(len(shape) != 2, ShapesDiffer, shape)
 		return &formula{shape: shape, exact: true, f: func(_ int64, at []int64) (float64, float64) { return toNumber(at[0] == at[1]), 0 }}
 	})})
+	// torch.nn.functional.one_hot and OneHot of GE.
 	define("one_hot", function{forward: moved(oneHot)})
 	// edge is the last column of a row in the lower triangle, or the first in the upper one: r + offset.
 	define("triangle_indices", function{forward: formulaFor(func(k *invocation) Values { // rows, then columns
@@ -453,6 +473,7 @@ func defineMade() {
 	define("npu_slice", function{forward: moved(func(k *invocation, x *operand) Values {
 		return k.asRecorded(k.box(x, k.ints("offsets"), k.ints("size")), 0)
 	})})
+	// torch_npu.npu_indexing and StridedSlice of GE.
 	define("npu_indexing", function{forward: moved(steppedBox)})
 	define("npu_pad", function{forward: moved(func(k *invocation, x *operand) Values { // two for each axis, the first one first
 		list := k.ints("paddings")
@@ -463,6 +484,7 @@ func defineMade() {
 
 // seriesForms: tensors that are computed of arguments alone.
 func seriesForms() {
+	// torch.hann_window and its kin, of a length alone.
 	define("window", function{forward: formulaFor(window)})
 	// start + i/(n−1)·(end − start): kernels count from both ends or multiply by a rounded step, which is within 4
 	// units of the larger end. Integers are cut, and may be either neighbour where the bound reaches over.

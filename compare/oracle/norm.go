@@ -262,6 +262,10 @@ func (k *invocation) fitting(m *normal) *normal {
 	return m
 }
 
+// normForms: layer_norm takes the mean and variance of the last axes, group_norm of a group of
+// channels and all places, instance_norm of one channel of one image, batch_norm of a channel of
+// all images; rms_norm takes no mean. The kernels of GE are LayerNormGrad and its kin, and the
+// parts into which training splits BatchNorm.
 func normForms() {
 	register(one(buildLayerNormGrad), "normgrad")
 	register(one(buildLayerNormX), "normx")
@@ -278,11 +282,15 @@ func normForms() {
 		x := k.tensor("input")
 		return x, k.lastNormal(x, false, 1e-5)
 	}, (*invocation).reducedTo, 2, all...))
+	// torch.nn.functional.rms_norm has torch.finfo(dtype).eps where no ε is given: twice the unit
+	// roundoff.
 	define("rms_norm", normalising(func(k *invocation) (*operand, *normal) {
 		x := k.tensor("input")
 		return x, k.lastNormal(x, true, 2*precisionFor(x.numeric()).v)
 	}, (*invocation).reducedTo, 2, all...))
 	define("group_norm", normalising((*invocation).grouped, channel, 3, all...))
+	// Beside the result a kernel gives the mean and variance that it has used, and functions those
+	// that their gradients need.
 	define("batch_norm", function{forward: func(k *invocation) []Reading {
 		out := []Values{batchNorm(k)}
 		if !k.bool("training", k.solve) && k.has("running_mean") || len(k.outs) < 2 {
@@ -761,7 +769,12 @@ func buildBNReduceGrad(c *Call) Values {
 // Kernels of torch_npu that are several functions in one, by their definition in its
 // documentation. What they keep in between may be rounded to the type of the result.
 
+// npuNormForms: kernels of torch_npu in which a norm is one of several steps, and softmaxes of
+// scaled scores with a mask. Where a step's result would be written to memory by a composition, and
+// is not by a fused kernel, its rounding is granted either way ([rounded], [invocation.between]).
 func npuNormForms() {
+	// torch_npu.npu_rms_norm(self, gamma, epsilon 1e-6): the norm and the reciprocal root of each
+	// row.
 	define("npu_rms_norm", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		return outputs(k.rootNorm(x, x.shape))
@@ -815,6 +828,7 @@ func npuNormForms() {
 		k.leaves(out, 3, "additional_output")
 		return outputs(out...)
 	}})
+	// DeepNorm of Wang et al. (DeepNet, 2022): LayerNorm(alpha·x + gx).
 	define("npu_deep_norm", function{nodes: [][]string{{"x", "gx", "bias", "weight"}}, backward: sumNormGradients, forward: func(k *invocation) []Reading {
 		m, sum := k.sumNorm(k.float("alpha", 0.3), "x", "gx")
 		return outputs(m.statistic(k, sum, 0, m.mean), m.statistic(k, sum, 1, m.root), newRows(sum, m.n, m.forward(k)))
@@ -999,6 +1013,8 @@ func defineHyperConnections() {
 		in := k.product(reshape(must.Get(held(h[0])), []int64{rows[0], 1, n}), reshape(x, []int64{rows[0], n, x.shape[r-1]}))
 		return outputs(k.eachAsRecorded([]Values{in, h[1], h[2], root, mix, h[0]})...)
 	}})
+	// Gradients of x, phi, alpha, bias and gamma, by what the forward kept: the reciprocal root,
+	// mix and what reads and writes.
 	define("npu_mhc_pre_backward", function{forward: readStreamsBackward})
 	// y_j = Σ_i h_res[i, j]·x_i + h_post_j·h_out
 	define("npu_mhc_post", function{forward: formulaFor(func(k *invocation) Values {

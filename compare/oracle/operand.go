@@ -14,6 +14,10 @@ import (
 	"precision/internal/must"
 )
 
+// Operands: recorded tensors, read from their files in the axis order of the framework, whatever
+// layout the device has stored them in. Elements are widened to float32 or float64 as they are
+// read, a tile at a time, and kept once they are asked for in any order.
+
 // operand is a recorded tensor, read in the axis order of the framework. This
 // file is the only one that knows of files and layouts.
 type operand struct {

@@ -14,6 +14,20 @@ import (
 	"precision/internal/nd"
 )
 
+// Parts of tensors, and places in them: splits, slices and indices; what is found at places that
+// other tensors say, and the places that a tensor says itself (nonzero, unique, histc,
+// searchsorted).
+//
+// Picking computes nothing, so that results are exact, and their gradients are sums: each element
+// gets what went to all places that it was copied to, one term exactly, several within g(n +
+// 2)·Σ|g|. A function that only moves elements needs no gradient written for it: its own forward is
+// run on the numbers of places, and what comes out tells where each element went ([defineMove],
+// [invocation.traceBack]).
+//
+// Python's rules for an index (whole numbers, slices, Ellipsis, None, tensors of places, masks) are
+// in [items]; that several tensors of places look up together, and where their axes come to stand,
+// is numpy's advanced indexing.
+
 // defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items and what indices pick.
 func defineParts() {
 	// Parts of x along dim in order; sizes says how long each is and must fill the axis. Of GE's SplitV one size may
@@ -63,6 +77,7 @@ func defineParts() {
 		}
 		return list
 	}
+	// torch.split: a number is the size of all parts, a list those of each.
 	split("split", bySize)
 	split("chunk", func(k *invocation, d int64) []int64 {
 		missing := int64(0)
@@ -74,10 +89,12 @@ func defineParts() {
 		refuseIf(!within(n, 1, 1<<16), BadArgument, "chunks", n, "a positive number")
 		return equal(d, max((d+n-1)/n, 1))
 	})
+	// torch.unbind: parts of one, without the axis.
 	split("unbind", func(k *invocation, d int64) []int64 {
 		refuseIf(d > 1<<16, TooLarge, d, 1<<16)
 		return ones(int(d))
 	})
+	// torch.narrow(dim, start, length): start may count from the end.
 	defineMove("narrow", moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "start", "length")
 		axis := k.axisOf(x.shape, "dim", 0)
@@ -90,12 +107,14 @@ func defineParts() {
 		refuseIf(lo < 0 || n < 0 || lo > d || n > d-lo, BadArgument, "start, length", []int64{lo, n}, "a part of "+itoa(int(d)))
 		return slab1(x, axis, lo, n)
 	}))
+	// torch.select(dim, index): the axis goes.
 	defineMove("select", moved(func(k *invocation, x *operand) Values {
 		k.required("dim", "index")
 		axis := k.axisOf(x.shape, "dim", 0)
 		i := k.int("index", 0)
 		return selected(x, axis, i)
 	}))
+	// torch.index_select(dim, index) with a vector of places, which may repeat.
 	defineMove("index_select", moved(func(k *invocation, x *operand) Values {
 		axis := k.axisOf(x.shape, "dim", 0)
 		return gatheredBy(x, axis, k.tensor("index"))
@@ -361,15 +380,21 @@ func stepped(v Values, axis int, at [3]int64, open [3]bool) Values {
 // Functions of PyTorch that tell or use places: nonzero, index_add, diff, histc, and norms of
 // lists.
 
+// pickForms: what is found at places and what is counted there. Values that are moved are exact;
+// counts are whole numbers, and exact but where a border between two bins lies within rounding.
 func pickForms() {
 	register(single(buildGather), "rows")
 	register(single(buildPad), "border")
+	// torch.nonzero: places as rows of a matrix, or with as_tuple a vector for each axis, in
+	// row-major order.
 	define("nonzero", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		apart := k.bool("as_tuple", false)
 		return k.places(x, apart)
 	}})
+	// Tensor.index_add(dim, index, source, alpha).
 	define("index_add", function{forward: formulaFor(indexAdd), backward: indexAddGradients, nodes: [][]string{{"input", "source"}}})
+	// torch.diff of neighbours: y[i] = x[i + 1] − x[i].
 	define("diff", function{forward: formulaFor(func(k *invocation) Values {
 		x, axis := k.differences()
 		n := x.shape[axis] - 1
@@ -394,6 +419,7 @@ func pickForms() {
 			return k.plus(before, behind)
 		}}
 	}})
+	// torch.histc(bins, min, max).
 	define("histc", function{forward: formulaFor(histogram)})
 	// A norm for each tensor of a list, as clip_grad_norm_ takes them.
 	define("_foreach_norm", function{forward: func(k *invocation) []Reading {
@@ -445,6 +471,7 @@ func pickForms() {
 		}
 		return v
 	})})
+	// What a sampler may choose from: the rest of the logits becomes −Inf.
 	define("npu_top_k_top_p", function{forward: formulaFor(topKTopP)})
 	// Ranges start[g, b] ≤ place < end[g, b] of the last axis become value[g], the later group over the earlier.
 	define("npu_masked_fill_range", function{forward: moved(func(k *invocation, x *operand) Values {
@@ -480,6 +507,7 @@ func pickForms() {
 			return y, b
 		}}, k.shape())
 	})})
+	// Back: a set bit is 1 and another −1, eight numbers for each byte.
 	define("npu_sign_bits_unpack", function{forward: moved(func(k *invocation, x *operand) Values {
 		d := must.Get(held(x))
 		return sized(&formula{shape: []int64{8 * count(x.shape)}, exact: true, f: func(i int64, _ []int64) (float64, float64) {
@@ -686,6 +714,7 @@ type spreader struct {
 	n            []int32
 }
 
+// newSpreader is one of n places, with nothing added yet.
 func newSpreader(n int64) *spreader {
 	return &spreader{y: make([]float64, n), size: make([]float64, n), off: make([]float64, n), n: make([]int32, n)}
 }
@@ -903,6 +932,7 @@ func orderForms() {
 			return edges[i] >= x || math.IsNaN(edges[i])
 		}))
 	}
+	// torch.searchsorted: sorted_sequence is one row for all, or a row for each row of the input.
 	define("searchsorted", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("sorter")
 		edges, right := k.tensor("sorted_sequence"), k.bool("right", false) || k.string("side", "left") == "right"
@@ -924,11 +954,13 @@ func orderForms() {
 			return search(row, in.y[i], right), 0
 		}}
 	})})
+	// torch.bucketize: the same with one row, named boundaries.
 	define("bucketize", function{forward: formulaFor(func(k *invocation) Values {
 		v, edges := must.Get(held(k.value("input"))), must.Get(numbers(k.tensor("boundaries")))
 		right := k.bool("right", false)
 		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return search(edges, v.y[i], right), 0 }}
 	})})
+	// torch.isin: whether each element is one of test_elements.
 	define("isin", function{forward: formulaFor(func(k *invocation) Values {
 		v, in, invert := must.Get(held(k.value("elements"))), map[float64]bool{}, k.bool("invert", false)
 		for _, x := range must.Get(held(k.value("test_elements"))).y {

@@ -9,9 +9,22 @@ import (
 	"precision/internal/nd"
 )
 
-// Pooling of PyTorch: windows of the last axes. A maximum is exact; a mean counts the
-// padding unless count_include_pad says otherwise. Windows may hang over the end with
-// ceil_mode, and have to begin inside.
+// Pooling and resizing: every element of a result is a weighted sum, or the largest, of a box of
+// places of the input, and the box is a product of windows on each axis. So one type serves them
+// all, [windows]: it says for a place of an axis which places of the input it takes, with which
+// weights ([taps]), and what the sum is divided by.
+//
+//   - pooling: equal weights, windows a stride apart, that may hang over the border;
+//   - adaptive pooling: windows from ⌊i·in/out⌋ to ⌈(i+1)·in/out⌉;
+//   - resizing: one, two or four places with the weights of an interpolation, which are off by as
+//     much as a device, in float32, may put the place between pixels elsewhere ([taps].off).
+//
+// Gradients go the same way back: each place gets the gradient of every window it is in, times its
+// weight there.
+//
+// A maximum is exact. A mean counts the padding unless count_include_pad says otherwise. Windows
+// may hang over the end with ceil_mode, and have to begin inside. Sampling by a grid (affine_grid,
+// grid_sample) is at the end, as a program of a tape, since its grid has a gradient.
 
 // poolArgs are the windows of a call.
 type poolArgs struct {
@@ -66,6 +79,8 @@ func (k *invocation) pooled(d int, largest bool) (p poolArgs, w *windows) {
 	return p, newWindows(p.v, p.out, p.window, p.geometry, p.after, outside)
 }
 
+// pooling is torch.nn.functional.max_pool1d … 3d and avg_pool1d … 3d over d axes. With
+// return_indices a maximum tells its places, too.
 func pooling(d int, largest bool) func(k *invocation) []Reading {
 	return func(k *invocation) []Reading {
 		p, w := k.pooled(d, largest)
@@ -164,6 +179,8 @@ func (w *windows) share(c *Call, g Values, shape []int64) Values {
 	return sum.values(shape, true, c.sumUnit())
 }
 
+// adaptive is adaptive_avg_pool1d … 3d and adaptive_max_pool1d … 3d: as many windows as the
+// recorded result has places.
 func adaptive(d int, largest bool) func(k *invocation) []Reading {
 	return func(k *invocation) []Reading {
 		x := k.tensor("input")
@@ -176,8 +193,10 @@ func adaptive(d int, largest bool) func(k *invocation) []Reading {
 	}
 }
 
+// poolForms: x is (N, C, spatial), or without images (C, spatial).
 func poolForms() {
 	for d, name := range map[int]string{1: "1d", 2: "2d", 3: "3d"} {
+		// The gradient of a maximum goes to where it was; that of a mean to all of its window.
 		define("max_pool"+name, function{forward: pooling(d, true), backward: maximumGradient(d)})
 		define("avg_pool"+name, function{forward: pooling(d, false), backward: spread(func(k *invocation, _, out []int64) *windows {
 			p, w := k.pooled(d, false)
@@ -199,9 +218,13 @@ func poolForms() {
 			backward: spread(func(_ *invocation, x, out []int64) *windows { return adaptiveWindows(x, out, d) })})
 		define("adaptive_max_pool"+name, function{forward: adaptive(d, true)})
 	}
+	// torch.nn.functional.interpolate; area is adaptive_avg_pool.
 	define("interpolate", function{forward: formulaFor(resized), backward: spread((*invocation).resizing)})
+	// torch.nn.functional.affine_grid and grid_sample.
 	define("affine_grid", function{forward: formulaFor(affineGrid)})
 	program("grid_sample", []string{"input", "grid"}, func(t *tape) []*dense { return []*dense{t.gridSample()} })
+	// Kernels of GE: Pooling of Caffe; MaxPool, AvgPool and their gradients of TensorFlow;
+	// ResizeNearestNeighborV2 and ResizeBilinearV2.
 	register(single(buildPooling), "pooling")
 	register(single(func(c *Call) Values { return buildPool(c, true) }), "largest")
 	register(single(func(c *Call) Values { return buildPool(c, false) }), "average")
@@ -322,6 +345,8 @@ func (w *windows) walk(a int, place int64, weight float64, f func(place int64, w
 	}
 }
 
+// each calls f for all places that element i is made of, with their weights, and says what these
+// are divided by and may be off.
 func (w *windows) each(i int64, f func(place int64, weight float64)) (over, off float64) {
 	over, off = w.move(i)
 	w.walk(0, i/count(w.out), 1, f)

@@ -10,7 +10,27 @@ import (
 	catalogue "precision/op"
 )
 
-// Products of PyTorch: B = g(K+2)·(|a||b| + |c|), K the terms of a sum.
+// Products of matrices: matmul and its relatives, linear layers, einsum, products of groups of
+// rows, and those within fused kernels. (The kernels that multiply are in gemm.go, convolutions in
+// conv.go, quantised products in quant.go.)
+//
+// A sum of K products in float32, in whatever order a device takes, is within
+//
+//	B = g(K+2)·(|a||b| + |c|),  g(n) = n·u/(1 - n·u)
+//
+// of its exact value: K multiplications and K - 1 additions, one more for a bias c and one to spare
+// for a fused or split accumulator (Higham, 3.1). Two ways lead there. Recorded factors whose
+// numbers float32 holds go through the tiled kernel ([Call.newMatmul]), in which |a||b| is a second
+// product. Factors that were computed, and have bounds of their own, are summed up term by term
+// ([Call.newContraction]).
+//
+// Where steps are rounded: a call that PyTorch composes of several kernels writes what lies between
+// to memory in the type of the result, a fused one does not. [invocation.between] grants that
+// rounding, so that one bound holds for either. Under autocast factors are rounded to the narrow
+// type inside the call, which a recorder does not see: [invocation.cast] does the same.
+//
+// Gradients of C = A·B are products again, dA = dC·Bᵀ and dB = Aᵀ·dC, with axes that were repeated
+// summed up.
 
 // product multiplies a (…, m, k) by b (…, k, n).
 // Two recorded float tensors take the tiled kernel; computed ones, whose elements have errors of their own, are
@@ -164,7 +184,11 @@ func (k *invocation) flattened() (a, b flat, shape []int64) {
 	return a, b, slices.Concat([]int64{}, left, right)
 }
 
+// productForms: factors (…, m, k) and (…, k, n), whose leading axes are repeated to each other.
+// What a gradient of the last step is (nodes) are the factors, as recorders of autograd's graph
+// have it.
 func productForms() {
+	// MatMulV2 and BatchMatMulV2: a bias is added in the accumulator, and rounded with it once.
 	register(func(c *Call) []Reading { return c.matmulReading(c.need("x1", 0), c.need("x2", 1), c.input("bias", 2)) }, "matrices")
 	register(single(buildFullyConnection), "dense")
 	// The factors are the first two parameters, whatever a function calls them.
@@ -218,6 +242,7 @@ func productForms() {
 			return out
 		}})
 	}
+	// aten::_addmm_activation: relu, or gelu, of beta·c + alpha·(a·b).
 	define("addmm_activation", function{forward: func(k *invocation) (out []Reading) {
 		v := forms["plusproduct"].forward(k)[0].Out[0]
 		if !k.bool("use_gelu", false) {
@@ -229,6 +254,7 @@ func productForms() {
 		}
 		return out
 	}})
+	// torch._int_mm: int8 by int8 to int32, exactly.
 	define("int_mm", function{forward: formulaFor(func(k *invocation) Values { return k.wholeProduct(k.tensor("input"), k.tensor("mat2")) })})
 	added("plusproduct", false)
 	added("plusproducts", true)
@@ -253,8 +279,11 @@ func productForms() {
 		return gradients{k.params[0]: func() Values { return a.back(k.product(d, turned(b.v, true))) },
 			k.params[1]: func() Values { return b.back(k.product(turned(a.v, true), d)) }}
 	}})
+	// torch.nn.functional.linear.
 	define("linear", function{forward: formulaFor(linear), backward: linearGradients,
 		nodes: [][]string{{"bias", "input", "weight'"}, {"grad"}, {"input", "weight'"}}})
+	// torch.nn.functional.bilinear for inputs of two axes; its gradients are a program's
+	// (distances.go).
 	define("bilinear", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors("input1", "input2")
 		w, bias := k.weights()
@@ -263,6 +292,7 @@ func productForms() {
 		return k.plus(v, valuesOf(bias))
 	})})
 	define("einsum", function{forward: formulaFor(einsum)})
+	// torch_npu.npu_bmmV2: a product whose output_sizes are the recorded shape.
 	define("npu_bmmV2", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.factors("input", "mat2")
 		return k.asRecorded(k.matmul(a, b), 0)
@@ -287,6 +317,8 @@ func productForms() {
 			panic(refusal(Unsupported, "fused_op_type "+how))
 		}
 	})})
+	// torch_npu.npu_transpose_batchmatmul: perm_x1, perm_x2 and perm_y reorder the axes of factors
+	// and result; with batch_split_factor n the batch is split into n parts, which then come first.
 	define("npu_transpose_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("bias", "scale")
 		a, b := k.factors("input", "weight")
@@ -306,8 +338,10 @@ func productForms() {
 		}
 		return turn(v, "perm_y", 1, 0, 2)
 	})})
+	// LoRA adapters in a batch: each row of x has matrices of its own.
 	define("npu_batch_gather_matmul", function{forward: formulaFor(gatheredProduct)})
 	define("npu_grouped_matmul", function{forward: groupedMatmul})
+	// Products whose terms are shared out among ranks; HCCL adds up in the type of the result.
 	define("npu_mm_all_reduce_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(false) }})
 	define("npu_mm_reduce_scatter_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(true) }})
 	// The rows of all ranks, in the order of ranks, times this rank's columns; what was gathered is the second
@@ -456,6 +490,7 @@ func einsum(k *invocation) Values {
 	return k.newContraction(labels, result, in...)
 }
 
+// matmulReading is MatMulV2 by its attributes: which factor is transposed goes by three names.
 func (c *Call) matmulReading(x1, x2 *operand, bias *operand) []Reading {
 	refuseIf(c.input("offset_w", 3) != nil, Unsupported, "offset_w")
 	flag := func(keys ...string) bool {

@@ -11,8 +11,17 @@ import (
 	"precision/internal/nd"
 )
 
-// Functions of PyTorch that are programs of a tape: what goes forward is written, the gradients follow.
+// Programs of a tape that move, pick, scatter and reduce: what goes forward is written, the
+// gradients follow (tape.go).
+//
+// Definitions are those of PyTorch's documentation. Where it leaves something open the code says
+// what ATen does and what is granted: which of equal elements a reduction takes, in which order
+// several numbers are put in one place, how extremes share their gradient. An open choice is not an
+// error of a device, so that all its outcomes are within the bound: a number that may be either of
+// two ([tape.unsure]), a place that may be any of several, a gradient that each of the tied
+// elements may have all or nothing of.
 
+// programForms come behind the forms whose gradients they derive.
 func programForms() {
 	definePlaces()
 	defineScatters()
@@ -89,6 +98,7 @@ func (k *invocation) diagonal(v Values, offset int64, first, second int) Values 
 	return newStrided(v, append(shape, n), append(to, steps[first]+steps[second]), off*int64(toNumber(n > 0)))
 }
 
+// diagonalOf is the diagonal that the arguments offset, dim1 and dim2 name.
 func (t *tape) diagonalOf(v Values) Values {
 	return t.diagonal(v, t.int("offset", 0), t.axisOf(v.Shape(), "dim1", 0), t.axisOf(v.Shape(), "dim2", 1))
 }
@@ -128,8 +138,11 @@ func atLeast(s []int64, n int) []int64 {
 	return []int64{s[0], s[1], 1}
 }
 
+// definePlaces: views and joins of PyTorch that come with gradients by moving places.
 func definePlaces() {
+	// torch.diagonal(offset, dim1, dim2), a view.
 	mover("diagonal", func(t *tape, x *dense) Values { return t.diagonalOf(x) })
+	// torch.diag: of a vector the matrix with it on a diagonal, of a matrix that diagonal.
 	mover("diag", func(t *tape, x *dense) Values {
 		if n := t.int("diagonal", 0); len(x.shape) != 1 {
 			return t.diagonal(x, n, 0, 1)
@@ -137,11 +150,13 @@ func definePlaces() {
 			return t.square(x, n, 0, 1)
 		}
 	})
+	// torch.diag_embed puts the last axis on a diagonal of two new ones.
 	mover("diag_embed", func(t *tape, x *dense) Values {
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
 		rank := len(x.shape) + 1
 		return t.square(x, t.int("offset", 0), t.axis("dim1", -2, rank), t.axis("dim2", -1, rank))
 	})
+	// torch.diagflat is diag of the flattened tensor.
 	mover("diagflat", func(t *tape, x *dense) Values {
 		return t.square(move(reshape(x, []int64{count(x.shape)})), t.int("offset", 0), 0, 1)
 	})
@@ -154,6 +169,7 @@ func definePlaces() {
 			return []*dense{t.write(t.in("input"), func(v Values) Values { return chosen(t, v) }, t.in("src"))}
 		})
 	}
+	// torch.atleast_1d, 2d and 3d; the digit is in the name.
 	mover("atleast", func(t *tape, x *dense) Values {
 		n := int(t.name[len(t.name)-2] - '0')
 		return reshape(x, atLeast(x.shape, n))
@@ -174,6 +190,7 @@ func definePlaces() {
 		}
 		return v
 	})
+	// torch.flipud turns the first axis around, fliplr the second.
 	mover("flipside", func(t *tape, x *dense) Values {
 		axis := int(toNumber(t.name == "fliplr"))
 		refuseIf(axis >= len(x.shape), ShapesDiffer, x.shape)
@@ -196,6 +213,8 @@ func definePlaces() {
 		return &strided{shape: shape, steps: at, in: x}
 	})
 	mover("shuffle", func(t *tape, x *dense) Values { return t.shuffled(x) })
+	// torch.repeat_interleave(repeats, dim): each entry so many times behind itself; without dim of
+	// the flattened tensor.
 	mover("repeat_interleave", func(t *tape, x *dense) Values {
 		var v Values = x
 		if !t.has("dim") {
@@ -213,6 +232,7 @@ func definePlaces() {
 		}
 		return picksOf(v, axis, list)
 	})
+	// torch.meshgrid: with indexing "xy" the first two axes change places.
 	lister("meshgrid", func(t *tape, list []*dense) (out []Values) {
 		var shape []int64
 		for _, x := range list {
@@ -228,6 +248,7 @@ func definePlaces() {
 		}
 		return out
 	})
+	// torch.broadcast_tensors; the gradient of each is summed over what was repeated.
 	lister("broadcast_tensors", func(t *tape, list []*dense) (out []Values) {
 		var shapes [][]int64
 		for _, x := range list {
@@ -265,6 +286,7 @@ func definePlaces() {
 		}
 		return []Values{joined(max(axis, 0), parts...)}
 	})
+	// torch.block_diag: matrices along the diagonal, 0 elsewhere; vectors are rows.
 	lister("block_diag", func(t *tape, list []*dense) (out []Values) {
 		rows, width := int64(0), int64(0)
 		for _, x := range list {
@@ -283,6 +305,8 @@ func definePlaces() {
 		}
 		return []Values{whole}
 	})
+	// torch.cartesian_prod: all combinations, the last vector fastest; one vector is returned as it
+	// is.
 	lister("cartesian_prod", func(t *tape, list []*dense) (out []Values) {
 		shape, n := []int64{}, int64(1)
 		for _, x := range list {
@@ -320,6 +344,7 @@ func definePlaces() {
 		next(0, nil)
 		return &dense{shape: []int64{int64(len(rows)) / r, r}, y: rows, exact: true}
 	})
+	// torch.tensor_split along dim, hsplit and dsplit along the axes in their names.
 	program("splits", []string{"input"}, func(t *tape) (out []*dense) {
 		x := t.in("input")
 		axis := map[string]int{"hsplit": min(1, len(x.shape)-1), "dsplit": 2}[t.name]
@@ -578,7 +603,10 @@ func (t *tape) lined(name string) (x *dense, axis int) {
 	return &dense{shape: atLeast(x.shape, 1), y: x.y, exact: true}, t.axis("dim", 0, len(x.shape))
 }
 
+// defineScatters: what is put in places that an index of the tensor's rank names.
 func defineScatters() {
+	// Tensor.scatter, scatter_add and scatter_reduce: x[index[i][j]][j] = src[i][j] on axis 0, or
+	// reduced with what stands there.
 	program("scatter", []string{"input", "src"}, func(t *tape) []*dense {
 		t.required("dim", "index", "src")
 		x, axis := t.lined("input")
@@ -657,6 +685,7 @@ func defineIndexed() {
 
 // defineTaken: what is taken by places and masks.
 func defineTaken() {
+	// torch.take: places of the flattened tensor.
 	mover("take", func(t *tape, x *dense) Values {
 		idx := t.tensor("index")
 		out := t.blank(idx.shape)
@@ -669,6 +698,7 @@ func defineTaken() {
 		}
 		return out
 	})
+	// torch.take_along_dim; without dim both are flattened.
 	mover("take_along_dim", func(t *tape, x *dense) Values {
 		idx := t.tensor("index")
 		v := Values(x)
@@ -694,6 +724,7 @@ func defineTaken() {
 		out.shape = []int64{int64(len(out.y))}
 		return out
 	})
+	// Tensor.masked_scatter: the elements of source in their order, where the mask is set.
 	program("masked_scatter", []string{"input", "source"}, func(t *tape) []*dense {
 		x, src, mask := t.in("input"), t.in("source"), t.tensor("mask")
 		shape, ok := broadcastShape(x.shape, mask.shape)
@@ -724,6 +755,7 @@ func defineTaken() {
 		}
 		return []*dense{t.put(t.filled(shape, 0), places, x.y)}
 	})
+	// torch.nn.functional.unfold, whose gradient is fold: windows that overlap are added up.
 	mover("im2col", func(t *tape, x *dense) Values { return t.columns(x) })
 }
 
@@ -905,6 +937,7 @@ func quantiles(form string, skip bool) {
 // defineRows: what is computed along axes.
 func defineRows() {
 	one := []string{"input"}
+	// torch.nansum and nanmean leave NaN out, of the count, too.
 	program("nansum", one, ofRows(func(t *tape, row []float64) float64 { return t.sum(realsOf(t, row)...) }))
 	program("nanmean", one, ofRows(func(t *tape, row []float64) float64 {
 		list := realsOf(t, row)
@@ -914,7 +947,9 @@ func defineRows() {
 	// gives the gradients alone.
 	derive("prod", one, ofRows((*tape).product))
 	derive("logsumexp", one, ofRows((*tape).logSum))
+	// torch.norm and torch.linalg.vector_norm.
 	derive("norm", one, ofRows(func(t *tape, row []float64) float64 { return t.length(row, t.power()) }))
+	// One weight, or one for each channel; at 0 the slope is the weight, as in ATen.
 	derive("prelu", []string{"input", "weight"}, func(t *tape) []*dense {
 		x, w := t.in("input"), t.in("weight")
 		if len(w.y) > 1 && len(x.shape) > 1 {
@@ -936,6 +971,7 @@ func defineMoments() {
 	for _, form := range []string{"var", "std"} {
 		derive(form, []string{"input"}, func(t *tape) []*dense { return t.spread(form == "std")[:1] })
 	}
+	// torch.var_mean and std_mean.
 	program("moments", []string{"input"}, func(t *tape) []*dense { return t.spread(strings.HasPrefix(t.name, "std")) })
 	// Gradients are muted: ATen finds those of cumprod by reversed sums over the result divided by the input, and has
 	// another way for zeros.
@@ -948,6 +984,7 @@ func defineMoments() {
 		}
 		return out, nil
 	})
+	// torch.logcumsumexp: log Σ e^x of all numbers up to each.
 	scanRows("logcumsumexp", func(t *tape, row []float64) (out, _ []float64) {
 		t.mute(true)
 		for i := range row {
@@ -972,6 +1009,7 @@ func defineMoments() {
 
 // defineChoices: what is taken of ordered rows.
 func defineChoices() {
+	// torch.kthvalue: the k-th smallest, counted from 1.
 	chooseOfRow("kthvalue", func(t *tape, row []float64) (float64, float64) {
 		n := t.int("k", 1)
 		refuseIf(!within(n, 1, int64(len(row))), BadArgument, "k", n, "a place of "+itoa(len(row)))
@@ -986,6 +1024,7 @@ func defineChoices() {
 		}
 		return nthOfRow(t, row, list, (len(list)-1)/2)
 	})
+	// torch.nanmedian is that of the numbers that are some; of none it is NaN.
 	chooseOfRow("nanmedian", func(t *tape, row []float64) (float64, float64) {
 		list := t.ordered(realsOf(t, row))
 		if len(list) == 0 {
@@ -1009,12 +1048,14 @@ func defineChoices() {
 		}
 		return nthOfRow(t, row, list, best)
 	})
+	// torch.quantile and nanquantile.
 	quantiles("quantile", false)
 	quantiles("nanquantile", true)
 }
 
 // defineSteps: steps between neighbours, and rows with each other.
 func defineSteps() {
+	// torch.aminmax: the smallest and the largest of each row.
 	program("aminmax", []string{"input"}, func(t *tape) (out []*dense) {
 		for _, op := range []string{"min", "max"} {
 			out = append(out, ofRows(func(t *tape, row []float64) float64 { return t.extreme(row, op) })(t)...)
@@ -1077,6 +1118,7 @@ func defineSteps() {
 		}
 		return out
 	})
+	// torch.trace: the sum of the diagonal of a matrix.
 	mover("trace", func(t *tape, x *dense) Values {
 		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
 		return t.single(t.sum(move(t.diagonal(x, 0, 0, 1)).y...))
@@ -1243,6 +1285,7 @@ func (t *tape) product(row []float64) float64 {
 	return p
 }
 
+// dot is Σ x·z: products of one rounding each, summed in any order.
 func (t *tape) dot(x, z []float64) float64 {
 	terms := make([]float64, len(x))
 	for i := range x {

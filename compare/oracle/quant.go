@@ -9,8 +9,25 @@ import (
 	catalogue "precision/op"
 )
 
-// Quantisation. Prototypes: quantize_ops.h.
+// Quantisation: numbers in steps, and products of what is in steps. Prototypes: quantize_ops.h;
+// functions of torch_npu by the documentation and tests of op-plugin and the roundings of open
+// kernels (ops-nn quant, matmul).
+//
+// Into steps: y = round(x/s) or round(x·s), cut off at what the type holds. A quotient has an error
+// e, and where it lies within e of the middle between two steps either is right: the bound is 0 or
+// one whole step ([Call.clippedTo]). So a device is never accused of a tie, and an error of two
+// steps is always found. Where the step is computed from the row itself, max|x|/127, the error of
+// the largest number goes into every quotient of the row.
+//
+// Out of steps: (x + offset)·s, exact but for the roundings of scale and product.
+//
+// Products of int8 are sums of whole numbers, which int32 holds exactly, so that only the scales
+// round ([invocation.wholeProduct], [invocation.scaledProduct]). Scales are of channels (columns),
+// of tokens (rows), of groups of rows of the weight, or of blocks of 32 along what is summed up, as
+// powers of two (the OCP Microscaling Formats, v1.0, 2023). Those of channels may come as words of
+// 64 bits for the fixed pipe, which holds 19 bits of a float32.
 
+// quantKernels: steps of rows, groups and channels, and products of what is in steps.
 func quantKernels() {
 	register(single(buildQuant), "quant")
 	register(single(buildAntiQuant), "antiquant")
@@ -36,6 +53,7 @@ func quantKernels() {
 		z, other := k.byRowQuantised(roundedTo(precisionFor(x.numeric()), v), k.outputType(0), 1)
 		return []Reading{{Name: "unrounded", Out: []Values{y, scale}}, {Name: "rounded", Out: []Values{z, other}}}
 	}})
+	// torch_npu.npu_dynamic_quant_asymmetric: steps between the ends of each row, with an offset.
 	define("npu_dynamic_quant_asymmetric", function{forward: func(k *invocation) []Reading {
 		k.only(0, "dst_type_max")
 		return k.betweenEnds(k.smoothed())
@@ -76,6 +94,7 @@ func quantKernels() {
 		k.unsupported("group_sizes")
 		return k.dequantised(k.wholeProduct(fours(x), fours(w)), k.factorsOf(scale), token, k.optional("bias"), k.optional("offset"))
 	})})
+	// gelu of the product before it is rounded; approximate says which.
 	define("npu_quant_matmul_gelu", function{forward: formulaFor(func(k *invocation) Values {
 		v := k.dequantised(k.wholeProduct(fours(k.tensor("x1")), fours(k.tensor("x2"))), k.tensor("x2_scale"), k.tensor("x1_scale"), k.optional("bias"), nil)
 		how := map[string]string{"gelu_erf": "none", "gelu_tanh": "tanh"}[k.string("approximate", "gelu_erf")]
@@ -119,6 +138,7 @@ func quantKernels() {
 		}
 		return outputs(out...)
 	}})
+	// round(rms_norm(x)/scale + offset), with the reciprocal roots.
 	define("npu_rms_norm_quant_v2", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("x")
 		p := precisionFor(x.numeric())
@@ -139,6 +159,8 @@ func quantKernels() {
 		y := k.inSteps(k.outputType(0), &rounded{all["input"](), precisionFor(x.numeric())}, along(k.tensor("scale_x")), along(k.optional("offset_x")))
 		return outputs(y, k.asRecorded(all["weight"](), 1))
 	}})
+	// x int32 (M, N) times weight_scale (N) and activation_scale (M), and a bias, before or behind
+	// as its type says.
 	define("npu_dequant_bias", function{forward: formulaFor(func(k *invocation) Values {
 		return k.dequantised(k.tensor("x"), k.tensor("weight_scale"), k.ifGiven("activation_scale"), k.optional("bias"), nil)
 	})})
@@ -156,6 +178,7 @@ func quantKernels() {
 	define("quantised_within", function{forward: formulaFor(quantisedWithin)})
 	define("npu_kronecker_quant", function{forward: kroneckerQuant})
 	define("npu_swiglu_group_quant", function{forward: swigluGroups})
+	// input (groups, M, N) gets x1·x2 of each group's part of the sum over K, in blocks of 32.
 	define("npu_add_quant_gmm", function{forward: formulaFor(func(k *invocation) Values {
 		k.only(0, "group_list_type")
 		x, w := k.pair("x1", "x2")
@@ -174,6 +197,8 @@ func quantKernels() {
 		return k.computed("y,p)=y+p", sum, sized(joined(0, parts...), sum.shape))
 	})})
 	define("swiglu_quant", function{forward: swigluQuant})
+	// npu_grouped_matmul_swiglu_quant: a product for each group of rows, silu of one half times the
+	// other, and steps by row or block.
 	define("grouped_swiglu_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("offset", "bias", "smooth_scale", "weight_assist_matrix")
 		// Modes: 0 by token and channel, 1 by group, 2 by 32 with powers of two (documentation of op-plugin).
@@ -826,6 +851,8 @@ func (k *invocation) alongBlocks(v Values, axis int, ends []int64, y, scale int)
 
 // mxForms are what quantises by blocks what it computes or takes.
 func mxForms() {
+	// torch_npu.npu_dynamic_mx_quant: blocks of 32 along an axis, each with a power of two as
+	// scale.
 	define("npu_dynamic_mx_quant", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		axis := k.axisOf(x.shape, "axis", -1)
@@ -839,9 +866,11 @@ func mxForms() {
 		b, second := k.alongBlocks(v, rank-2, ends, 2, 3)
 		return outputs(a, first, b, second)
 	}
+	// Both directions at once, for a product and the gradient of it.
 	define("npu_dynamic_mx_quant_with_dual_axis", function{forward: func(k *invocation) []Reading {
 		return both(k, k.tensor("input"), nil)
 	}})
+	// The gradient of swiglu, rounded to the type of x, in blocks along both axes.
 	define("_npu_swiglu_backward_mx_quant_with_dual_axis", function{forward: func(k *invocation) []Reading {
 		c := k.with(map[string]*argument{"input": k.args["x"], "dim": nil})
 		v := forms["npu_swiglu"].backward(c, []Values{k.tensor("grad")})["input"]
@@ -851,6 +880,7 @@ func mxForms() {
 	define("npu_swiglu_mx_quant_with_dual_axis", function{forward: func(k *invocation) []Reading {
 		return both(k, k.gatedIn("x", true), k.ints("group_index"))
 	}})
+	// swiglu in blocks; which half gates is activate_left, by default the second.
 	define("npu_swiglu_mx_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("group_index")
 		k.only(0, "swiglu_mode", "group_mode")
@@ -858,6 +888,7 @@ func mxForms() {
 		v := k.gatedIn("x", false)
 		return outputs(k.alongBlocks(v, k.axisOf(v.Shape(), "axis", -1), nil, 0, 1))
 	}})
+	// Blocks along the rows, of which each group begins new ones.
 	define("npu_grouped_dynamic_mx_quant", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("x")
 		refuseIf(len(x.shape) != 2 || k.int("blocksize", 32) != 32, ShapesDiffer, x.shape)
@@ -927,6 +958,7 @@ func mxForms() {
 		}
 		return transpose(v, []int{1, 0, 2})
 	})})
+	// Back: each number times the power of two of its block, exact.
 	define("npu_anti_mx_quant", function{forward: formulaFor(func(k *invocation) Values {
 		x, scale := k.pair("x", "mxscale")
 		refuseIf(!narrowFloat(x.typ), BadType, x.name, x.typ.String())

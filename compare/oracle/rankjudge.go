@@ -15,6 +15,22 @@ import (
 	"precision/internal/nd"
 )
 
+// Collectives of recordings of calls, judged: every output of every rank against what the inputs of
+// all ranks come to.
+//
+// What an output is made of is a list of stretches ([stretch]), pieces of inputs of members, copied
+// or reduced. Copies are compared bit for bit. Of a sum the order is open, as rings and trees
+// differ and so do their chunks: of R ranks it is within g(R)·Σ|x| in float32, or where partial
+// sums may be kept in a narrow type of roundoff v within v·(R - 1)·Σ|x| ([roomOf]); two numbers are
+// rounded once.
+//
+// Where only statistics were recorded the same stretches say in which range the extremes, the mean
+// and the norm of a result must lie ([extent]), which can accuse and never clear.
+//
+// What is wrong is then explained by what ranks may have done instead: one left out or counted
+// twice, another group, the piece of another rank, a mean for a sum, a factor. Of these the one
+// that gives all the elements is told, if it is the only one.
+
 // check judges the outputs of all ranks.
 func (m *gathering) check() (out []Finding) {
 	if m.missing >= 0 {

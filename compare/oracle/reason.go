@@ -13,6 +13,11 @@ import (
 	"precision/internal/must"
 )
 
+// Reasons: why an output is unknown, or what there is to say of one that is not, as a kind and its
+// arguments, which the package tell puts into words of two languages. A form that cannot decide
+// refuses with one of these by a panic ([refuseIf]); any other panic is a defect of this package
+// and is told as such.
+
 // Why an output is not known, or what there is to say of one that is. The
 // arguments of each stand behind it.
 const (

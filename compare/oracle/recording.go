@@ -24,6 +24,16 @@ import (
 	catalogue "precision/op"
 )
 
+// A check of recordings of calls (msprobe of PyTorch and MindSpore, and kernels of MindSpore
+// itself): reading them, the files of their tensors, and running the calls through judging. What
+// one call goes through is in bound.go, what ranks do together in ranks.go, and what a module is
+// made of in modules.go.
+//
+// Calls are independent, as each is judged by the arguments that were recorded with it: a wrong
+// result earlier on is an input like any other, and accuses no one twice. So they are judged by
+// several workers, each with files of its own, which are opened when something needs their elements
+// and closed with the call.
+
 // RecordingJob is a check of recordings of calls, as msprobe makes them.
 type RecordingJob struct {
 	Recordings []msprobe.Recording

@@ -9,12 +9,37 @@ import (
 	"precision/internal/must"
 )
 
+// What goes on from token to token with a state: recurrent cells and layers, the convolution of a
+// few last tokens, and the gated delta rule of linear attention.
+//
+// Errors go on with a state, and grow. A layer is therefore not computed from its first state
+// alone: where a kernel recorded what it handed on, each step begins with what was recorded, as far
+// as rounding explains that ([Call.handedOn]), so that a bound is that of one step and a wrong
+// state is found in the step that made it. Where nothing of the states in between was recorded, as
+// in the delta rule, the norm of the error of each row of the state is followed instead.
+//
+// Formulas, with σ the sigmoid, x_· and h_· the parts of a gate of input and state, and ∘ by
+// element:
+//
+//	rnn   h' = tanh(x + h), or max(x + h, 0)
+//	lstm  c' = σ(f)∘c + σ(i)∘tanh(g),  h' = σ(o)∘tanh(c')
+//	gru   n = tanh(x_n + σ(r)∘h_n),  h' = (1 - σ(z))∘n + σ(z)∘h
+//
+// Sources: torch.nn.LSTMCell, GRUCell and RNNCell; op-plugin's LstmCellKernelNpu; TBE's
+// dynamic_rnn.py and MindSpore's documentation of DynamicGRUV2 for whole layers; Yang, Kautz and
+// Hatamizadeh, Gated Delta Networks, 2024, and ops-transformer for the delta rule.
+
+// recurrentForms: cells of one step (torch.nn.LSTMCell, GRUCell, RNNCell, npu_lstm_cell), what has
+// a state of several tokens, and whole layers of GE.
 func recurrentForms() {
 	for form, step := range map[string]func(k *invocation, x, h []Values) []Values{"lstm_cell": lstmStep, "gru_cell": gruStep, "rnn_cell": rnnStep} {
 		define(form, function{forward: func(k *invocation) []Reading { return k.cell(step) }})
 	}
+	// A convolution over the last tokens of each channel (Mamba, Gu and Dao, 2023), which keeps
+	// these in a cache.
 	define("npu_fused_causal_conv1d", function{mends: []string{"conv_states"}, forward: func(k *invocation) []Reading { return outputs(stateConv(k)...) }})
 	define("npu_fused_causal_conv1d_v2", function{mends: []string{"x", "conv_states"}, forward: func(k *invocation) []Reading { return outputs(stateConv(k)...) }})
+	// Token by token, for decoding, and in chunks, for training: one formula with other roundings.
 	define("npu_recurrent_gated_delta_rule", function{mends: []string{"state"}, forward: func(k *invocation) []Reading { return k.deltaRule(false) }})
 	define("npu_chunk_gated_delta_rule", function{forward: func(k *invocation) []Reading { return k.deltaRule(true) }})
 	register(one(buildDynamicRNN), "lstm")
@@ -76,6 +101,8 @@ func gruStep(k *invocation, x, h []Values) []Values {
 	return []Values{k.computed("z,p,n,h)=n+sigmoid(z+p)*(h-n)", x[1], h[1], n, k.tensor("hx"))}
 }
 
+// torch.nn.RNNCell: h' = tanh(x + h), or relu by its name; x and h are products and biases of input
+// and state.
 func rnnStep(k *invocation, x, h []Values) []Values {
 	text := "x,h)=tanh(x+h)"
 	if k.name == "rnn_relu_cell" {

@@ -15,7 +15,18 @@ import (
 	catalogue "precision/op"
 )
 
-// Reductions of PyTorch. Sums are added in float32, whatever the type, in any order.
+// Reductions along axes: sums and their kin, extremes and where they are, order, and softmax as a
+// function of a row. Axes are those that a call names, or all; kernels of GE have them as an
+// attribute or as a second input.
+//
+// Sums are added in float32, whatever the type, in any order, by trees, blocks or vectors: n
+// numbers are within g(n + 1)·Σ|x| of their sum, plus what each is off by itself. That holds for
+// the worst order and the worst signs; what long sums are off by in practice is far less, which a
+// second look asks for ([Call].likely).
+//
+// Extremes are exact. Of equal elements any may be the one that is told, and of NaN devices make
+// what they like, so that a place among equals is open and a row with NaN is, too. Places of sorted
+// rows are open where neighbours are equal.
 
 // reducing makes the forward of a reduction over dim, all axes if it is None.
 // A reduction that is exact moves numbers; others take the input as it is converted to the accumulator.
@@ -31,6 +42,7 @@ func reducing(exact bool, f reducer) func(k *invocation) []Reading {
 	})
 }
 
+// reducedAxes are the axes that dim names, all without, and whether keepdim leaves axes of one.
 func (k *invocation) reducedAxes(rank int) (axes []int, keep bool) {
 	keep = k.bool("keepdim", false)
 	axes = k.axes("dim", rank)
@@ -87,6 +99,7 @@ func shared(k *invocation, g []Values) gradients {
 	}}
 }
 
+// reduceForms: x over dim, one axis, several or all, with keepdim or not.
 func reduceForms() {
 	define("sum", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.reduceUnit(), n, 1)
@@ -126,6 +139,7 @@ func reduceForms() {
 	}
 	spread("var", false)
 	spread("std", true)
+	// torch.logsumexp, with the largest number of a row taken out.
 	define("logsumexp", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return func(x, e []float64) (float64, float64) { return logSum(x, e, c.unit(), c.sumUnit()) }
 	})})
@@ -154,6 +168,7 @@ func defineExtremes() {
 		}
 	}
 	largest, smallest := pick(math.Max, math.Inf(-1)), pick(math.Min, math.Inf(1))
+	// torch.amax and amin: exact, over several axes, and in their gradients equal elements share.
 	define("amax", function{forward: reducing(true, largest), backward: shared})
 	define("amin", function{forward: reducing(true, smallest), backward: shared})
 	// max(x) is a number, max(x, dim) a pair of values and places, max(x, other) the larger elements: three functions
@@ -196,6 +211,7 @@ func defineExtremes() {
 	most, least := indexOf(math.Inf(-1), func(a, b float64) bool { return a > b }), indexOf(math.Inf(1), func(a, b float64) bool { return a < b })
 	extremum("max", largest, math.Max, most)
 	extremum("min", smallest, math.Min, least)
+	// torch.argmax and argmin: a place in the axis, or in the flattened tensor.
 	define("argmax", function{forward: reducing(true, most)})
 	define("argmin", function{forward: reducing(true, least)})
 }
@@ -214,6 +230,7 @@ func defineTruths() {
 			}
 		}
 	}
+	// torch.all and any, and how many elements are not 0.
 	define("all", function{forward: reducing(true, truth(true))})
 	define("any", function{forward: reducing(true, truth(false))})
 	define("count_nonzero", function{forward: reducing(true, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
@@ -235,6 +252,8 @@ func defineOrdered() {
 			back := []int{k.axis("dim", 0, len(g.Shape()))}[:min(len(g.Shape()), 1)]
 			return flipped(must.Get(held(k.running(flipped(g, back)))), back)
 		})})
+	// torch.topk, sort and argsort. Gradients go to the places that were recorded, whichever of
+	// equal ones a device took.
 	define("topk", function{forward: ordered, backward: picked})
 	define("sort", function{forward: ordered, backward: picked})
 	define("argsort", function{forward: ordered})
@@ -450,6 +469,7 @@ func ordered(k *invocation) []Reading {
 
 type reducer func(c *Call, n int64) func(x, e []float64) (y, b float64)
 
+// reduction is a reduction as the first output, in the shape that was recorded.
 func (c *Call) reduction(x Values, axes []int, keep, exact bool, f reducer) Values {
 	return c.asRecorded(c.reduced(x, axes, keep, exact, f), 0)
 }

@@ -17,6 +17,21 @@ import (
 	catalogue "precision/op"
 )
 
+// From names to forms. The catalogue (op/operators.txt) has a row for each operator; here its words
+// become code:
+//
+//   - kernel=form: a builder of this package, by [register];
+//   - call=form(parameters): a function, by [define], with the parameters in their order;
+//   - as=function(parameter=input@slot,…): a kernel that computes what a function does ([Call.twin]);
+//   - f(x)=…: a formula, which is function, kernel and part of fused kernels at once (formula.go).
+//
+// A name of a call is found without its namespace and the marks of Python ([called]); its arguments
+// are bound by position and by name ([bind]); a name of a kernel may be that of several fused ones,
+// which are taken apart ([buildFused]).
+//
+// No operator is named in code where a row can say it. What a name means is thereby in one place,
+// and a new name is a line.
+
 // Reading is one way to understand what the graph says of an operator.
 type Reading struct {
 	// Name and Args tell it from others; Name is empty where there is but one.
@@ -40,6 +55,8 @@ func init() {
 	functions = sync.OnceValue(functionsOfForms)
 }
 
+// functionsOfForms fills the tables and makes the functions of all rows. Families whose forms
+// others derive from, or call, come first.
 func functionsOfForms() map[string]*function {
 	for _, family := range []func(){activationForms, clipForms, arithmeticForms, eltwiseForms, gradientForms, optimizerKernels, attentionForms, convForms, logicForms, lossForms, moveForms, seriesForms, moveKernels, normForms, npuNormForms, pickForms, poolForms, productForms, recurrentForms, quantKernels, reduceForms, cacheForms, routeForms, gateForms, programForms, boxForms, linearForms, orderForms} {
 		family()
@@ -651,6 +668,7 @@ func defaultNumber(a *catalogue.Arg) float64 {
 	return x
 }
 
+// scalarArgument and those below are arguments made of attributes or of what a row fixes.
 func scalarArgument(typ string, n msprobe.Number) *argument {
 	return &argument{v: &msprobe.Value{Kind: msprobe.Scalar, Type: typ, Value: n}}
 }
@@ -699,6 +717,7 @@ func fusedWords(kernel string) ([]string, bool) {
 	return words, true
 }
 
+// isHash tells the hashes at the end of a kernel's name from the words before.
 func isHash(word string) bool {
 	return len(word) >= 12 && strings.Trim(word, "0123456789abcdef") == ""
 }
@@ -728,6 +747,7 @@ var (
 	selectParts = []string{"read_select", "readselect"}
 )
 
+// partKnown tells whether a word of a fused kernel's name is a part that is computed.
 func partKnown(name string) bool {
 	_, ok := fusedPart(name)
 	return ok || slices.Contains(convParts, name) || slices.Contains(matmulParts, name) || slices.Contains(selectParts, name)
@@ -825,6 +845,7 @@ func (c *Call) fusedMatmul(x1, x2, bias *operand) []Reading {
 	return out
 }
 
+// sides says which factors of a product were transposed, for the name of a reading.
 func sides(t [2]bool) string {
 	switch t {
 	case [2]bool{true, false}:

@@ -11,10 +11,31 @@ import (
 	catalogue "precision/op"
 )
 
-// Routing of tokens to experts and back, and choices among many (documentation and tests of op-plugin).
+// Mixture of experts: which experts a token goes to, how rows of tokens are put into the order of
+// experts and back, and what is computed there, expert by expert.
+//
+// The vocabulary of all these kernels is the same. Tokens are rows (T, H); a gate gives each token
+// k experts and as many weights, (T, k); a row i of T·k is the j-th choice of token t, i = t·k + j,
+// or in older kernels i = j·T + t. Permuting sorts rows by their expert, stably, so that of one
+// expert tokens stay in their order: nothing is left open, and the result is exact. Coming back
+// sums the k rows of a token, times their weights, in any order: g(k + 2)·Σ|w·x|.
+//
+// Choosing is not exact: two probabilities that differ by less than what they may be off can be
+// ranked either way, and then neither the place of an expert nor, with a bias that only takes part
+// in choosing, its weight is held against a device ([invocation.gated]).
+//
+// Rows behind the last expert's are not written by most kernels and may hold anything (a bound of
+// +Inf). An index outside of what it points into is told as such (OutsideCache): the device has
+// read or written elsewhere.
+//
+// Sources: documentation and tests of op-plugin, ops-transformer (moe, gmm, ffn), MindSpeed's
+// docs/ops.
 
+// routeForms: routing first, then products and activations of experts (gateForms).
 func routeForms() {
+	// npu_moe_init_routing_v2 and v3.
 	define("moe_init_routing", function{forward: initRouting})
+	// Rows of experts back to their tokens, weighed and summed.
 	define("npu_moe_finalize_routing", function{forward: formulaFor(finalizeRouting)})
 	// Of experts in order, how many rows end with each: ends[e] = rows of experts 0 … e.
 	define("npu_moe_compute_expert_tokens", function{forward: formulaFor(func(k *invocation) Values {
@@ -27,7 +48,9 @@ func routeForms() {
 		}
 		return wholes(endsOf(ends), []int64{int64(len(ends))})
 	})})
+	// Behind an all_to_all: tokens came rank by rank.
 	define("npu_moe_re_routing", function{forward: reRouting})
+	// The last product of the experts and the sum over them in one kernel.
 	define("npu_grouped_matmul_finalize_routing", function{forward: formulaFor(combinedProducts)})
 	// Rows k·T + t of a token and its k-th choice come in row_idx; they are ordered by expert, and stably. The
 	// outputs are the tokens' rows in that order, where each row went, and the experts in order; active_num cuts the
@@ -47,15 +70,21 @@ func routeForms() {
 		all := []int64{int64(len(rows))}
 		return outputs(rowsOf(x, from[:n], 1), wholes(to, all), wholes(sorted, all))
 	}})
+	// The older kernel with its modes counted otherwise, and an output in between that is not
+	// computed.
 	define("npu_moe_init_routing_quant", function{forward: func(k *invocation) []Reading {
 		how := k.int("expert_tokens_num_mode", 0) // of none, where each ends, of each
 		out := initRouting(k.with(map[string]*argument{"expert_tokens_num_flag": numberArgument(toNumber(how > 0)), "expert_tokens_num_type": intArgument(how - 1)}))[0].Out
 		return outputs(slices.Insert(out, 3, nil)...)
 	}})
+	// Megatron's routing by a map (tokens, experts) of truths: there, back, and the gradients of
+	// both.
 	define("npu_moe_token_permute_with_routing_map", function{forward: mappedRouting})
 	define("mapped_sums", function{forward: mappedSums})
 	define("mapped_sums_gradients", function{forward: mappedSumsGradients})
 	define("mapped_gradients", function{forward: mappedGradients})
+	// Gradients of weights, accumulated over micro-batches: what stands there and xᵀ·dy of each
+	// group.
 	define("npu_grouped_matmul_add", function{forward: formulaFor(addedProducts)})
 	define("added_products", function{mends: []string{"input"}, forward: formulaFor(addedProducts)})
 	// Rows i of indices (T, k) are ordered by expert, stably: permuted[j] = tokens[order[j]/k]. The second output is
@@ -104,6 +133,8 @@ func routeForms() {
 		from := &formula{shape: idx.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return float64(i%n*rows + i/n), 0 }}
 		return outputs(y, idx, from)
 	}})
+	// DeepSeek's gate: softmax or sigmoids, a bias that only chooses, groups of experts of which
+	// the best are open.
 	define("npu_moe_gating_top_k", function{forward: gatingTopK})
 	// The probabilities of the best experts or, renormalised, the softmax of the best scores.
 	define("npu_moe_gating_top_k_softmax_v2", function{forward: func(k *invocation) []Reading {
@@ -399,6 +430,7 @@ func gateForms() {
 		gate, second := k.halved(x, len(x.shape)-1, true)
 		return k.times(k.halves(k.applied(catalogue.Of("gelu"), gate)), second)
 	})})
+	// torch_npu.npu_ffn.
 	define("npu_ffn", function{forward: feedForward})
 	// Its mean and rstd are not computed. swish_scale other than 1 is refused.
 	define("npu_group_norm_silu", function{forward: func(k *invocation) []Reading {
@@ -741,6 +773,7 @@ func reRouting(k *invocation) []Reading {
 	return outputs(out...)
 }
 
+// unpadded refuses padded_mode, in which each expert has as many rows.
 func (k *invocation) unpadded() {
 	refuseIf(k.bool("padded_mode", false), Unsupported, "padded_mode")
 }

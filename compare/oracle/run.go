@@ -20,6 +20,18 @@ import (
 	"precision/op"
 )
 
+// A check of a network as dumps of its operators: which work there is, in which order it is done by
+// several workers, and what is counted when it is done.
+//
+// Each operator of each device is a task of its own. Findings do not depend on the number of
+// workers nor on the order in which tasks end; only the memory that may be under way together
+// bounds how many run at once ([budget]). A panic in a formula is a defect of this package and
+// makes one operator unknown, not the run.
+//
+// Coverage is part of the result: an operator that was not dumped, could not be read, or is of a
+// type that nothing recomputes is counted, as a check that looked at little must not look like one
+// that found nothing.
+
 // Device is one folder of dumps: what one device recorded in one step.
 type Device struct {
 	Folder *dump.Folder

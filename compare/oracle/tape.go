@@ -14,6 +14,29 @@ import (
 	catalogue "precision/op"
 )
 
+// Programs: functions whose gradients follow from what they compute. A formula of the numbers in
+// one place can be derived as text (formula.go); a quantile, a p-norm or a triangular system
+// cannot. Such a function is written once, forward, as Go that puts steps on a tape, and reverse
+// accumulation (Linnainmaa, 1970; Griewank and Walther, Evaluating Derivatives, 2008) goes back
+// over them.
+//
+// Each step keeps its value, its bound, where its operands are, and the slopes in them, which have
+// bounds, too. So the result of a program has a bound by the rules of [arith], and so has the
+// gradient of every operand: a sum over all ways from the operand to the results, each a product of
+// slopes.
+//
+// The trick that keeps programs short is that a tensor of a program does not hold numbers but
+// places on the tape. Everything that moves elements (transpose, cut, gather, reshape) works on
+// places as it works on numbers, costs no step, and needs no gradient of its own: what was moved is
+// added up where it came from. [mover] makes a form of that alone.
+//
+// The price is memory, some hundred bytes a step, and time; so programs are for functions whose
+// tensors are small, and where one is common a form computes the result faster, with the tape for
+// its gradients alone ([derive]).
+//
+// Behind the tape stand steps: kernels whose rows in the catalogue say their formulas
+// ([invocation.bySteps]).
+
 // tape is what a function computes, number by number. A program is written once, as what goes forward; the
 // gradients follow from the steps it took. Its tensors hold places on the tape in place of numbers, so that whatever
 // moves elements moves these: below 0 of what was given, from 0 on of steps.
@@ -147,6 +170,7 @@ func (t *tape) factor(name string, missing float64) float64 {
 	return t.give(t.constant(x)).y[0]
 }
 
+// push puts a step on the tape, and gives its place. Steps and terms of sums are bounded.
 func (t *tape) push(s taped) float64 {
 	t.summed += len(s.all)
 	refuseIf(len(t.steps) >= mostSteps || t.summed > mostAdded, TooLarge, max(len(t.steps), t.summed), mostSteps)
@@ -192,6 +216,7 @@ func (t *tape) Either(p, q float64) float64 {
 	return t.push(taped{v: t.a.Either(t.at(p), t.at(q)), from: [2]int{int(p), int(q)}, slopes: [2]num{half, half}})
 }
 
+// Compare is 0 or 1, and has no gradient.
 func (t *tape) Compare(f func(x, z float64) bool, p, q float64) float64 {
 	return t.push(taped{v: t.a.Compare(f, t.at(p), t.at(q))})
 }
@@ -349,6 +374,8 @@ type adjoint struct {
 	made         bool // not just moved
 }
 
+// add adds a gradient that comes from one place that the number went to; made is set where it was
+// computed and not just passed on.
 func (s *adjoint) add(x num, made bool) {
 	if x == exactNum(0) {
 		return

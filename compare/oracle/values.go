@@ -7,6 +7,25 @@ import (
 	"precision/internal/nd"
 )
 
+// Tensors of numbers with bounds, computed on demand: the few kinds that all forms are put together
+// from.
+//
+//   - [dense], in memory, and [operand] (operand.go), in a file;
+//   - [strided], what only moves elements: transposed, cut, repeated, reshaped, without a copy;
+//   - [gather] and [formula], elements by their places; concat (move.go), patched (cache.go);
+//   - [pointwise] (formula.go), elements by those in the same place;
+//   - [rows] and [reduced], by a whole row: norms, softmax, sums;
+//   - [product] (gemm.go), sums of products.
+//
+// A chain of these is asked for runs of elements (Range) or for some places (At), and every one
+// asks those it is made of. Nothing is computed that nobody asks for; a large output that is looked
+// at in a sample costs as much as the sample. Where all operands are float32 and nothing rounds on
+// the way a quicker path gives float32 without bounds ([float32er]), to find what to look at.
+//
+// Memory: a tensor that has to be held is held as float64 up to [maxDense] elements, as float32 up
+// to [maxHeld]; beyond that a form refuses. Attributes never decide how much is allocated, recorded
+// shapes do.
+
 // Values is a tensor of numbers in the axis order of the framework, each with a
 // bound on its error, computed on demand. Elements are counted in row-major
 // order. Values are used by one goroutine at a time.
@@ -42,11 +61,13 @@ type aligner interface{ Align() int64 }
 // without a last rounding: those that only move numbers.
 type exacter interface{ Exact() bool }
 
+// isFast tells whether v can be had in float32 without bounds.
 func isFast(v Values) bool {
 	f, ok := v.(float32er)
 	return ok && f.fast()
 }
 
+// cost is what an element costs in multiplications and additions, 1 unless v says otherwise.
 func cost(v Values) float64 {
 	if c, ok := v.(coster); ok {
 		return c.Cost()
@@ -69,6 +90,8 @@ func alone(v Values) float64 {
 	}
 }
 
+// align is how many elements v is best asked for at once: a row of a norm, of a product, of an
+// attention.
 func align(v Values) int64 {
 	if a, ok := v.(aligner); ok {
 		return max(a.Align(), 1)
@@ -76,6 +99,8 @@ func align(v Values) int64 {
 	return 1
 }
 
+// isExact tells whether v's elements are recorded as they are. An output that is exact has no last
+// rounding, and one bit is a fault.
 func isExact(v Values) bool {
 	e, ok := v.(exacter)
 	return ok && e.Exact()
@@ -511,6 +536,7 @@ func (s *strided) sideBySide() int64 {
 	return n
 }
 
+// place is where element i comes from in what is viewed: a division for each axis.
 func (s *strided) place(i int64) int64 {
 	o := s.off
 	for k := len(s.shape) - 1; k >= 0; k-- {

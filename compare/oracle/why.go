@@ -17,6 +17,15 @@ import (
 	"precision/internal/must"
 )
 
+// What kind of wrong an output is. Once elements are beyond their bounds, hypotheses are tried on
+// them: numbers alone (a factor, an offset, a stale or shifted tensor, truncation, a wrong type:
+// compare/pattern), and then other readings of the call, with one argument taken for another, a
+// part of the operator left out, or operands exchanged.
+//
+// A hypothesis is named only if it makes most of the difference go away, and where several do the
+// one that leaves least. It is evidence for whoever looks for the fault, and takes no part in the
+// verdict: an output is wrong by its elements alone.
+
 const (
 	// mostExplained bounds the elements of an output that hypotheses are tried
 	// on whole; of a larger one they see a sample.

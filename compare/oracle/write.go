@@ -16,6 +16,9 @@ import (
 	"precision/internal/each"
 )
 
+// Findings as tables: csv, and JSON, which can be read back. What a column means is docs/check.md;
+// texts of reasons come from whoever writes, in a language of theirs ([Say]).
+
 // Say puts a reason into words.
 type Say func(result.Reason) string
 
