@@ -19,7 +19,8 @@ import (
 // Where a mask is recorded, a bit for each element, no source says which bit of a byte comes first,
 // so that both orders are readings.
 
-// softsignSteps: the last step of softsign is a quotient, of which a recorder has the gradient of the dividend.
+// softsignSteps: the last step of softsign is a quotient, of which a recorder has the gradient of
+// the dividend.
 func softsignSteps(quotient *function) {
 	whole := quotient.backward
 	quotient.nodes = [][]string{{"dividend"}}
@@ -37,7 +38,8 @@ func softsignSteps(quotient *function) {
 }
 
 func activationForms() {
-	// y = x for x > 0, else w·x, with one weight or one a channel. NaN takes the second way and stays NaN.
+	// y = x for x > 0, else w·x, with one weight or one a channel. NaN takes the second way and
+	// stays NaN.
 	define("prelu", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.pair("input", "weight")
 		weight := reshape(w, []int64{count(w.shape)})
@@ -61,8 +63,8 @@ func activationForms() {
 			return k.times(k.between(k.applied(catalogue.Of(of), gate)), second)
 		})
 	}
-	// The second half gates, through σ; of swiglu the first, through silu. What gates may be rounded to the type of
-	// the result before the product.
+	// The second half gates, through σ; of swiglu the first, through silu. What gates may be
+	// rounded to the type of the result before the product.
 	define("glu", function{forward: gated("sigmoid", false)})
 	// With a the half that gates and b the other: d(silu(a)·b) = b·silu'(a)·da + silu(a)·db, silu'
 	// = σ(a)·(1 + a·(1 − σ(a))).
@@ -74,8 +76,9 @@ func activationForms() {
 	define("npu_clipped_swiglu", function{forward: formulaFor(clippedSwiglu)})
 }
 
-// gatedGradients are those of act(a)·b, where one half of an axis of the input is a and the other b, by the formulas of the activation and
-// of its slope; left says of each reading whether a comes first.
+// gatedGradients are those of act(a)·b, where one half of an axis of the input is a and the other
+// b, by the formulas of the activation and of its slope; left says of each reading whether a comes
+// first.
 func (k *invocation) gatedGradients(g []Values, left []bool, act, slope string) gradients {
 	x, d, all := k.tensor("input"), k.alone(g), gradients{}
 	axis := k.axis("dim", -1, len(x.shape))
@@ -135,7 +138,8 @@ func defineSoftmax() {
 	}})
 }
 
-// softmaxAxes are the axes that are taken together: one of PyTorch's functions, one or more of a kernel.
+// softmaxAxes are the axes that are taken together: one of PyTorch's functions, one or more of a
+// kernel.
 func (k *invocation) softmaxAxes(x *operand) []int {
 	k.required("dim")
 	refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
@@ -189,7 +193,8 @@ func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool)
 }
 
 func defineLookups() {
-	// max_norm changes the weight while it looks up, and is refused; padding_idx matters to gradients alone.
+	// max_norm changes the weight while it looks up, and is refused; padding_idx matters to
+	// gradients alone.
 	define("embedding", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.pair("input", "weight")
 		refuseIf(len(w.shape) != 2 || k.has("max_norm"), Unsupported, "max_norm")
@@ -217,8 +222,8 @@ func defineLookups() {
 		return readings
 	}, "maskeddropout")
 
-	// What a dropout by a mask and a softmax give back to the two that were added up: the second gets what comes in (op-plugin
-	// DropoutWithAddSoftmaxKernelNpu).
+	// What a dropout by a mask and a softmax give back to the two that were added up: the second
+	// gets what comes in (op-plugin DropoutWithAddSoftmaxKernelNpu).
 	define("npu_dropout_with_add_softmax_backward", function{forward: func(k *invocation) (out []Reading) {
 		y, d := k.pair("softmax_out", "grad")
 		p, axes := k.float("prob", 0), k.axes("dim", len(y.shape))
@@ -277,7 +282,8 @@ func defineLookups() {
 	define("dropout", drop)
 }
 
-// maskedDropout divides by keep what a mask of a bit for each element lets through. Which bit of a byte comes first no source says.
+// maskedDropout divides by keep what a mask of a bit for each element lets through. Which bit of a
+// byte comes first no source says.
 func (k *invocation) maskedDropout(x, mask *operand, keep num) []Reading {
 	refuseIf(mask.typ != dtype.Uint8, BadType, mask.name, mask.typ.String())
 	a := k.arith()
@@ -306,9 +312,8 @@ func (k *invocation) keeping() float64 {
 	return 1 - p
 }
 
-// embeddingGradient adds the gradients of equal indexes up.
-// The row of padding_idx stays 0. Equal indices add up in any order; scale_grad_by_freq would divide by how often
-// each comes.
+// embeddingGradient adds the gradients of equal indexes up. The row of padding_idx stays 0. Equal
+// indices add up in any order; scale_grad_by_freq would divide by how often each comes.
 func (k *invocation) embeddingGradient(g []Values) Values {
 	x, w := k.pair("input", "weight")
 	d := gradient(g, 0)
@@ -351,7 +356,8 @@ func clipForms() {
 	}, "gelu")
 }
 
-// channel is the axis of the channels: C of the framework's layout, or the second where it has no letters.
+// channel is the axis of the channels: C of the framework's layout, or the second where it has no
+// letters.
 func (o *operand) channel() int {
 	if at := strings.IndexByte(o.axes, 'C'); at >= 0 && len(o.axes) == len(o.shape) {
 		return at
@@ -368,7 +374,8 @@ func perChannel(x *operand, v Values) Values {
 	return reshape(v, shape)
 }
 
-// clippedSwiglu: with a cut off above and b to both sides, a·σ(alpha·a)·(b + bias); a and b alternate, or are halves.
+// clippedSwiglu: with a cut off above and b to both sides, a·σ(alpha·a)·(b + bias); a and b
+// alternate, or are halves.
 func clippedSwiglu(k *invocation) Values {
 	k.unsupported("group_index")
 	x := k.tensor("x")
@@ -403,8 +410,8 @@ func bitsOf(o *operand, n int64, high bool) *dense {
 }
 
 // embeddingBag sums the rows of each bag, takes their mean or the largest numbers of each column.
-// The input is (B, L), or (L) with offsets where bags begin; rows of padding_idx take no part, also not in what a
-// mean divides by. An empty bag is 0.
+// The input is (B, L), or (L) with offsets where bags begin; rows of padding_idx take no part, also
+// not in what a mean divides by. An empty bag is 0.
 func embeddingBag(k *invocation) Values {
 	k.unsupported("max_norm")
 	idx, w := k.tensor("input"), k.tensor("weight")

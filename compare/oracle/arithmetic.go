@@ -181,7 +181,8 @@ func defineSums() {
 
 // defineProducts: products and quotients.
 func defineProducts() {
-	// f gives both gradients from x, z, the gradient g and the recorded result y, NaN where none was kept.
+	// f gives both gradients from x, z, the gradient g and the recorded result y, NaN where none
+	// was kept.
 	both := func(f func(a arith, x, z, g, y num) (dx, dz num)) func(k *invocation, g []Values) gradients {
 		return func(k *invocation, g []Values) gradients {
 			one := func(name string, second bool) func() Values {
@@ -262,8 +263,8 @@ func (k *invocation) factor(name string) num {
 
 // defineLimits: numbers in place of those that are none.
 func defineLimits() {
-	// Infinities become the largest numbers of the type unless posinf and neginf say otherwise; what became a number
-	// has no gradient.
+	// Infinities become the largest numbers of the type unless posinf and neginf say otherwise;
+	// what became a number has no gradient.
 	define("nan_to_num", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		p := precisionFor(x.numeric())
@@ -348,8 +349,9 @@ func mul32(x [][]float32, y []float32) {
 	}
 }
 
-// divKernel: y = x1/x2, B = (B1 + |y|·B2)/(|x2| - B2) + 8u·|y|, as (x1+d)/(x2+e) - x1/x2 = (d - y·e)/(x2+e), and vector
-// units divide by a reciprocal that is refined, which is not rounded correctly; 0/0 and x/0 follow IEEE 754. With truncate the quotient of integers is cut.
+// divKernel: y = x1/x2, B = (B1 + |y|·B2)/(|x2| - B2) + 8u·|y|, as (x1+d)/(x2+e) - x1/x2 = (d -
+// y·e)/(x2+e), and vector units divide by a reciprocal that is refined, which is not rounded
+// correctly; 0/0 and x/0 follow IEEE 754. With truncate the quotient of integers is cut.
 func divKernel(ulps float64, truncate bool) kernel {
 	return func(x, e [][]float64, y, b []float64) {
 		for i := range y {
@@ -389,8 +391,8 @@ func pickKernel(pick func(a, b float64) float64) kernel {
 	}
 }
 
-// quick is a way to compute in float32 for the kernels of graphs, whose chains of parts are large; recorded calls
-// are computed in float64 at once.
+// quick is a way to compute in float32 for the kernels of graphs, whose chains of parts are large;
+// recorded calls are computed in float64 at once.
 func (c *Call) quick(f32 func(x [][]float32, y []float32)) func(x [][]float32, y []float32) {
 	if c.Op == nil {
 		return nil
@@ -431,8 +433,8 @@ func integers(c *Call) bool {
 	return !slices.ContainsFunc(c.slots, func(o *operand) bool { return o != nil && !discrete(o.typ) }) && discrete(c.outType())
 }
 
-// wrapping drops the bounds of integer arithmetic, whose quotients and powers are cut. A result that the type
-// cannot hold may wrap or stop at the limit; nothing is said of it.
+// wrapping drops the bounds of integer arithmetic, whose quotients and powers are cut. A result
+// that the type cannot hold may wrap or stop at the limit; nothing is said of it.
 func wrapping(f kernel, t dtype.Type) kernel {
 	lo, hi := integerRange(t)
 	return func(x, e [][]float64, y, b []float64) {
@@ -461,7 +463,8 @@ func integerRange(t dtype.Type) (lo, hi float64) {
 	return -math.Ldexp(1, t.Bits()-1), math.Ldexp(1, t.Bits()-1) - 1
 }
 
-// roundedQuotient is x1/x2 rounded to a whole number. Where the quotient lies within its error of one either side of it is right.
+// roundedQuotient is x1/x2 rounded to a whole number. Where the quotient lies within its error of
+// one either side of it is right.
 func (c *Call) roundedQuotient(round func(x float64) float64, in []Values) Values {
 	ulps, whole := c.ulps(), integers(c)
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
@@ -479,8 +482,8 @@ func (c *Call) roundedQuotient(round func(x float64) float64, in []Values) Value
 	}, nil, whole, in)
 }
 
-// buildFloorMod: y = x1 - floor(x1/x2)·x2, of the sign of x2.
-// A quotient within its error of a whole number may be floored to either side, which is off by |x2|; x2 = 0 is open.
+// buildFloorMod: y = x1 - floor(x1/x2)·x2, of the sign of x2. A quotient within its error of a
+// whole number may be floored to either side, which is off by |x2|; x2 = 0 is open.
 func buildFloorMod(c *Call, in []Values) Values {
 	ulps, whole := c.ulps(), integers(c)
 	return elementsOf(func(x, e [][]float64, y, b []float64) {
@@ -554,8 +557,8 @@ func buildEltwise(c *Call) Values {
 	panic(refusal(BadAttribute, "mode", mode, "0, 1 or 2"))
 }
 
-// weightedSum: y = Σ k·x in any order, B = Σ|k|·B_x + g(n+1)·Σ(|k·x| + …); all factors are 1 without k.
-// n terms have n − 1 additions and a product each.
+// weightedSum: y = Σ k·x in any order, B = Σ|k|·B_x + g(n+1)·Σ(|k·x| + …); all factors are 1
+// without k. n terms have n − 1 additions and a product each.
 func weightedSum(u float64, k []float64, in []Values) Values {
 	g := gamma(float64(len(in)+1), u)
 	if k == nil {
@@ -586,8 +589,8 @@ func buildAddN(c *Call) Values {
 	return weightedSum(c.reduceUnit(), nil, in)
 }
 
-// biasAxis is the axis that a bias goes along: the channels of x's layout, else the last (data_format NHWC) or second
-// (NCHW) axis.
+// biasAxis is the axis that a bias goes along: the channels of x's layout, else the last
+// (data_format NHWC) or second (NCHW) axis.
 func (c *Call) biasAxis(x *operand) int {
 	switch rank := len(x.shape); {
 	case len(x.axes) == rank && strings.Contains(x.axes, "C"):
@@ -664,7 +667,8 @@ func gradientForms() {
 	}), "halfsquares")
 }
 
-// geluGrad is the gradient of the tanh form of Hendrycks and Gimpel (Gaussian error linear units, 2016):
+// geluGrad is the gradient of the tanh form of Hendrycks and Gimpel (Gaussian error linear units,
+// 2016):
 // dy·(0.5·(1+t) + 0.5·x·(1-t²)·√(2/π)·(1 + 3·0.044715·x²)), t = tanh(√(2/π)(x + 0.044715x³)).
 // The inputs are dy, x and y. The bound grants the inner functions their error
 // in units of the terms they stand in.
@@ -744,7 +748,8 @@ func optimizerKernels() {
 		v := c.update(11)
 		return k.stepW(v[:3], v[10], c.attrBool("maximize", false), v[3:10])
 	}), "adamw")
-	// Functions of torch_npu (documentation and tests of op-plugin), which write over what is given as out.
+	// Functions of torch_npu (documentation and tests of op-plugin), which write over what is given
+	// as out.
 	define("npu_apply_adam", function{forward: func(k *invocation) []Reading {
 		in := k.updated()
 		for _, name := range k.params[:6] {
@@ -765,8 +770,8 @@ func optimizerKernels() {
 		return outputs(k.stepW(v, g, k.bool("maximize", false), of)...)
 	}})
 	// MindSpeed's own, with a running mean of the weights (its docs/ops).
-	// s = d·s + (1 − d)·p, d = ema_decay. mode 0 is Adam with decay in the gradient, 1 AdamW. A power βˢᵗᵉᵖ in
-	// float32 is off by a unit a step and some.
+	// s = d·s + (1 − d)·p, d = ema_decay. mode 0 is Adam with decay in the gradient, 1 AdamW. A
+	// power βˢᵗᵉᵖ in float32 is off by a unit a step and some.
 	define("npu_apply_fused_ema_adamw", function{forward: func(k *invocation) []Reading {
 		var v []Values
 		for _, name := range []string{"var", "m", "v", "s"} {
@@ -813,7 +818,8 @@ func (k *invocation) stepW(v []Values, g Values, maximize bool, of []Values) []V
 	return k.adamW(v, g, beta, gamma, first, second, of[2], of[6], of[3])
 }
 
-// adamW is what a step of AdamW makes of weights and moments, where first and second are what corrects the moments.
+// adamW is what a step of AdamW makes of weights and moments, where first and second are what
+// corrects the moments.
 func (k *invocation) adamW(v []Values, g, beta, gamma, first, second, rate, eps, decay Values) []Values {
 	m := k.computed("m,b,g)=b*m+(1-b)*g", v[1], beta, g)
 	s := k.computed("v,b,g)=b*v+(1-b)*g*g", v[2], gamma, g)
@@ -849,9 +855,9 @@ func buildMomentum(a arith, nesterov bool, v []Values) []Values {
 
 // buildAdam: var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad.
 // m' = m + (1-β1)(g-m), v' = v + (1-β2)(g²-v), var' = var - lr·√(1-β2^t)/(1-β1^t)·m'/(√v' + ε);
-// with Nesterov β1·m' + (1-β1)·g in place of m' (Kingma and Ba, Adam, 2015, algorithm 1 in the order of its section 2;
-// Dozat, 2016). Computed as β·m + (1-β)·g the bound holds for either form: 2u of both terms is what the
-// difference g-m and its product with 1-β are rounded by.
+// with Nesterov β1·m' + (1-β1)·g in place of m' (Kingma and Ba, Adam, 2015, algorithm 1 in the
+// order of its section 2; Dozat, 2016). Computed as β·m + (1-β)·g the bound holds for either form:
+// 2u of both terms is what the difference g-m and its product with 1-β are rounded by.
 func buildAdam(a arith, nesterov bool, v []Values) []Values {
 	whole := exactNum(1)
 	blend := func(beta, old, fresh num) num {

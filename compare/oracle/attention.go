@@ -62,8 +62,8 @@ type attention struct {
 	y, b      []float64
 	x, ex, pr []float64
 	pb, size  []float64
-	// saved are the largest score and Σ e^(score - largest) that the gradients go by, and out is the result, where they were given
-	// for more keys than these are; nil for those of the row.
+	// saved are the largest score and Σ e^(score - largest) that the gradients go by, and out is
+	// the result, where they were given for more keys than these are; nil for those of the row.
 	saved func(a attended) (largest, sum float64)
 	out   *dense
 	// largest score, Σ e^(score - largest) and the logarithm of Σ e^score of the row that is held
@@ -80,21 +80,21 @@ type attended struct {
 
 func (t *attention) Shape() []int64 { return t.shape }
 
-// A row is a product of its query with most keys and of most probabilities with values, 2 operations a term; the cost
-// is that of one of its ev elements.
+// A row is a product of its query with most keys and of most probabilities with values, 2
+// operations a term; the cost is that of one of its ev elements.
 func (t *attention) Cost() float64 {
 	return 2 * float64(t.most) * float64(t.e+t.ev) / float64(max(t.ev, 1))
 }
 func (t *attention) Align() int64 { return t.ev }
 
-// b in the end has one rounding to the type of the result more: v of the value, with its error, and t for what is
-// subnormal.
+// b in the end has one rounding to the type of the result more: v of the value, with its error, and
+// t for what is subnormal.
 func (t *attention) rounding(y, b float64) float64 { return b + t.p.v*(abs(y)+b) + t.p.t }
 
-// row computes one row of the result.
-// With scores x_c, each of a bound of its own, it leaves in t: p_c = e^(x_c − max)/Σ and their bounds; y = Σ p_c·v_c;
-// max, Σ and log Σe^x as the further outputs of kernels have them. The bound of y is Σ (what p is off)·|v| + p·(what
-// v is off), and gamma(s + 4)·Σ|p·v| for the sum in any order.
+// row computes one row of the result. With scores x_c, each of a bound of its own, it leaves in t:
+// p_c = e^(x_c − max)/Σ and their bounds; y = Σ p_c·v_c; max, Σ and log Σe^x as the further outputs
+// of kernels have them. The bound of y is Σ (what p is off)·|v| + p·(what v is off), and gamma(s +
+// 4)·Σ|p·v| for the sum in any order.
 func (t *attention) row(a attended) {
 	if t.held == a {
 		return
@@ -199,8 +199,9 @@ func (t *attention) row(a attended) {
 }
 
 // score is that of a key before the softmax.
-// z = ((q·k + before)·scale) + added. late has three roundings more: of the product, of the scaled one and of the
-// sum; 2·p.v·Σ|q·k| is for kernels that scale q and k by √scale before, each rounded.
+// z = ((q·k + before)·scale) + added. late has three roundings more: of the product, of the scaled
+// one and of the sum; 2·p.v·Σ|q·k| is for kernels that scale q and k by √scale before, each
+// rounded.
 func (t *attention) score(a attended, c int64, q, key []float64, g float64, late bool) num {
 	sum, size := 0.0, 0.0
 	for i, v := range q {
@@ -258,8 +259,8 @@ func (t *attention) At(idx []int64, y, b []float64) {
 	}
 }
 
-// statistic is a number of each row, repeated in the last axis; at says which row an element belongs to.
-// Elements of a row are computed one after the other, as it is held from the first on.
+// statistic is a number of each row, repeated in the last axis; at says which row an element
+// belongs to. Elements of a row are computed one after the other, as it is held from the first on.
 func (t *attention) statistic(shape []int64, at func(i int64) attended, of func() num) Values {
 	return &formula{shape: shape, cost: 2 * float64(t.most) * float64(t.e+t.ev), f: func(i int64, _ []int64) (float64, float64) {
 		t.row(at(i))
@@ -274,9 +275,8 @@ func (k *invocation) blankAttention() *attention {
 	return t
 }
 
-// hold takes the operands, whose last axes are e, e and ev.
-// The scale is 1/√e, as a kernel has it in float32 (2 units: the root and the division), until scaledBy takes
-// another.
+// hold takes the operands, whose last axes are e, e and ev. The scale is 1/√e, as a kernel has it
+// in float32 (2 units: the root and the division), until scaledBy takes another.
 func (t *attention) hold(q, key, value Values) {
 	last := func(v Values) int64 { return v.Shape()[len(v.Shape())-1] }
 	t.e, t.ev = last(q), last(value)
@@ -319,9 +319,10 @@ func (t *attention) scaledBy(k *invocation) {
 	}
 }
 
-// masked takes a mask that is repeated to (…, L, S), beside those that it has. Of truths those that are out hide a key:
-// scaled_dot_product_attention has true for keys that stay, multi_head_attention_forward for those that go. Numbers are
-// added to the scaled scores.
+// masked takes a mask that is repeated to (…, L, S), beside those that it has. Of truths those that
+// are out hide a key:
+// scaled_dot_product_attention has true for keys that stay, multi_head_attention_forward for those
+// that go. Numbers are added to the scaled scores.
 func (t *attention) masked(o *operand, as []int64, out bool) {
 	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.most)
 	v, ok := broadcast(reshape(o, as), shape)
@@ -374,9 +375,9 @@ func attentionForms() {
 		}
 		return inferenceAttention(k.with(map[string]*argument{"actual_seq_lengths": ends, "actual_seq_lengths_kv": ends}))
 	}})
-	// Parts of the keys, each with log Σe^x of its own rows (lse): lse = log Σ e^(lse_i), out = Σ e^(lse_i −
-	// lse)·out_i. The weights' errors are those of the exponents, whose magnitude an error in units of the last place
-	// grows with.
+	// Parts of the keys, each with log Σe^x of its own rows (lse): lse = log Σ e^(lse_i), out = Σ
+	// e^(lse_i − lse)·out_i. The weights' errors are those of the exponents, whose magnitude an
+	// error in units of the last place grows with.
 	define("npu_attention_update", function{forward: func(k *invocation) []Reading {
 		lse, parts := k.tensors("lse"), k.tensors("local_out")
 		n := len(parts)
@@ -446,10 +447,12 @@ func attentionForms() {
 	}})
 }
 
-// sparseAttention looks at the tokens of the blocks that are chosen for each query (npu_sparse_flash_attention.md of op-plugin): of
-// sparse_indices (B, S, N, count) or (T, N, count), N being the heads of keys, as many as come before the first that is below 0. What is
-// chosen may be hidden behind the query as in other attention. npu_nsa_select_attention is the same, without that, and gives the largest
-// score and the sum of the row, eight times (test of op-plugin).
+// sparseAttention looks at the tokens of the blocks that are chosen for each query
+// (npu_sparse_flash_attention.md of op-plugin): of sparse_indices (B, S, N, count) or (T, N,
+// count), N being the heads of keys, as many as come before the first that is below 0. What is
+// chosen may be hidden behind the query as in other attention. npu_nsa_select_attention is the
+// same, without that, and gives the largest score and the sum of the row, eight times (test of
+// op-plugin).
 func sparseAttention(k *invocation) (all []Reading) {
 	tiled := k.name == "npu_kv_quant_sparse_flash_attention"
 	if tiled {
@@ -512,7 +515,8 @@ func (k *invocation) selectedAttention() (t *attention, s sequences) {
 	return t, s
 }
 
-// sparseGradients are those of queries, keys and values, and of what of the first two is turned, of selected attention.
+// sparseGradients are those of queries, keys and values, and of what of the first two is turned, of
+// selected attention.
 func sparseGradients(k *invocation) []Reading {
 	c := k
 	if k.has("layout") {
@@ -539,8 +543,8 @@ func (k *invocation) attentionGradients(t *attention) (out []Values) {
 	return append(out, ropes...)
 }
 
-// blockAttention looks from blocks of queries at those blocks of keys that a mask (B, N, blocks, blocks) lets it see (documentation of
-// npu_block_sparse_attention).
+// blockAttention looks from blocks of queries at those blocks of keys that a mask (B, N, blocks,
+// blocks) lets it see (documentation of npu_block_sparse_attention).
 func (k *invocation) blockAttention() (*attention, sequences) {
 	layout, size, mask := k.string("layout_query", "TND"), k.ints("block_shape"), k.tensor("block_sparse_mask")
 	query := k.tensor("query")
@@ -557,9 +561,10 @@ func (k *invocation) blockAttention() (*attention, sequences) {
 	return t, s
 }
 
-// ringAttention puts together what the same queries give on two parts of the keys: of each row of scores the largest is m and
-// the sum of exponentials s, so that a part counts s·exp(m - M) with M the larger m (MindSpeed's
-// docs/ops/npu_ring_attention_update.md). The numbers of a row stand eight times in its last axis.
+// ringAttention puts together what the same queries give on two parts of the keys: of each row of
+// scores the largest is m and the sum of exponentials s, so that a part counts s·exp(m - M) with M
+// the larger m (MindSpeed's docs/ops/npu_ring_attention_update.md). The numbers of a row stand
+// eight times in its last axis.
 func ringAttention(k *invocation) []Reading {
 	out, next := k.pair("prev_attn_out", "cur_attn_out")
 	m, n := k.pair("prev_softmax_max", "cur_softmax_max")
@@ -599,9 +604,9 @@ func ringAttention(k *invocation) []Reading {
 }
 
 // dotProduct is the attention of scaled_dot_product_attention.
-// torch.nn.functional.scaled_dot_product_attention: query (…, L, E), key (…, S, E), value (…, S, Ev); with enable_gqa
-// a head of keys serves Hq/H heads of queries. is_causal hides keys behind the place of the query, both counted from
-// the first.
+// torch.nn.functional.scaled_dot_product_attention: query (…, L, E), key (…, S, E), value (…, S,
+// Ev); with enable_gqa a head of keys serves Hq/H heads of queries. is_causal hides keys behind the
+// place of the query, both counted from the first.
 func (k *invocation) dotProduct() *attention {
 	q, key := k.factors("query", "key")
 	v := k.factored("value")
@@ -622,8 +627,9 @@ func (k *invocation) dotProduct() *attention {
 	return t
 }
 
-// multiHead is multi_head_attention_forward: what goes in and comes out is projected, each step rounded to the type of the result,
-// and beside it the probabilities are handed out, each or their mean over the heads. Rows are (length, batch, width).
+// multiHead is multi_head_attention_forward: what goes in and comes out is projected, each step
+// rounded to the type of the result, and beside it the probabilities are handed out, each or their
+// mean over the heads. Rows are (length, batch, width).
 func multiHead(k *invocation) []Reading {
 	k.unsupported("bias_k", "bias_v", "static_k", "static_v")
 	refuseIf(k.bool("add_zero_attn", false), Unsupported, "add_zero_attn")
@@ -638,7 +644,8 @@ func multiHead(k *invocation) []Reading {
 	}
 	heads, batched := k.int("num_heads", 1), true
 	var width int64
-	// (L, B, E) → (B, heads, L, E/heads), by the i-th third of in_proj_weight (3E, E) or a weight of its own.
+	// (L, B, E) → (B, heads, L, E/heads), by the i-th third of in_proj_weight (3E, E) or a weight
+	// of its own.
 	project := func(i int64, name string) Values {
 		var x, w, bias Values = k.tensor(name), nil, k.ifGiven("in_proj_bias")
 		if batched = len(x.Shape()) == 3; !batched {
@@ -686,8 +693,8 @@ func multiHead(k *invocation) []Reading {
 	each := !k.bool("average_attn_weights", true)
 	return t.forms(func(t *attention) []Values {
 		y := linear(reshape(transpose(must.Get(held(k.between(t))), []int{2, 0, 1, 3}), []int64{rows, batch, heads * t.ev}), k.tensor("out_proj_weight"), k.ifGiven("out_proj_bias"))
-		// Each head's probabilities, or their mean: a sum of as many terms as heads, of which each is within its own
-		// bound.
+		// Each head's probabilities, or their mean: a sum of as many terms as heads, of which each
+		// is within its own bound.
 		shape := []int64{batch, heads, rows, t.most}
 		if !each {
 			shape = []int64{batch, rows, t.most}
@@ -730,8 +737,8 @@ func (t *attention) gave(o *operand) {
 	}
 }
 
-// backOf gives the gradients of q, k and v from that of the result. They are computed together, in one walk over the rows,
-// which is refused where these look at too many keys.
+// backOf gives the gradients of q, k and v from that of the result. They are computed together, in
+// one walk over the rows, which is refused where these look at too many keys.
 func (t *attention) backOf(d Values) func(i int) func() Values {
 	refuseIf(!sameCount(d.Shape(), t.shape), ShapesDiffer, d.Shape(), t.shape)
 	rows, work := count(t.shape)/t.ev, int64(0)
@@ -746,9 +753,9 @@ func (t *attention) backOf(d Values) func(i int) func() Values {
 	return func(i int) func() Values { return func() Values { return all()[i] } }
 }
 
-// gradients are those of q, k and v from that of the result.
-// do has rows of ev elements. dv[c] += p_c·do; dp_c = do·v_c; ds_c = p_c·(dp_c − Σ p·dp)·scale; dq += ds_c·k_c; dk[c]
-// += ds_c·q. Beside each sum go the magnitudes of its terms (sizeQ, sizeK, sizeV) and, for keys, their number, which
+// gradients are those of q, k and v from that of the result. do has rows of ev elements. dv[c] +=
+// p_c·do; dp_c = do·v_c; ds_c = p_c·(dp_c − Σ p·dp)·scale; dq += ds_c·k_c; dk[c] += ds_c·q. Beside
+// each sum go the magnitudes of its terms (sizeQ, sizeK, sizeV) and, for keys, their number, which
 // gamma needs: a key of grouped heads has the rows of several.
 func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 	dq, dk, dv = bounded(t.q.shape...), bounded(t.k.shape...), bounded(t.v.shape...)
@@ -768,7 +775,8 @@ func (t *attention) gradients(do []float64, rows int64) (dq, dk, dv *dense) {
 		g, o := do[r*t.ev:][:t.ev], t.y
 		sum, size := num{}, 0.0
 		if t.saved != nil {
-			// p by the statistics of more keys: e^(x − largest)/all is p times Σ·e^(max − largest)/all.
+			// p by the statistics of more keys: e^(x − largest)/all is p times Σ·e^(max −
+			// largest)/all.
 			largest, all := t.saved(at)
 			f := t.sum.y * math.Exp(t.largest.y-largest) / all
 			part := num{f, f * (t.largest.b + t.sum.b/t.sum.y + t.a.ulps*(2+abs(largest)))}
@@ -868,15 +876,16 @@ func (t *attention) forms(of func(t *attention) []Values) []Reading {
 	return out
 }
 
-// Attention of fused kernels, over all layouts: which row of a tensor is the query, key or value of a head at a place
-// (documentation of npu_fusion_attention, npu_fused_infer_attention_score, npu_prompt_flash_attention and
-// npu_incre_flash_attention in op-plugin).
+// Attention of fused kernels, over all layouts: which row of a tensor is the query, key or value of
+// a head at a place (documentation of npu_fusion_attention, npu_fused_infer_attention_score,
+// npu_prompt_flash_attention and npu_incre_flash_attention in op-plugin).
 
-// kernelAttention is attention over the layouts of headsOf, with so many heads of q and few of keys and values, or with few 0
-// as many of these as their shapes say, if heads lie in one axis, else as of q; of atten_mask
-// what is not 0 is left out. Without a mask sparse_mode 0 does not look at the tokens before and after.
-// A scale that is not given is 1, as op-plugin documents it. before and after are the names of pre_tokens and
-// next_tokens, which the kernels spell in two ways. A row with no key is 0.
+// kernelAttention is attention over the layouts of headsOf, with so many heads of q and few of keys
+// and values, or with few 0 as many of these as their shapes say, if heads lie in one axis, else as
+// of q; of atten_mask what is not 0 is left out. Without a mask sparse_mode 0 does not look at the
+// tokens before and after. A scale that is not given is 1, as op-plugin documents it. before and
+// after are the names of pre_tokens and next_tokens, which the kernels spell in two ways. A row
+// with no key is 0.
 func (k *invocation) kernelAttention(layout string, heads, few int64, before, after string) (t *attention, s sequences) {
 	s = k.sequencesOf(layout, heads, few)
 	t = k.blankAttention()
@@ -903,11 +912,11 @@ func (k *invocation) kernelAttention(layout string, heads, few int64, before, af
 	return t, s
 }
 
-// hide takes the mask and the modes that hide by themselves: 2 what comes behind a row counted from the first key on, 3 from
-// the last one, 4 what lies beyond a band around the latter.
-// pre and next are how many keys before and behind are seen, counted from the query's own place, in mode 4 from the
-// place that its last key gives it. In modes 2 to 4 the mask is a triangle of 2048 rows that kernels move: its corner
-// must say so.
+// hide takes the mask and the modes that hide by themselves: 2 what comes behind a row counted from
+// the first key on, 3 from the last one, 4 what lies beyond a band around the latter. pre and next
+// are how many keys before and behind are seen, counted from the query's own place, in mode 4 from
+// the place that its last key gives it. In modes 2 to 4 the mask is a triangle of 2048 rows that
+// kernels move: its corner must say so.
 func (k *invocation) hide(t *attention, s sequences, before, after string) {
 	const far = math.MaxInt32
 	mode, mask := k.int("sparse_mode", 0), k.optional("atten_mask")
@@ -948,7 +957,8 @@ func (k *invocation) hide(t *attention, s sequences, before, after string) {
 	}
 }
 
-// maskPlaces finds the elements of a mask (S, Skv), (B or 1, S, Skv), (B or 1, N or 1, S, Skv), or of one query (B, Skv).
+// maskPlaces finds the elements of a mask (S, Skv), (B or 1, S, Skv), (B or 1, N or 1, S, Skv), or
+// of one query (B, Skv).
 func maskPlaces(mask *operand, s sequences, most int64) func(a attended, c int64) int64 {
 	shape := slices.Clone(mask.shape)
 	if n := len(shape); n == 2 && s.q.length == 1 && shape[0] == s.q.batches && s.q.batches > 1 {
@@ -985,9 +995,11 @@ func (k *invocation) biased(name string, s sequences, most int64) func(a attende
 	return func(a attended, c int64) float64 { return d.y[at(a, c)] }
 }
 
-// fusionAttention is npu_fusion_attention (torch_npu): softmax and scores are float32 and the probabilities are rounded to the
-// type of the inputs (ops-transformer attention/flash_attention_score). Its further outputs are the largest score of each row and
-// the sum of the exponentials, eight times each; of packed sequences the heads come first in these, if nothing else is said.
+// fusionAttention is npu_fusion_attention (torch_npu): softmax and scores are float32 and the
+// probabilities are rounded to the type of the inputs (ops-transformer
+// attention/flash_attention_score). Its further outputs are the largest score of each row and the
+// sum of the exponentials, eight times each; of packed sequences the heads come first in these, if
+// nothing else is said.
 func fusionAttention(k *invocation) (out []Reading) {
 	t, s, orders := k.fusedAttention()
 	for _, order := range orders {
@@ -1000,9 +1012,9 @@ func fusionAttention(k *invocation) (out []Reading) {
 	return out
 }
 
-// fusedAttention is the attention with the orders that its statistics may have.
-// pse is added to q·kᵀ before the scale (pse_type 1). Of packed sequences documents leave open whether statistics are
-// (N, T) or (T, N), so that both are readings, unless softmax_layout says it.
+// fusedAttention is the attention with the orders that its statistics may have. pse is added to
+// q·kᵀ before the scale (pse_type 1). Of packed sequences documents leave open whether statistics
+// are (N, T) or (T, N), so that both are readings, unless softmax_layout says it.
 func (k *invocation) fusedAttention() (t *attention, s sequences, orders []string) {
 	refuseIf(k.float("keep_prob", 1) != 1, Random, "keep_prob")
 	k.unsupported("padding_mask", "prefix")
@@ -1019,8 +1031,9 @@ func (k *invocation) fusedAttention() (t *attention, s sequences, orders []strin
 	return t, s, []string{"NT", "TN"}
 }
 
-// fusionGradients are those of queries, keys and values. npu_fusion_attention_grad may be given the statistics and the result, which in
-// a ring of ranks are of more keys than its own: the probabilities are by these, then (MindSpeed's ring attention).
+// fusionGradients are those of queries, keys and values. npu_fusion_attention_grad may be given the
+// statistics and the result, which in a ring of ranks are of more keys than its own: the
+// probabilities are by these, then (MindSpeed's ring attention).
 func fusionGradients(k *invocation, g []Values) gradients {
 	whole, s, orders := k.fusedAttention()
 	whole.p = precisionFor(k.tensor("key").numeric())
@@ -1056,7 +1069,8 @@ func fusionGradients(k *invocation, g []Values) gradients {
 	return all
 }
 
-// perRow is a statistic of every row in an order of axes, as often as the recorded output has it; nil where that has another size.
+// perRow is a statistic of every row in an order of axes, as often as the recorded output has it;
+// nil where that has another size.
 func (t *attention) perRow(k *invocation, s sequences, order string, output int, of func() num) Values {
 	shape, ok := k.out(output)
 	h := s.statistics(order)
@@ -1069,8 +1083,9 @@ func (t *attention) perRow(k *invocation, s sequences, order string, output int,
 	return t.statistic(shape, func(i int64) attended { return s.rowOf(places(i / times)) }, of)
 }
 
-// inferenceAttention is attention without gradients. Scores and softmax are float32 and the probabilities are rounded to the
-// type of the keys; with inner_precise 1 scores and softmax may be float16 (ops-transformer attention/prompt_flash_attention).
+// inferenceAttention is attention without gradients. Scores and softmax are float32 and the
+// probabilities are rounded to the type of the keys; with inner_precise 1 scores and softmax may be
+// float16 (ops-transformer attention/prompt_flash_attention).
 func inferenceAttention(k *invocation) (readings []Reading) {
 	k.unsupported("padding_mask")
 	k.only(0, "antiquant_mode", "query_quant_mode")
@@ -1123,8 +1138,9 @@ func inferenceAttention(k *invocation) (readings []Reading) {
 	return readings
 }
 
-// lightningIndexer: the places of the largest Σ w·relu(q·k) over the heads, for each query (ops-transformer attention/
-// lightning_indexer). In which order they stand is not held against it, nor which of near equals was taken.
+// lightningIndexer: the places of the largest Σ w·relu(q·k) over the heads, for each query
+// (ops-transformer attention/ lightning_indexer). In which order they stand is not held against it,
+// nor which of near equals was taken.
 func lightningIndexer(k *invocation) []Reading {
 	query, weights := k.pair("query", "weights")
 	mode := k.int("sparse_mode", 3)
@@ -1264,7 +1280,8 @@ func lightningIndexer(k *invocation) []Reading {
 			ok := x == math.Trunc(x) && x >= 0 && x < float64(seen) && !taken[x]
 			if ok {
 				last := order[take-1]
-				// What was taken stands if it may be among the best, given what both scores may be off.
+				// What was taken stands if it may be among the best, given what both scores may be
+				// off.
 				ok = score[int(x)]+slack[int(x)] >= score[last]-slack[last]
 			}
 			if taken[x] = true; ok {

@@ -59,15 +59,16 @@ type bound struct {
 	viewed bool
 	// divided: what every rank has is taken for the rank's part of it.
 	divided bool
-	// added is the place of an argument that is taken for the sum over the ranks; empty without one.
+	// added is the place of an argument that is taken for the sum over the ranks; empty without
+	// one.
 	added string
 	// inputs are the names of the positional arguments in their order.
 	inputs []string
 }
 
-// prepare finds the function, opens the tensors and binds the arguments.
-// Of a backward call the function and its arguments are those of the forward call of the same number; what the
-// backward call itself has are gradients, of outputs as arguments and of inputs as results.
+// prepare finds the function, opens the tensors and binds the arguments. Of a backward call the
+// function and its arguments are those of the forward call of the same number; what the backward
+// call itself has are gradients, of outputs as arguments and of inputs as results.
 func (b *bound) prepare() (err error) {
 	defer must.Catch(&err)
 	b.call = &Call{names: map[string]int{}}
@@ -129,8 +130,8 @@ func (b *bound) prepare() (err error) {
 	return nil
 }
 
-// cutAlike tells of a call whose tensors were cut when they were recorded that what is left of
-// them still belongs together, element by element: a tensor that was spread over others was cut along
+// cutAlike tells of a call whose tensors were cut when they were recorded that what is left of them
+// still belongs together, element by element: a tensor that was spread over others was cut along
 // another axis, and its gradient sums over what was cut away.
 func (b *bound) cutAlike() bool {
 	backward := b.Parsed.Direction == msprobe.Backward
@@ -149,10 +150,9 @@ func (b *bound) cutAlike() bool {
 	return true
 }
 
-// narrow is the unit roundoff of the narrowest type of a call that may have been
-// computed on a CPU.
-// On a CPU PyTorch may compute float16 and bfloat16 step by step in that type; on a device each step is float32
-// within a kernel. 0 says the latter, or that nothing is narrow.
+// narrow is the unit roundoff of the narrowest type of a call that may have been computed on a CPU.
+// On a CPU PyTorch may compute float16 and bfloat16 step by step in that type; on a device each
+// step is float32 within a kernel. 0 says the latter, or that nothing is narrow.
 func (b *bound) narrow() float64 {
 	if b.files.device || b.of.device {
 		return 0
@@ -205,8 +205,9 @@ func (b *bound) openInputs(r *recorded) {
 	}
 }
 
-// openGroup opens the arguments of a call on all ranks of its group. Its size is an argument, or the group are the ranks with the same
-// result, as those that add something up have. Where none has, all are tried, and the rank alone.
+// openGroup opens the arguments of a call on all ranks of its group. Its size is an argument, or
+// the group are the ranks with the same result, as those that add something up have. Where none
+// has, all are tried, and the rank alone.
 func (b *bound) openGroup() {
 	var all, same []*recordedCall
 	own, certain := resultText(b.recordedCall)
@@ -264,8 +265,8 @@ func sortedKeys(m map[string]*argument) (out []string) {
 	return out
 }
 
-// resolve finds the function that a call is one of, and binds the arguments.
-// A reflected method (__radd__) has its two parameters swapped. Of what a primitive keeps to itself the readings are
+// resolve finds the function that a call is one of, and binds the arguments. A reflected method
+// (__radd__) has its two parameters swapped. Of what a primitive keeps to itself the readings are
 // several (solve).
 func (b *bound) resolve(from *recordedCall, r *recorded) {
 	n := from.Parsed
@@ -395,10 +396,9 @@ func onlyOutput(i int, v Values) []Values {
 	return out
 }
 
-// judge judges one output.
-// A wrong output is looked at again before it is accused: inputs that views made, functions of MindSpore's library on
-// a CPU, parts of ranks. What the call keeps to itself, goes on from a state that is not recorded, or has written
-// over, makes it unknown.
+// judge judges one output. A wrong output is looked at again before it is accused: inputs that
+// views made, functions of MindSpore's library on a CPU, parts of ranks. What the call keeps to
+// itself, goes on from a state that is not recorded, or has written over, makes it unknown.
 func (b *bound) judge(f *Finding, full bool) {
 	i := f.Index
 	if b.bad[i] != nil {
@@ -509,9 +509,9 @@ func (b *bound) partial(i int) string {
 	return ""
 }
 
-// share judges an output of which n ranks have a summand each as what the n-th part of every tensor gives that all of
-// them have: DTensor divides a bias so before it adds it to a product whose factors are spread over the ranks.
-// It is false where that does not explain the output, either.
+// share judges an output of which n ranks have a summand each as what the n-th part of every tensor
+// gives that all of them have: DTensor divides a bias so before it adds it to a product whose
+// factors are spread over the ranks. It is false where that does not explain the output, either.
 func (b *bound) share(f *Finding, full bool) (again Finding, ok bool) {
 	v := b.r.flat[f.Index].v
 	if b.divided || b.Parsed.Direction == msprobe.Backward || v == nil || !v.Partial() {
@@ -554,8 +554,8 @@ func (b *bound) share(f *Finding, full bool) (again Finding, ok bool) {
 	return again, again.Verdict == OK
 }
 
-// mostApart is how many times its bound an exponential of MindSpore on a CPU may be off: its error goes with its
-// argument, of up to 88, of which five roundoffs were found.
+// mostApart is how many times its bound an exponential of MindSpore on a CPU may be off: its error
+// goes with its argument, of up to 88, of which five roundoffs were found.
 const mostApart = 64
 
 // overwritten is the input of a call in place that is the same as its output: it was
@@ -590,8 +590,9 @@ func sameElements(a, b *operand) bool {
 	return true
 }
 
-// Some calls write to their arguments and do not return them: caches, and kernels with an argument for their result. A
-// recorder writes what was there before the call. They are judged by the next call that reads the buffer.
+// Some calls write to their arguments and do not return them: caches, and kernels with an argument
+// for their result. A recorder writes what was there before the call. They are judged by the next
+// call that reads the buffer.
 
 const (
 	// mostRead bounds the tensors that are looked at as what became of an argument.
@@ -675,7 +676,8 @@ func (b *bound) judgeMended(f *Finding, was *argument, full bool) {
 	}
 	var best *Finding
 	looked := 0
-	// A call may read the buffer twice, and others of the same size: what explains it is what it is.
+	// A call may read the buffer twice, and others of the same size: what explains it is what it
+	// is.
 	try := func(v *msprobe.Value, from *recordedCall) (done bool) {
 		o, err := b.files.tensor(v, from.Name+" "+v.Section.String()+"."+v.Path)
 		if looked++; err != nil || count(o.shape) != count(was.op.shape) {
@@ -727,8 +729,9 @@ func (b *bound) judgeMended(f *Finding, was *argument, full bool) {
 	*f = *best
 }
 
-// follows tells whether a tensor is what became of a buffer, though not what it should be: most of what was in it is as it
-// was, the number apart that most of an empty buffer has, or most of what was to be written stands somewhere in it.
+// follows tells whether a tensor is what became of a buffer, though not what it should be: most of
+// what was in it is as it was, the number apart that most of an empty buffer has, or most of what
+// was to be written stands somewhere in it.
 func (b *bound) follows(was, now *operand, index int) bool {
 	n := min(count(was.shape), sampled)
 	old, new := make([]float64, n), make([]float64, n)
@@ -778,8 +781,8 @@ func (b *bound) follows(was, now *operand, index int) bool {
 	return written > 0 && 2*found > written
 }
 
-// keepsLengths tells whether the rows of so many numbers are as long as they were, nearly all of them and more than a few: heads that
-// were turned by whatever angles are.
+// keepsLengths tells whether the rows of so many numbers are as long as they were, nearly all of
+// them and more than a few: heads that were turned by whatever angles are.
 func keepsLengths(old, new []float64, width int) bool {
 	same, rows := 0, 0
 	for ; width > 0 && (rows+1)*width <= len(old); rows++ {

@@ -43,7 +43,8 @@ type patched struct {
 func (p *patched) Shape() []int64 { return p.in.Shape() }
 func (p *patched) Exact() bool    { return p.exact }
 
-// Places that lie in lo … lo+len(y) are found by bisection; the rest stays as it was before the call.
+// Places that lie in lo … lo+len(y) are found by bisection; the rest stays as it was before the
+// call.
 func (p *patched) Range(lo int64, y, b []float64) {
 	p.in.Range(lo, y, b)
 	for i := sort.Search(len(p.to), func(i int) bool { return p.to[i] >= lo }); i < len(p.to) && p.to[i] < lo+int64(len(y)); i++ {
@@ -64,11 +65,11 @@ func (p *patched) Range(lo int64, y, b []float64) {
 
 func (p *patched) At(idx []int64, y, b []float64) { oneByOne(p, idx, y, b) }
 
-// patch puts the rows of src, of so many elements, in places of a tensor: place gives that of an element of a row. rows are where
-// they go: those below 0 go nowhere, and which of several for the same place is left there is not said.
-// most is how many rows the tensor has, width the elements of one. What is computed is rounded to the tensor's type.
-// A row of most or more is refused as the finding "points outside": the kernel has written, or tried to write, behind
-// its tensor.
+// patch puts the rows of src, of so many elements, in places of a tensor: place gives that of an
+// element of a row. rows are where they go: those below 0 go nowhere, and which of several for the
+// same place is left there is not said. most is how many rows the tensor has, width the elements of
+// one. What is computed is rounded to the tensor's type. A row of most or more is refused as the
+// finding "points outside": the kernel has written, or tried to write, behind its tensor.
 func (k *invocation) patch(in *operand, src Values, name string, rows []int64, most, width int64, place func(row, e int64) int64) Values {
 	refuseIf(count(src.Shape()) < int64(len(rows))*width || most*width > count(in.shape), ShapesDiffer, in.shape, src.Shape())
 	refuseIf(int64(len(rows))*width > maxDense, TooLarge, int64(len(rows))*width, maxDense)
@@ -98,10 +99,10 @@ func (k *invocation) patch(in *operand, src Values, name string, rows []int64, m
 	return p
 }
 
-// rowsOfCache tells how the rows of so many elements lie in a cache: one behind the other (blocks, size, …), or in tiles
-// (blocks, width/16, size, 16), which int8 has of 32.
-// The tiles are those of FRACTAL_NZ in a page: a row's elements come in pieces of 32 bytes, and the pieces of all
-// rows of a page stand side by side: element e of row r is at page·size·width + (e/tile)·size·tile + (r mod
+// rowsOfCache tells how the rows of so many elements lie in a cache: one behind the other (blocks,
+// size, …), or in tiles (blocks, width/16, size, 16), which int8 has of 32. The tiles are those of
+// FRACTAL_NZ in a page: a row's elements come in pieces of 32 bytes, and the pieces of all rows of
+// a page stand side by side: element e of row r is at page·size·width + (e/tile)·size·tile + (r mod
 // size)·tile + e mod tile.
 func rowsOfCache(cache *operand, width int64, tiles bool, size int64) (most int64, place func(row, e int64) int64) {
 	s := cache.shape
@@ -121,8 +122,9 @@ func rowsOfCache(cache *operand, width int64, tiles bool, size int64) (most int6
 }
 
 func cacheForms() {
-	// Keys and values (T, heads, size) of T tokens go to the slots of slot_mapping, slot = page·size + place in it,
-	// −1 for none (torch_npu._npu_reshape_and_cache). The layout follows from the shape of the cache.
+	// Keys and values (T, heads, size) of T tokens go to the slots of slot_mapping, slot =
+	// page·size + place in it, −1 for none (torch_npu._npu_reshape_and_cache). The layout follows
+	// from the shape of the cache.
 	define("scatter_cache", function{mends: []string{"key_cache", "value_cache"}, forward: func(k *invocation) []Reading {
 		k.unsupported("compress_lens", "compress_seq_offsets", "seq_lens")
 		slots := k.ints("slot_mapping")
@@ -147,7 +149,8 @@ func cacheForms() {
 	// torch_npu's counterpart: pages of a cache become the tokens of sequences behind each other,
 	// which the call writes to key and value.
 	define("gather_cache", function{mends: []string{"key", "value"}, forward: gatherCache})
-	// indices (…, d) name slices of the first d axes; a negative entry is no place, and that row is not written.
+	// indices (…, d) name slices of the first d axes; a negative entry is no place, and that row is
+	// not written.
 	define("npu_scatter_nd_update", function{forward: formulaFor(func(k *invocation) Values {
 		x, idx := k.pair("input", "indices")
 		updates := k.tensor("updates")
@@ -237,8 +240,8 @@ func cacheForms() {
 	}})
 }
 
-// scatteredFrom puts the updates of each batch into the tensor of it, from the index of the batch on along an axis (example of
-// torch_npu.scatter_update).
+// scatteredFrom puts the updates of each batch into the tensor of it, from the index of the batch
+// on along an axis (example of torch_npu.scatter_update).
 func (k *invocation) scatteredFrom(src Values) Values {
 	x, idx := k.pair("input", "indices")
 	s, axis := src.Shape(), k.axis("axis", -2, len(x.shape))
@@ -260,7 +263,8 @@ func (k *invocation) scatteredFrom(src Values) Values {
 	})
 }
 
-// gatherCache: the tokens of all sequences, one behind the other, from their pages; what no page holds is 0.
+// gatherCache: the tokens of all sequences, one behind the other, from their pages; what no page
+// holds is 0.
 func gatherCache(k *invocation) []Reading {
 	table, lengths := k.tensor("block_tables"), k.ints("seq_lens")
 	k.required("seq_lens")
@@ -320,9 +324,11 @@ func gatherCache(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// ropeCache is npu_kv_rmsnorm_rope_cache: the first part of kv, of the size of the weight, is normalised by its root mean square and
-// goes into one cache; the rest, whose neighbours come to stand in halves first, is turned and goes into the other. All in float32,
-// one rounding (ops-transformer posembedding/kv_rms_norm_rope_cache; the caches are written as op-plugin's test does).
+// ropeCache is npu_kv_rmsnorm_rope_cache: the first part of kv, of the size of the weight, is
+// normalised by its root mean square and goes into one cache; the rest, whose neighbours come to
+// stand in halves first, is turned and goes into the other. All in float32, one rounding
+// (ops-transformer posembedding/kv_rms_norm_rope_cache; the caches are written as op-plugin's test
+// does).
 func ropeCache(k *invocation) []Reading {
 	k.unsupported("v", "k_rope_offset", "c_kv_offset")
 	kv, w := k.pair("kv", "weight")
@@ -389,8 +395,9 @@ func ropeCache(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// qkvRopeCache: of queries, keys and values side by side the first two are normalised by their root mean squares and turned; queries
-// are a result, keys and values go into caches, in steps where scales are given; and what they were before that (test of op-plugin).
+// qkvRopeCache: of queries, keys and values side by side the first two are normalised by their root
+// mean squares and turned; queries are a result, keys and values go into caches, in steps where
+// scales are given; and what they were before that (test of op-plugin).
 func qkvRopeCache(k *invocation) []Values {
 	x, size, heads := k.tensor("qkv"), k.ints("qkv_size"), k.ints("head_nums")
 	refuseIf(len(size) != 4 || len(heads) != 3 || len(x.shape) != 2 || x.shape[0] != size[0]*size[1] || x.shape[1] != size[2]*size[3] || heads[0]+heads[1]+heads[2] != size[2], ShapesDiffer, x.shape, size, heads)
@@ -437,8 +444,9 @@ func qkvRopeCache(k *invocation) []Values {
 	return out[:]
 }
 
-// quantisedCache: of queries, keys and values side by side the first two are turned, and keys and values go into caches in steps, times
-// a scale, from the place of each sequence on, or a page at a time; whole numbers are scaled by channel and token before (test of op-plugin).
+// quantisedCache: of queries, keys and values side by side the first two are turned, and keys and
+// values go into caches in steps, times a scale, from the place of each sequence on, or a page at a
+// time; whole numbers are scaled by channel and token before (test of op-plugin).
 func quantisedCache(k *invocation) []Reading {
 	k.only(0, "quant_mode")
 	x, size, paged := k.tensor("x"), k.ints("size_splits"), k.string("cache_mode", "contiguous") == "page"
@@ -491,7 +499,8 @@ func quantisedCache(k *invocation) []Reading {
 	return outputs(out[:]...)
 }
 
-// scatteredList puts the updates of each tensor of a list in its place on an axis, where the mask is not 0.
+// scatteredList puts the updates of each tensor of a list in its place on an axis, where the mask
+// is not 0.
 func scatteredList(k *invocation) []Reading {
 	list, src, rows := k.tensors("input"), k.tensor("updates"), k.ints("indices")
 	refuseIf(k.string("reduce", "update") != "update", Unsupported, "reduce")
@@ -522,8 +531,9 @@ func scatteredList(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// advancedStep: each sequence goes on by the token that was sampled for it. A slot is counted from the first row of the table, as the
-// kernel does (ops-nn optim/advance_step); of what fills up the batch the first place alone is surely written.
+// advancedStep: each sequence goes on by the token that was sampled for it. A slot is counted from
+// the first row of the table, as the kernel does (ops-nn optim/advance_step); of what fills up the
+// batch the first place alone is surely written.
 func advancedStep(k *invocation) []Reading {
 	k.unsupported("spec_token", "accepted_num")
 	table, size, seqs, queries := k.tensor("block_tables"), k.count("block_size"), k.count("num_seqs"), k.count("num_queries")
@@ -559,11 +569,13 @@ func advancedStep(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// rotaryEmbedding turns the first elements of each head of queries and keys by cosines and sines from a table, a row of which has
-// those of a position. With sections a position has three numbers, which serve a part of the frequencies each. float32, one rounding.
-// A row of the table is (cos₀ … cos_h, sin₀ … sin_h), h = turn/2. With halves element e pairs with e ± h, else with
-// its neighbour: y = x·cos ∓ partner·sin (documentation of npu_mrope; vLLM's rotary embedding). Elements behind turn
-// are returned as they are. For float16 the kernel rounds both products, which adds a unit of each.
+// rotaryEmbedding turns the first elements of each head of queries and keys by cosines and sines
+// from a table, a row of which has those of a position. With sections a position has three numbers,
+// which serve a part of the frequencies each. float32, one rounding. A row of the table is (cos₀ …
+// cos_h, sin₀ … sin_h), h = turn/2. With halves element e pairs with e ± h, else with its
+// neighbour: y = x·cos ∓ partner·sin (documentation of npu_mrope; vLLM's rotary embedding).
+// Elements behind turn are returned as they are. For float16 the kernel rounds both products, which
+// adds a unit of each.
 func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 	positions, table := k.pair("positions", "cos_sin_cache")
 	size := k.int("head_size", 0)
@@ -635,7 +647,8 @@ func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 	return outputs(out...)
 }
 
-// headed is a tensor of heads with the axes of a layout: its rows are what one head has at one place.
+// headed is a tensor of heads with the axes of a layout: its rows are what one head has at one
+// place.
 type headed struct {
 	v                      Values // (…, width)
 	batches, heads, length int64
@@ -644,8 +657,8 @@ type headed struct {
 	step                   int64 // in rows, from one head to the next
 }
 
-// headsOf reads a layout of so many heads: BSH, SBH, BSND, BNSD, and TND or NTD, where tokens of all sequences stand behind
-// each other.
+// headsOf reads a layout of so many heads: BSH, SBH, BSND, BNSD, and TND or NTD, where tokens of
+// all sequences stand behind each other.
 func headsOf(v Values, layout string, heads int64) headed {
 	s := v.Shape()
 	axes := strings.Replace(layout, "H", "ND", 1)
@@ -674,8 +687,9 @@ func headsOf(v Values, layout string, heads int64) headed {
 	return h
 }
 
-// pagesOf reads a cache of pages (blocks, size, H), (blocks, N, size, D) or (blocks, size, N, D), or in tiles
-// (blocks, N, D/16, size, 16), as so many tokens of each sequence as lengths says lie in it by the table.
+// pagesOf reads a cache of pages (blocks, size, H), (blocks, N, size, D) or (blocks, size, N, D),
+// or in tiles (blocks, N, D/16, size, 16), as so many tokens of each sequence as lengths says lie
+// in it by the table.
 func (k *invocation) pagesOf(v Values, table *operand, heads, size int64, lengths []int64) (h headed) {
 	s := v.Shape()
 	refuseIf(len(table.shape) != 2 || table.shape[0] < int64(len(lengths)) || len(s) < 3, ShapesDiffer, s, table.shape)
@@ -732,7 +746,8 @@ func (k *invocation) pagesOf(v Values, table *operand, heads, size int64, length
 	return h
 }
 
-// lengthsOf are the lengths of sequences; nil where they are not given. Those of packed ones may be given as where each ends.
+// lengthsOf are the lengths of sequences; nil where they are not given. Those of packed ones may be
+// given as where each ends.
 func (k *invocation) lengthsOf(name string, ends bool) []int64 {
 	list := slices.Clone(k.ints(name))
 	for i := len(list) - 1; i > 0 && ends; i-- {
@@ -742,7 +757,8 @@ func (k *invocation) lengthsOf(name string, ends bool) []int64 {
 	return list
 }
 
-// sequences are the queries, keys and values of an attention: whose tokens they are, and where each stands.
+// sequences are the queries, keys and values of an attention: whose tokens they are, and where each
+// stands.
 type sequences struct {
 	q, k, v        headed
 	starts, queues []int64 // of packed queries, and how many queries each sequence has
@@ -804,8 +820,8 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 	}
 	s.k, s.v = read(key), read(value)
 	s.k.v, s.v.v = k.antiquantised(s.k, "key"), k.antiquantised(s.v, "value")
-	// Latent attention gives the rotated part of queries and keys apart: the score is the sum of both products, that
-	// of rows that stand behind each other.
+	// Latent attention gives the rotated part of queries and keys apart: the score is the sum of
+	// both products, that of rows that stand behind each other.
 	if k.has("query_rope") || k.has("key_rope") {
 		more := func(h *headed, rope headed) {
 			a, b := h.v.Shape(), rope.v.Shape()
@@ -846,8 +862,9 @@ func (k *invocation) sequencesOf(layout string, heads, few int64) sequences {
 	return s
 }
 
-// antiquantised are keys or values times their scales, (x + offset)·scale, by the mode of a number: of all or each channel of each head (0),
-// each token (1), each head (2), each head's token (3); scales in pages are of no other mode (documentation of npu_fused_infer_attention_score).
+// antiquantised are keys or values times their scales, (x + offset)·scale, by the mode of a number:
+// of all or each channel of each head (0), each token (1), each head (2), each head's token (3);
+// scales in pages are of no other mode (documentation of npu_fused_infer_attention_score).
 func (k *invocation) antiquantised(h headed, name string) Values {
 	scale := k.optional(name + "_antiquant_scale")
 	if scale == nil {
@@ -888,8 +905,9 @@ func (k *invocation) antiquantised(h headed, name string) Values {
 	return k.computed("x,s)=x*s", h.v, along(scale))
 }
 
-// tiles are the numbers of a cache of bytes: whole numbers in tiles of a row, what is turned of it, and the scales of the tiles, float32;
-// of keys both parts, of values the first one (documentation of npu_kv_quant_sparse_flash_attention).
+// tiles are the numbers of a cache of bytes: whole numbers in tiles of a row, what is turned of it,
+// and the scales of the tiles, float32; of keys both parts, of values the first one (documentation
+// of npu_kv_quant_sparse_flash_attention).
 func (k *invocation) tiles(o *operand, key bool) Values {
 	rope, tile, typ := k.int("rope_head_dim", 64), k.int("tile_size", 128), k.tensor("query").numeric()
 	refuseIf(o.typ != dtype.Int8 || typ != dtype.BFloat16 && typ != dtype.Float16 || len(o.shape) == 0, BadType, o.name, o.typ.String())
@@ -923,8 +941,8 @@ func (k *invocation) tiles(o *operand, key bool) Values {
 	}}
 }
 
-// resultIn is the layout of the result, which has the heads of the queries and the width of the values.
-// A layout like BNSD_BSND names that of the inputs, then that of the result.
+// resultIn is the layout of the result, which has the heads of the queries and the width of the
+// values. A layout like BNSD_BSND names that of the inputs, then that of the result.
 func (s *sequences) resultIn(out, in string) headed {
 	if out == "" {
 		out = in
@@ -1000,8 +1018,8 @@ func (s *sequences) statistics(order string) headed {
 	return h
 }
 
-// interleaved tells whether neighbours are rotated, not halves: rotary_mode is a word, or 0 or 1 (MindSpeed's
-// docs/ops/npu_rotary_position_embedding.md).
+// interleaved tells whether neighbours are rotated, not halves: rotary_mode is a word, or 0 or 1
+// (MindSpeed's docs/ops/npu_rotary_position_embedding.md).
 func (k *invocation) interleaved() bool {
 	if k.args["rotary_mode"].isText() || !k.has("rotary_mode") {
 		mode := k.string("rotary_mode", "half")
@@ -1013,7 +1031,8 @@ func (k *invocation) interleaved() bool {
 	return mode == 1
 }
 
-// halves allows for what is rounded to float16 on the way, in which kernels compute what is float16; on a CPU that may be bfloat16, too.
+// halves allows for what is rounded to float16 on the way, in which kernels compute what is
+// float16; on a CPU that may be bfloat16, too.
 func (k *invocation) halves(v Values) Values {
 	if k.outType() == dtype.BFloat16 && k.narrow == 0 {
 		return v
@@ -1021,12 +1040,13 @@ func (k *invocation) halves(v Values) Values {
 	return k.between(v)
 }
 
-// rotated is x·cos + turned(x)·sin over the last axis (rotary position embedding): where the halves change places, or with
-// interleaved the neighbours of each pair, the new first gets the other sign. Products and sum may be rounded to the type
-// of the result (in float16 kernels compute in that). Sources: op-plugin's documentation of npu_rotary_mul, npu_interleave_rope
-// and npu_apply_rotary_pos_emb; ops-transformer posembedding.
-// The first of a pair becomes x₁·cos − x₂·sin, the second x₂·cos + x₁·sin. cos and sin are repeated to the shape of
-// x, whose axes they must not change.
+// rotated is x·cos + turned(x)·sin over the last axis (rotary position embedding): where the halves
+// change places, or with interleaved the neighbours of each pair, the new first gets the other
+// sign. Products and sum may be rounded to the type of the result (in float16 kernels compute in
+// that). Sources: op-plugin's documentation of npu_rotary_mul, npu_interleave_rope and
+// npu_apply_rotary_pos_emb; ops-transformer posembedding. The first of a pair becomes x₁·cos −
+// x₂·sin, the second x₂·cos + x₁·sin. cos and sin are repeated to the shape of x, whose axes they
+// must not change.
 func (k *invocation) rotated(x Values, cos, sin *operand, interleaved bool) Values {
 	s := x.Shape()
 	rank := len(s)

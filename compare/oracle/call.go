@@ -46,8 +46,8 @@ type Call struct {
 	// loose asks for a wider precision that the device may have used, in place of the one
 	// it should have.
 	loose looseness
-	// likely asks for what long sums are off by in practice, in place of what they may be; terms is how many the
-	// longest has.
+	// likely asks for what long sums are off by in practice, in place of what they may be; terms is
+	// how many the longest has.
 	likely bool
 	terms  float64
 	// double is set where all numbers are float64: what is computed here is then
@@ -59,11 +59,13 @@ type Call struct {
 	narrow float64
 	// taken is further memory that is given back with that of the operands.
 	taken []*[]float32
-	// device tells that a kernel of an NPU computed it, and halved that of such is known to take functions in float16.
+	// device tells that a kernel of an NPU computed it, and halved that of such is known to take
+	// functions in float16.
 	device, halved bool
 	// build makes the readings of a call that no graph describes; nil otherwise.
 	build builder
-	// otherwise are the readings of such a call with its arguments taken for others; nil where there is none.
+	// otherwise are the readings of such a call with its arguments taken for others; nil where
+	// there is none.
 	otherwise func(*pattern.Case, expected) []alternative
 	// trial, if set, is another value of an attribute than the graph's; asked, if set, lists
 	// the attributes that readings ask for.
@@ -214,9 +216,9 @@ func descAt(d []graph.TensorDesc, i int) *graph.TensorDesc {
 	return nil
 }
 
-// input returns an input by its name in the prototype, or, where the graph
-// names none, by its place; nil if it is not connected.
-// A kernel into which several operators were fused has inputs named __input0 …, of which only places tell.
+// input returns an input by its name in the prototype, or, where the graph names none, by its
+// place; nil if it is not connected. A kernel into which several operators were fused has inputs
+// named __input0 …, of which only places tell.
 func (c *Call) input(name string, slot int) *operand {
 	if k, ok := c.names[name]; ok {
 		slot = k
@@ -309,9 +311,8 @@ func (c *Call) ulps() float64 {
 	return 8 * c.loose.times() * c.unit()
 }
 
-// sumUnit is the unit roundoff of sums.
-// float32 as a rule, whatever the type; float16 and bfloat16 only where a looser unit is asked for and the device may
-// have used it.
+// sumUnit is the unit roundoff of sums. float32 as a rule, whatever the type; float16 and bfloat16
+// only where a looser unit is asked for and the device may have used it.
 func (c *Call) sumUnit() float64 {
 	switch {
 	case c.double:
@@ -399,8 +400,8 @@ func axesOf(key string, list []int64, rank int) (out []int) {
 	return out
 }
 
-// ints reads an input that holds whole numbers: axes, shapes, paddings.
-// 65 536 at most, and whole numbers that float64 holds; a computed tensor of other numbers is refused.
+// ints reads an input that holds whole numbers: axes, shapes, paddings. 65 536 at most, and whole
+// numbers that float64 holds; a computed tensor of other numbers is refused.
 func ints(o Values) []int64 {
 	n := count(o.Shape())
 	refuseIf(n > 1<<16, TooLarge, n, 1<<16)
@@ -571,8 +572,8 @@ type invocation struct {
 	inPlace   bool
 	// before are, of an update, what other calls before it took of the size of what is updated.
 	before []*operand
-	// group are the arguments of the ranks that run a call together, in their order, and place that of this one; lone tells that
-	// it may be a group of its own.
+	// group are the arguments of the ranks that run a call together, in their order, and place that
+	// of this one; lone tells that it may be a group of its own.
 	group []map[string]*argument
 	place int
 	lone  bool
@@ -769,8 +770,8 @@ func (k *invocation) ints(name string) []int64 {
 	return wholeNumbers(k.shown(name), a)
 }
 
-// wholeNumbers reads an argument that is a whole number of up to 53 bits, a list of such, a torch.Size, or a vector whose
-// elements were recorded.
+// wholeNumbers reads an argument that is a whole number of up to 53 bits, a list of such, a
+// torch.Size, or a vector whose elements were recorded.
 func wholeNumbers(name string, a *argument) []int64 {
 	bad := func(what string) { panic(refusal(BadArgument, name, what, "whole numbers")) }
 	if a.v != nil {
@@ -859,8 +860,8 @@ func (c *Call) shape() []int64 {
 	panic(refusal(NoOutput))
 }
 
-// leaves takes out an output that a kernel of GE, which has it always, leaves unwritten unless it is asked for by a number
-// other than 0.
+// leaves takes out an output that a kernel of GE, which has it always, leaves unwritten unless it
+// is asked for by a number other than 0.
 func (k *invocation) leaves(out []Values, i int, name string) {
 	if x, _ := k.args[name].number(); k.called != nil && x == 0 {
 		out[i] = nil

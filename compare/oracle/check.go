@@ -37,7 +37,8 @@ type Settings struct {
 	Earlier iter.Seq[pattern.Tensor]
 	// Golden, if set, tells local from inherited errors.
 	Golden *Golden
-	// Keep keeps the elements of outputs that are wrong, see [Finding.Want], in place of saying how they are wrong.
+	// Keep keeps the elements of outputs that are wrong, see [Finding.Want], in place of saying how
+	// they are wrong.
 	Keep bool
 }
 
@@ -144,7 +145,8 @@ func (c *Call) readings() ([]Reading, error) {
 	})
 }
 
-// failed is [refused] for an error. An output that is bad itself cannot be read, which is why nothing is known of it.
+// failed is [refused] for an error. An output that is bad itself cannot be read, which is why
+// nothing is known of it.
 func failed(f []Finding, err error, bad []error, file string) []Finding {
 	for i := range f {
 		why := err
@@ -173,9 +175,10 @@ type checker struct {
 	buf []float64
 }
 
-// The order of verdicts: nothing to look at, nothing that can be judged, beyond its bound, and then what is suspect
-// though within it: sums of rows, errors that long sums rarely have, saturation, flushed and lost numbers, and
-// roundings that no rounding to nearest makes or that are all to one side.
+// The order of verdicts: nothing to look at, nothing that can be judged, beyond its bound, and then
+// what is suspect though within it: sums of rows, errors that long sums rarely have, saturation,
+// flushed and lost numbers, and roundings that no rounding to nearest makes or that are all to one
+// side.
 func (c *checker) check(f *Finding, readings []Reading) {
 	f.Shape, f.Elements, f.DType = c.rec.shape, c.rec.view.Len(), c.rec.numeric()
 	if f.Elements == 0 {
@@ -259,7 +262,8 @@ func (c *checker) independent(r Reading) bool {
 	return !slices.ContainsFunc(c.call.operands(), func(o *operand) bool { k := o.view.Len(); return k > 1 && k < n })
 }
 
-// roundedNumber tells of a number that may have been rounded, which is off alike wherever it is taken.
+// roundedNumber tells of a number that may have been rounded, which is off alike wherever it is
+// taken.
 func roundedNumber(v Values) bool {
 	if s, is := v.(*strided); is {
 		v = s.in
@@ -268,7 +272,8 @@ func roundedNumber(v Values) bool {
 	return is && len(d.b) == 1 && d.b[0] > 0
 }
 
-// various reports whether most of what was recorded differs: products of what is alike are, and round the same way.
+// various reports whether most of what was recorded differs: products of what is alike are, and
+// round the same way.
 func (c *checker) various() bool {
 	const looked = 64
 	idx, found := thinned(samples(c.rec.shape, nil), looked), make([]float64, looked)
@@ -290,7 +295,8 @@ func (f *Finding) fill(j *judge) {
 	}
 }
 
-// mostAlone is of how many elements one may be off by itself: of a kernel that takes functions in float16 more are.
+// mostAlone is of how many elements one may be off by itself: of a kernel that takes functions in
+// float16 more are.
 const mostAlone = 128
 
 // wrong decides on an output that is beyond its bound by every reading: lower
@@ -329,8 +335,9 @@ func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) 
 	}
 }
 
-// explainedBy reports whether so much less precision explains every element. Where a step in between may have got beyond
-// what its type holds nothing is known of a number, and what was found has to be none.
+// explainedBy reports whether so much less precision explains every element. Where a step in
+// between may have got beyond what its type holds nothing is known of a number, and what was found
+// has to be none.
 func (c *checker) explainedBy(l looseness, j *judge) bool {
 	loose := *c.call
 	loose.loose = l
@@ -365,8 +372,9 @@ func (c *checker) mildest(readings []Reading, idx []int64) (least *judge) {
 	return least
 }
 
-// unlikely judges what lies far out within the bound of long sums, by what these are off by in practice; nil where there is nothing.
-// They are judged again with bounds of g(6·√K) in place of g(K) and the scatter of their own factors.
+// unlikely judges what lies far out within the bound of long sums, by what these are off by in
+// practice; nil where there is nothing. They are judged again with bounds of g(6·√K) in place of
+// g(K) and the scatter of their own factors.
 func (c *checker) unlikely(j *judge) *judge {
 	idx := j.apart.places()
 	if len(idx) == 0 {
@@ -404,8 +412,9 @@ func (c *checker) looseAllowed() bool {
 const mostTried = 512
 
 // tried looks at a sample under every reading: in which order they explain it, and how many
-// elements each leaves. Where the first leaves none it comes alone, unless all are asked for.
-// 512 places at most. What leaves nothing beyond and judges something comes first, then what judges nothing.
+// elements each leaves. Where the first leaves none it comes alone, unless all are asked for. 512
+// places at most. What leaves nothing beyond and judges something comes first, then what judges
+// nothing.
 func (c *checker) tried(readings []Reading, all bool) (order []int, beyond []int64) {
 	c.scan()
 	idx := samples(c.rec.shape, c.ext.places())
@@ -477,7 +486,8 @@ func (c *checker) best(readings []Reading) (best Reading, first *judge, err erro
 	return readings[which], first, nil
 }
 
-// plainer tells whether a reading needs no roundings that none to nearest makes, where another one does, and is no wider for that:
+// plainer tells whether a reading needs no roundings that none to nearest makes, where another one
+// does, and is no wider for that:
 // of two arithmetics that a kernel may have it is the one that it has.
 func (c *checker) plainer(r Reading, j, other *judge) bool {
 	if j.beyond > 0 || j.rounding > 0 || j.judged == 0 || other.beyond > 0 || other.rounding == 0 || other.worst < 0 {
@@ -498,10 +508,9 @@ func thinned(idx []int64, n int) []int64 {
 	return out
 }
 
-// judge compares what was recorded with v, as much of it as the operator's cost
-// allows.
-// Narrow types are screened in float32 where that is quick; what costs no more than mostMultiplied is judged whole in
-// float64, anything else by a sample.
+// judge compares what was recorded with v, as much of it as the operator's cost allows. Narrow
+// types are screened in float32 where that is quick; what costs no more than mostMultiplied is
+// judged whole in float64, anything else by a sample.
 func (c *checker) judge(v Values) *judge {
 	j := newJudge(c.rec.numeric(), isExact(v))
 	if t := c.call.terms; t > 0 && c.call.narrow == 0 && !c.call.env.HalfFunctions {
@@ -617,9 +626,9 @@ var (
 //
 //	S_m = 1.01·v·Σ_j|C[m,j]| + g(K+2)·(|A|·(|B|·1 + |b|·1))_m + N·t
 //
-// (operators.md, checksums), and of long sums in practice within 6·v·√(Σ_j C[m,j]²) in place of the first term, as signs are
-// random, and g(6·√K) in the second ([Call.summed]). What a row cannot show, the sample has to: single
-// small errors, and float16 sums.
+// (operators.md, checksums), and of long sums in practice within 6·v·√(Σ_j C[m,j]²) in place of the
+// first term, as signs are random, and g(6·√K) in the second ([Call.summed]). What a row cannot
+// show, the sample has to: single small errors, and float16 sums.
 
 // rowChecks counts the sums that were made and those beyond their bound, and
 // lists some of the rows that these belong to, counted over all matrices.
@@ -783,10 +792,10 @@ func (c *checker) sampledRows(x *product) []int64 {
 // mostSummed bounds the numbers that are read to sum up rows.
 const mostSummed = 4 << 30
 
-// sumRows looks at a large product through sums of its rows, and at every element
-// of rows that are beyond their bound.
-// Only streamed factors: recorded tensors, or views that are read in order. A sum in float16 (v of the type large)
-// hides single errors, which the sample then has to find; rows beyond their bound are computed whole.
+// sumRows looks at a large product through sums of its rows, and at every element of rows that are
+// beyond their bound. Only streamed factors: recorded tensors, or views that are read in order. A
+// sum in float16 (v of the type large) hides single errors, which the sample then has to find; rows
+// beyond their bound are computed whole.
 func (c *checker) sumRows(v Values, j *judge) {
 	x := asMatmul(v)
 	if x == nil || x.exact || j.p.v == 0 || !streams(x.left) || !streams(x.right) {

@@ -24,7 +24,8 @@ import (
 // itself, follows from the shapes of input, weight and result: the strides and paddings that
 // networks have, as far as they give the recorded shape, are readings ([solved]).
 
-// moving is how the columns of a convolution in any number of spatial dimensions are made of an image:
+// moving is how the columns of a convolution in any number of spatial dimensions are made of an
+// image:
 //
 //	y[n,o,p] = Σ x[n, c, p·stride - before + k·dilation]·w[o,c,k] + bias[o]
 //
@@ -96,10 +97,10 @@ func (v *moving) plain() bool {
 const maxColumns = 4 << 20
 
 // columns returns the columns of positions [p0, p1) of the image and group that a block is of as a
-// matrix, and where its positions begin and end.
-// The matrix is (K, positions), K = channels of the group × places of the kernel, row c·places + k; what lies outside
-// is pad. At most 4 M numbers are made, for as many positions as that is; of kernels of one place that do not move it
-// is the image itself.
+// matrix, and where its positions begin and end. The matrix is (K, positions), K = channels of the
+// group × places of the kernel, row c·places + k; what lies outside is pad. At most 4 M numbers are
+// made, for as many positions as that is; of kernels of one place that do not move it is the image
+// itself.
 func (v *moving) columns(x []float32, block, p0 int64) (m matrix, from, to int64) {
 	x = x[block*v.cg*v.inPlane:]
 	if v.plain() {
@@ -162,8 +163,8 @@ func (v *moving) source(p, k []int64) int64 {
 	return at
 }
 
-// moved is take of a convolution.
-// For single elements: their factors are gathered place by place of the kernel, so that no columns are made.
+// moved is take of a convolution. For single elements: their factors are gathered place by place of
+// the kernel, so that no columns are made.
 func (v *product) moved(block, row, c int64) (sum, size float64) {
 	m := v.conv
 	k, p := m.place[0], m.place[1]
@@ -257,7 +258,8 @@ func (o *operand) axesOr(want string) string {
 	return want
 }
 
-// planes are two operands of a kernel of images and its output with the channels in front: (N, C, spatial) or (O, I, kernel).
+// planes are two operands of a kernel of images and its output with the channels in front: (N, C,
+// spatial) or (O, I, kernel).
 type planes struct {
 	x, w Values
 	axes string  // letters of x
@@ -265,8 +267,8 @@ type planes struct {
 	back func(v Values) Values
 }
 
-// planesOf plans them; back gives a result the axes of the recorded output.
-// Letters of the layout say where N, C, H, W (D) are in x and the output; filters have theirs, HWCN too.
+// planesOf plans them; back gives a result the axes of the recorded output. Letters of the layout
+// say where N, C, H, W (D) are in x and the output; filters have theirs, HWCN too.
 func (c *Call) planesOf(x, w *operand) planes {
 	rank := len(x.shape)
 	shape := c.shape()
@@ -292,8 +294,8 @@ func (c *Call) moved(axes string, x, kernel, out []int64) kernelArgs {
 	return kernelArgs{geometry: c.attributes(axes, strides, x, kernel, out), groups: c.attrInt("groups", 1)}
 }
 
-// convReadings is a convolution by each geometry that attributes and shapes admit. Groups of which nothing is said follow from
-// the channels: the input has as many times those of the filter.
+// convReadings is a convolution by each geometry that attributes and shapes admit. Groups of which
+// nothing is said follow from the channels: the input has as many times those of the filter.
 func (c *Call) convReadings(x, w, bias *operand) (readings []Reading) {
 	p := c.planesOf(x, w)
 	xs, ws, out := p.x, p.w, p.out[2:]
@@ -378,8 +380,9 @@ func spatial(axes string, list []int64) []int64 {
 	return out
 }
 
-// attributes are strides, dilations and padding along the spatial axes of a layout. Pads have to give the output's size; VALID
-// pads nothing; SAME, or a pad of -1, pads what the output's size takes, the larger half behind, or in front where it says LOWER.
+// attributes are strides, dilations and padding along the spatial axes of a layout. Pads have to
+// give the output's size; VALID pads nothing; SAME, or a pad of -1, pads what the output's size
+// takes, the larger half behind, or in front where it says LOWER.
 func (c *Call) attributes(axes string, strides, in, kernel, out []int64) geometry {
 	g := geometry{stride: spatial(axes, strides), dilation: ones(len(in)), spread: ones(len(in)), before: make([]int64, len(in))}
 	refuseIf(g.stride == nil, BadAttribute, "strides", strides, "one for each axis of "+axes)
@@ -534,8 +537,9 @@ type kernelArgs struct {
 	groups int64
 }
 
-// kernelArgs are stride, dilation, groups and padding of a call over d axes. Padding "same" has its larger half behind.
-// padBy is of a reading that tries another padding: so much more in front and less behind.
+// kernelArgs are stride, dilation, groups and padding of a call over d axes. Padding "same" has its
+// larger half behind. padBy is of a reading that tries another padding: so much more in front and
+// less behind.
 func (k *invocation) kernelArgs(d int, kernel []int64) (a kernelArgs) {
 	a.stride = k.each("stride", d, 1)
 	a.dilation = k.each("dilation", d, 1)
@@ -594,10 +598,10 @@ func (a *kernelArgs) windows(in, kernel []int64) []int64 {
 	return out
 }
 
-// moves are the ways in which a kernel may move to places, as the arguments say, or where a module keeps these to itself, all
-// that fit the shapes. Without places they are what the arguments give, or those of the recorded output.
-// A module that is only known by its class keeps stride and padding to itself (solve); readings are then named by the
-// geometry.
+// moves are the ways in which a kernel may move to places, as the arguments say, or where a module
+// keeps these to itself, all that fit the shapes. Without places they are what the arguments give,
+// or those of the recorded output. A module that is only known by its class keeps stride and
+// padding to itself (solve); readings are then named by the geometry.
 func (k *invocation) moves(x, w, places []int64) (choices []choice, out []int64) {
 	d := len(x) - 2
 	if !k.solve {
@@ -618,9 +622,8 @@ func (k *invocation) moves(x, w, places []int64) (choices []choice, out []int64)
 	return choices, out
 }
 
-// convolution is that of d axes.
-// y (N, O, out) of x (N, C, in) and w (O, C/groups, kernel). In narrow types the product may be rounded before the
-// bias, a reading of its own.
+// convolution is that of d axes. y (N, O, out) of x (N, C, in) and w (O, C/groups, kernel). In
+// narrow types the product may be rounded before the bias, a reading of its own.
 func convolution(d int) func(k *invocation) []Reading {
 	return func(k *invocation) []Reading {
 		x := k.image()
@@ -661,8 +664,9 @@ func (c *Call) backOf(g, w, bias Values, a kernelArgs, in []int64) Values {
 	return c.newConv(g, turnFilter(w, a.groups), bias, a.groups, back, in)
 }
 
-// filterGradient: dw[co,ci,k] = Σ dy[n,co,q]·x[n,ci,q·stride - before + k·dilation], for every group by itself: the
-// convolution of x with the images in place of channels by dy in place of the filter; stride and dilation change places.
+// filterGradient: dw[co,ci,k] = Σ dy[n,co,q]·x[n,ci,q·stride - before + k·dilation], for every
+// group by itself: the convolution of x with the images in place of channels by dy in place of the
+// filter; stride and dilation change places.
 func (c *Call) filterGradient(x, g Values, a kernelArgs, kernel []int64) Values {
 	swap := inOrder(len(x.Shape()))
 	swap[0], swap[1] = 1, 0
@@ -678,7 +682,8 @@ func (c *Call) filterGradient(x, g Values, a kernelArgs, kernel []int64) Values 
 	return joined(0, parts...)
 }
 
-// imageGradient are the input and the weight of a convolution over d axes, and the input and the gradient with an axis for images.
+// imageGradient are the input and the weight of a convolution over d axes, and the input and the
+// gradient with an axis for images.
 func (k *invocation) imageGradient(d int, g []Values) (x, w *operand, xs, gs Values) {
 	x = k.image()
 	w, _ = k.weights()
@@ -688,8 +693,9 @@ func (k *invocation) imageGradient(d int, g []Values) (x, w *operand, xs, gs Val
 	return x, w, xs, gs
 }
 
-// convolutionGradients are those of a convolution over d axes: of the input dy convolved back with the filter, of the filter
-// the input correlated with dy, of the bias the sum of dy a channel. Each reading of the padding has its own.
+// convolutionGradients are those of a convolution over d axes: of the input dy convolved back with
+// the filter, of the filter the input correlated with dy, of the bias the sum of dy a channel. Each
+// reading of the padding has its own.
 func convolutionGradients(d int) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		x, w, xs, gs := k.imageGradient(d, g)
@@ -709,7 +715,8 @@ func convolutionGradients(d int) func(k *invocation, g []Values) gradients {
 	}
 }
 
-// other marks the gradients by another way that the arguments of a function may be, of which the first has no mark.
+// other marks the gradients by another way that the arguments of a function may be, of which the
+// first has no mark.
 func other(n int) string {
 	if n == 0 {
 		return ""
@@ -790,7 +797,8 @@ func convForms() {
 		backward: func(k *invocation, g []Values) gradients { return k.convolutionForm().backward(k, g) }})
 }
 
-// convolutionForm is what aten's convolution is, by its argument transposed and the axes of its input.
+// convolutionForm is what aten's convolution is, by its argument transposed and the axes of its
+// input.
 func (k *invocation) convolutionForm() *function {
 	x := k.tensor("input")
 	f := forms["conv"+map[bool]string{true: "_transpose"}[k.bool("transposed", false)]+itoa(len(x.shape)-2)+"d"]

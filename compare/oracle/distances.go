@@ -46,8 +46,9 @@ func defineDistances() {
 		return []*dense{t.single(t.length(d.y, t.float("p", 2)))}
 	})
 	between := func(t *tape, x, z []float64) float64 { return t.apart(x, z, t.float("p", 2), t.Number(0)) }
-	// (…, P, M) and (…, R, M) give (…, P, R). Where PyTorch computes ‖x‖² + ‖z‖² − 2·x·z, with more than 25 points or
-	// on demand, what cancels there has no bound that is of use, and the call is refused.
+	// (…, P, M) and (…, R, M) give (…, P, R). Where PyTorch computes ‖x‖² + ‖z‖² − 2·x·z, with more
+	// than 25 points or on demand, what cancels there has no bound that is of use, and the call is
+	// refused.
 	program("cdist", []string{"x1", "x2"}, func(t *tape) []*dense {
 		a, b := t.in("x1"), t.in("x2")
 		n := len(a.shape)
@@ -113,8 +114,9 @@ func defineDistances() {
 	loss := func(form string, operands []string, f func(t *tape) *dense) {
 		program(form, operands, func(t *tape) []*dense { return []*dense{t.reducedLoss(f(t))} })
 	}
-	// 1 − cos for a target of 1, max(cos − margin, 0) for −1. Here eps stands within the root, added to each sum of
-	// squares, and is 1e-12 whatever cosine_similarity has (EPSILON in ATen's Loss.cpp).
+	// 1 − cos for a target of 1, max(cos − margin, 0) for −1. Here eps stands within the root,
+	// added to each sum of squares, and is 1e-12 whatever cosine_similarity has (EPSILON in ATen's
+	// Loss.cpp).
 	loss("cosine_embedding_loss", []string{"input1", "input2"}, func(t *tape) *dense {
 		margin, eps := t.factor("margin", 0), t.factor("eps", 1e-12)
 		c := t.rowsOfTwo("input1", "input2", -1, func(x, z []float64) float64 {
@@ -134,7 +136,8 @@ func defineDistances() {
 		}
 		return t.each("x,z,m)=max(m+x-z,0)", near, far, t.single(margin))
 	})
-	// Σ over the other classes of max(margin − x_y + x_i, 0)^p · w_y, divided by the number of all classes.
+	// Σ over the other classes of max(margin − x_y + x_i, 0)^p · w_y, divided by the number of all
+	// classes.
 	loss("multi_margin_loss", []string{"input"}, func(t *tape) *dense {
 		p, margin := t.float("p", 1), t.factor("margin", 1)
 		refuseIf(p != 1 && p != 2, Unsupported, "p")
@@ -171,8 +174,8 @@ func defineDistances() {
 			return t.div(t.sum(terms...), t.Number(float64(len(row))))
 		})
 	})
-	// −w·(y·log σ(x) + (1−y)·log(1−σ(x))), its mean over the classes first; softplus(∓x) says both logarithms without
-	// overflow.
+	// −w·(y·log σ(x) + (1−y)·log(1−σ(x))), its mean over the classes first; softplus(∓x) says both
+	// logarithms without overflow.
 	loss("multilabel_soft_margin_loss", []string{"input"}, func(t *tape) *dense {
 		w := t.single(t.Number(1))
 		if t.has("weight") {
@@ -226,8 +229,8 @@ func (t *tape) reducedLoss(v *dense) *dense {
 	return t.single(s)
 }
 
-// classRows gives a number for each row of the input and its targets.
-// The input is (N, C) or (C), the targets N rows of one or of C numbers; of (C) a number without axes comes out.
+// classRows gives a number for each row of the input and its targets. The input is (N, C) or (C),
+// the targets N rows of one or of C numbers; of (C) a number without axes comes out.
 func (t *tape) classRows(f func(row []float64, target []int64) float64) *dense {
 	x, target := t.in("input"), ints(t.tensor("target"))
 	s := atLeast(x.shape, 2)
@@ -259,8 +262,8 @@ func (t *tape) rowsOfTwo(first, second string, missing int64, f func(x, z []floa
 	return v
 }
 
-// apart is the p-norm of x - z + eps.
-// eps is added to each difference before its magnitude is taken, as torch.nn.functional.pairwise_distance does.
+// apart is the p-norm of x - z + eps. eps is added to each difference before its magnitude is
+// taken, as torch.nn.functional.pairwise_distance does.
 func (t *tape) apart(x, z []float64, p, eps float64) float64 {
 	d := make([]float64, len(x))
 	for i := range x {
@@ -275,11 +278,12 @@ func (t *tape) cosine(x, z []float64, eps float64) float64 {
 	return t.div(t.div(t.dot(x, z), least(x)), least(z))
 }
 
-// boxForms: how much boxes have of each other, and what detectors make of them (documentation and tests of op-plugin).
+// boxForms: how much boxes have of each other, and what detectors make of them (documentation and
+// tests of op-plugin).
 func boxForms() {
 	// The second half of a cross entropy whose vocabulary ranks share (documentation of op-plugin).
-	// loss = log Σe^(x−max) − x_target, where the sum and the target's logit, less max, are of all ranks; of the probabilities a
-	// rank has its own columns (N, V/ranks).
+	// loss = log Σe^(x−max) − x_target, where the sum and the target's logit, less max, are of all
+	// ranks; of the probabilities a rank has its own columns (N, V/ranks).
 	define("npu_fused_cross_entropy_loss_with_max_sum", function{forward: func(k *invocation) []Reading {
 		k.unsupported("input", "weight")
 		k.only(0, "label_smoothing")
@@ -326,9 +330,9 @@ func boxForms() {
 			return all
 		}})
 	}
-	// Boxes (N, 4) are moved by deltas, scaled by stds and shifted by means, with sides that count both ends (hence +
-	// 1 and ± 0.5); changes of size are clipped to |log wh_ratio_clip|, corners to the image of max_shape (height,
-	// width).
+	// Boxes (N, 4) are moved by deltas, scaled by stds and shifted by means, with sides that count
+	// both ends (hence + 1 and ± 0.5); changes of size are clipped to |log wh_ratio_clip|, corners
+	// to the image of max_shape (height, width).
 	define("npu_bounding_box_decode", function{forward: formulaFor(func(k *invocation) Values {
 		a, d := k.tensor("rois"), k.tensor("deltas")
 		size := k.each("max_shape", 2, 0)
@@ -366,7 +370,8 @@ func boxForms() {
 			return joined(1, append(out, k.computed(texts[2], at(a, 4), at(b, 4)))...)
 		})})
 	}
-	// The centre within its cell, clipped to 1e-6 … 1 − 1e-6, and the logarithm of the ratio of sides.
+	// The centre within its cell, clipped to 1e-6 … 1 − 1e-6, and the logarithm of the ratio of
+	// sides.
 	define("npu_yolo_boxes_encode", function{forward: formulaFor(func(k *invocation) Values {
 		refuseIf(k.bool("performance_mode", false), Unsupported, "performance_mode")
 		a, b := k.tensor("input"), k.tensor("gt_bboxes")
@@ -380,9 +385,9 @@ func boxForms() {
 		}
 		return joined(1, out...)
 	})})
-	// A cell of the map is set, for each of its anchors, where a centre of a box falls into it. Where rounding of the
-	// centre, 4 units in the last place, may put it into a neighbour, all that it may be in are in doubt and may be 0
-	// or 1.
+	// A cell of the map is set, for each of its anchors, where a centre of a box falls into it.
+	// Where rounding of the centre, 4 units in the last place, may put it into a neighbour, all
+	// that it may be in are in doubt and may be 0 or 1.
 	define("npu_anchor_response_flags", function{forward: formulaFor(func(k *invocation) Values {
 		boxes, size, stride, n := k.tensor("input"), k.each("featmap_size", 2, 0), k.each("stride", 2, 0), k.count("num_base_anchors")
 		refuseIf(len(boxes.shape) != 2 || boxes.shape[1] != 4 || !within(size[0], 1, 1<<16) || !within(size[1], 1, 1<<16) || stride[0] == 0 || stride[1] == 0, ShapesDiffer, boxes.shape, size, stride)
@@ -419,8 +424,9 @@ func boxForms() {
 	})})
 }
 
-// boxes is a formula of the sides a, b, c, d and e, f, g, h of two boxes, a small t and z: of what both have (i), either has (u) and lies
-// around them (o), how far they are apart (p) and how different their shapes are (v). Those with corners alone have no t in their sides.
+// boxes is a formula of the sides a, b, c, d and e, f, g, h of two boxes, a small t and z: of what
+// both have (i), either has (u) and lies around them (o), how far they are apart (p) and how
+// different their shapes are (v). Those with corners alone have no t in their sides.
 func boxes(text string) string {
 	t := "+t"
 	if strings.Contains(text, "o") {
@@ -436,7 +442,8 @@ func boxes(text string) string {
 		"v", "(0.4052847345693511*(atan((g-e)/(h-f+t))-atan((c-a)/(d-b+t)))^2)").Replace(text)
 }
 
-// corners are the sides of boxes (4, N): left, top, right, bottom; or what is given are the centres, widths and heights.
+// corners are the sides of boxes (4, N): left, top, right, bottom; or what is given are the
+// centres, widths and heights.
 func (k *invocation) corners(name string) (list []Values) {
 	o := k.tensor(name)
 	refuseIf(len(o.shape) != 2 || o.shape[0] != 4, ShapesDiffer, o.shape)
@@ -475,8 +482,8 @@ func (k *invocation) reducedLoss(v Values, how string) Values {
 	return &reduced{shape: []int64{}, in: v, n: n, f: sumOf(k.sumUnit(), n, k.lossOver(v.Shape(), how))}
 }
 
-// lossGradients are those of a formula whose elements are reduced: of its operands, and of the elements, for a recorder that looks at the
-// last step.
+// lossGradients are those of a formula whose elements are reduced: of its operands, and of the
+// elements, for a recorder that looks at the last step.
 func (k *invocation) lossGradients(row *catalogue.Row, g Values) gradients {
 	var in []Values
 	for _, at := range row.Formula.Operands {
@@ -580,8 +587,9 @@ type classes struct {
 	perElement bool
 }
 
-// classes prepares a loss over classes: input is (C) or (N, C, …) and target has its shape without C, or all of it for probabilities.
-// With soft the losses are of the logarithm of softmax, which may have been rounded to the input's type before.
+// classes prepares a loss over classes: input is (C) or (N, C, …) and target has its shape without
+// C, or all of it for probabilities. With soft the losses are of the logarithm of softmax, which
+// may have been rounded to the input's type before.
 func (k *invocation) classes(soft bool) *classes {
 	how := k.lossReduction()
 	x, t := k.pair("input", "target")
@@ -609,9 +617,9 @@ func (k *invocation) classes(soft bool) *classes {
 	return c
 }
 
-// targets makes q and what a mean divides by.
-// A target equal to ignore_index has q = 0 and no part in the mean; one outside of the classes is refused. keep and
-// even are 1−ε and ε/C as the kernel rounds them, with 2 units for the two operations.
+// targets makes q and what a mean divides by. A target equal to ignore_index has q = 0 and no part
+// in the mean; one outside of the classes is refused. keep and even are 1−ε and ε/C as the kernel
+// rounds them, with 2 units for the two operations.
 func (c *classes) targets(t *operand, soft bool) {
 	k, a := c.k, c.k.arith()
 	weight := make([]float64, c.n)
@@ -753,8 +761,9 @@ func (c *classes) gradient(g Values, soft bool) Values {
 	return backAxes(v, len(c.shape), kept, []int{c.axis})
 }
 
-// onlineMaxSum: of the logits of a rank's part of a vocabulary the largest of each row, Σ e^(logit - largest), what the target has beside
-// the largest, or 0 where it is another rank's, a bit for that, and its place here (documentation of op-plugin).
+// onlineMaxSum: of the logits of a rank's part of a vocabulary the largest of each row, Σ e^(logit
+// - largest), what the target has beside the largest, or 0 where it is another rank's, a bit for
+// that, and its place here (documentation of op-plugin).
 func onlineMaxSum(k *invocation) []Reading {
 	x, w := k.pair("input", "weight")
 	refuseIf(len(x.shape) != 2 || len(w.shape) != 2, ShapesDiffer, x.shape, w.shape)
@@ -813,7 +822,8 @@ func onlineMaxSum(k *invocation) []Reading {
 	return []Reading{of("high-bit-first", true), of("low-bit-first", false)}
 }
 
-// maxSumBackward are the gradients of its factors: softmax less 1 at the target, if that is of this rank, times the gradient.
+// maxSumBackward are the gradients of its factors: softmax less 1 at the target, if that is of this
+// rank, times the gradient.
 func maxSumBackward(k *invocation) (out []Reading) {
 	k.only(0, "label_smoothing")
 	x, w := k.pair("input", "weight")

@@ -28,8 +28,9 @@ const (
 	// apartShare is how much of the difference between device and golden has to be left
 	// between golden and what follows from golden inputs for inputs not to be what makes it.
 	apartShare = 1.0 / 4
-	// apartSize is how much of golden's own size may be left then: what rounding, quantisers and other forms of a
-	// function leave is far less, and another weight leaves more, however far apart the inputs are.
+	// apartSize is how much of golden's own size may be left then: what rounding, quantisers and
+	// other forms of a function leave is far less, and another weight leaves more, however far
+	// apart the inputs are.
 	apartSize = 1.0 / 16
 	// weightUnits is how far golden may be from what follows with weights of the device, in
 	// their unit roundoffs and of its own size, where the framework has them in float32: sums
@@ -158,8 +159,8 @@ func (g *goldenSide) made(c *Call, input int, like *operand, steps int) *operand
 	return must.Get(kept(reshape(v, like.shape), like, wide(like.typ)))
 }
 
-// wide is the type in which the framework has what the device keeps in a narrow one. What has eight bits or fewer was quantised,
-// on either side.
+// wide is the type in which the framework has what the device keeps in a narrow one. What has eight
+// bits or fewer was quantised, on either side.
 func wide(t dtype.Type) dtype.Type {
 	if t.IsFloat() && t.FitsFloat32() && t.Bits() > 8 {
 		return dtype.Float32
@@ -419,9 +420,9 @@ func (w *following) scaled(f *Finding, y []float64, left apart) bool {
 }
 
 // function tells whether golden is another function of the operator's one input, element by
-// element: of neighbours by the input's size golden values are neighbours, too.
-// Then golden computes something else element by element, which no attribute explains, and nothing says that golden
-// is wrong.
+// element: of neighbours by the input's size golden values are neighbours, too. Then golden
+// computes something else element by element, which no attribute explains, and nothing says that
+// golden is wrong.
 func (w *following) function(v Values) bool {
 	in := w.call.operands()
 	if _, ok := v.(*pointwise); !ok || len(in) != 1 || !slices.Equal(in[0].shape, w.rec.shape) || len(w.idx) < 16 {
@@ -447,10 +448,9 @@ func (w *following) function(v Values) bool {
 	return steps < 0.05*spread
 }
 
-// used asks the operators that read a golden array whether their golden outputs follow from
-// it (1), or from what it should be, v (-1); 0 where none tells.
-// Both are tried by an operator that reads it: with the golden array, and with what the array should be. mostReaders
-// are asked.
+// used asks the operators that read a golden array whether their golden outputs follow from it (1),
+// or from what it should be, v (-1); 0 where none tells. Both are tried by an operator that reads
+// it: with the golden array, and with what the array should be. mostReaders are asked.
 func (w *following) used(ref fusion.GoldenRef, v Values) (verdict int, reader string) {
 	n := count(v.Shape())
 	if n > maxDense || cost(v)*float64(n) > mostScreened {
@@ -644,9 +644,9 @@ type otherAttribute struct {
 	trial *attribute
 }
 
-// attribute looks for the value of an attribute under which what is there follows from the inputs of the call.
-// Attributes are those that the builder asked for (asked). A trial takes some places only, mostTrials multiplications
-// together, and what passes is tried on all.
+// attribute looks for the value of an attribute under which what is there follows from the inputs
+// of the call. Attributes are those that the builder asked for (asked). A trial takes some places
+// only, mostTrials multiplications together, and what passes is tried on all.
 func (w *following) attribute(left apart) (none otherAttribute, ok bool) {
 	var asked []attribute
 	call := *w.call
@@ -729,9 +729,9 @@ func (w *following) off(t *attribute) (best apart, ok bool) {
 	return best, ok
 }
 
-// otherValues are what an attribute that is no fraction may be instead.
-// Booleans the other way; small whole numbers 0 to 2; axes any of the rank; permutations up to 5!; pads of four the
-// same sums shared out otherwise.
+// otherValues are what an attribute that is no fraction may be instead. Booleans the other way;
+// small whole numbers 0 to 2; axes any of the rank; permutations up to 5!; pads of four the same
+// sums shared out otherwise.
 func (w *following) otherValues(a attribute) (list []any) {
 	rank := 0
 	for _, o := range w.call.operands() {
@@ -836,8 +836,8 @@ func (few *following) solve(w *following, key string, was float64, left apart) (
 	return "", false
 }
 
-// bySize looks for a small positive number: by powers of ten, then between them.
-// Powers of ten from 1e-14 to 10, then golden section between the neighbours of the best: 24 steps narrow two decades
+// bySize looks for a small positive number: by powers of ten, then between them. Powers of ten from
+// 1e-14 to 10, then golden section between the neighbours of the best: 24 steps narrow two decades
 // to 2·0.618²⁴ ≈ 2e-5 of one.
 func (few *following) bySize(at func(x float64) (apart, bool)) (float64, bool) {
 	best, least := 0.0, math.Inf(1)
@@ -875,8 +875,9 @@ func (few *following) bySize(at func(x float64) (apart, bool)) (float64, bool) {
 	return math.Pow(10, best), true
 }
 
-// bySlope goes from the value of the graph along the slope that the output has there.
-// Gauss–Newton on one number: the step is Σ slope·(was − y)/Σ slope², the slope a difference quotient; four steps.
+// bySlope goes from the value of the graph along the slope that the output has there. Gauss–Newton
+// on one number: the step is Σ slope·(was − y)/Σ slope², the slope a difference quotient; four
+// steps.
 func (few *following) bySlope(key string, was float64) (float64, bool) {
 	outputs := func(x float64) []float64 {
 		call := *few.call
@@ -926,9 +927,9 @@ func valueText(v any) string {
 // mostAttribute is how many elements tell which value an attribute has.
 const mostAttribute = 4096
 
-// otherwise are readings of the recorded inputs that leave the graph: another value of an attribute, operands in each
-// other's place, sums without their last terms. They are tried for an output that is wrong and whose kind of wrong
-// is not known by its numbers alone.
+// otherwise are readings of the recorded inputs that leave the graph: another value of an
+// attribute, operands in each other's place, sums without their last terms. They are tried for an
+// output that is wrong and whose kind of wrong is not known by its numbers alone.
 func (c *checker) otherwise(v Values, k *pattern.Case, want expected) []alternative {
 	out := append(shortened(v), c.exchanged()...)
 	if c.call.otherwise != nil {
@@ -971,8 +972,8 @@ func (c *checker) otherwise(v Values, k *pattern.Case, want expected) []alternat
 	return out
 }
 
-// exchanged are the readings with two inputs in each other's place: the first two, or of a choice the two to choose
-// from, which is its condition inverted.
+// exchanged are the readings with two inputs in each other's place: the first two, or of a choice
+// the two to choose from, which is its condition inverted.
 func (c *checker) exchanged() (out []alternative) {
 	i, k := 0, 1
 	choice := strings.HasPrefix(c.call.Type, "Select") || c.call.Type == "Where"
@@ -1001,8 +1002,8 @@ func (c *checker) exchanged() (out []alternative) {
 	return out
 }
 
-// shortened are the sums of products that end early: without their last term, or their last blocks of 16, as a tile of K
-// that is left out makes them.
+// shortened are the sums of products that end early: without their last term, or their last blocks
+// of 16, as a tile of K that is left out makes them.
 func shortened(v Values) (out []alternative) {
 	var terms int64
 	rewritten(v, func(v Values) Values {
@@ -1205,7 +1206,8 @@ func (c *checker) split(f *Finding, best Reading) {
 	if used == 0 {
 		return
 	}
-	// Root mean squares: whole is found − golden, local found − recomputed, inherited recomputed − golden.
+	// Root mean squares: whole is found − golden, local found − recomputed, inherited recomputed −
+	// golden.
 	s := &Split{Error: math.Sqrt(whole / used), Local: math.Sqrt(local / used), Inherited: math.Sqrt(inherited / used),
 		InputError: c.inputError(), OutputError: math.Sqrt(inherited / size), Amplification: math.NaN()}
 	if sum := s.Local + s.Inherited; sum > 0 {

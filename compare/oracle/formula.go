@@ -29,16 +29,16 @@ import (
 
 // arith computes with formulas, too.
 
-// Either is a number that one of two formulas gives, with a bound that reaches to the other. Sure says that a
-// condition does not hang on rounding.
+// Either is a number that one of two formulas gives, with a bound that reaches to the other. Sure
+// says that a condition does not hang on rounding.
 func (arith) Number(x float64) num { return exactNum(x) }
 func (arith) Value(x num) float64  { return x.y }
 func (arith) Sure(c num) bool      { return c.b == 0 }
 func (arith) Either(x, y num) num  { return num{x.y, max(x.b, y.b) + abs(x.y-y.y)} }
 
-// Combine: sums and products by themselves; 0 and 1 change nothing, so that nothing is rounded.
-// The larger of two numbers has the error of the one that wins; where their errors overlap it has the larger error of
-// both.
+// Combine: sums and products by themselves; 0 and 1 change nothing, so that nothing is rounded. The
+// larger of two numbers has the error of the one that wins; where their errors overlap it has the
+// larger error of both.
 func (a arith) Combine(op string, x, z num) num {
 	switch op {
 	case "+", "-":
@@ -91,8 +91,8 @@ func (a arith) Combine(op string, x, z num) num {
 }
 
 // pow is computed as exp(z·log x), whose error grows with |z·log x|.
-// B = |y|·ulps·(2 + |z·log x|) + 1.1·|y|·(|z|·B_x/(|x| − B_x) + |log x|·B_z), the slopes of xᶻ in both, with a tenth
-// for what slopes change within the errors.
+// B = |y|·ulps·(2 + |z·log x|) + 1.1·|y|·(|z|·B_x/(|x| − B_x) + |log x|·B_z), the slopes of xᶻ in
+// both, with a tenth for what slopes change within the errors.
 func (a arith) pow(x, z num) num {
 	y, l := math.Pow(x.y, z.y), 0.0
 	if v := abs(x.y); v > 0 && !math.IsInf(v, 1) {
@@ -105,14 +105,15 @@ func (a arith) pow(x, z num) num {
 	return num{y, b}
 }
 
-// Apply: what is exact is off as far as it gets within the error of x; others by 1.1 times the largest slope there
-// (slopes change little over an error) and by units of their own.
+// Apply: what is exact is off as far as it gets within the error of x; others by 1.1 times the
+// largest slope there (slopes change little over an error) and by units of their own.
 func (a arith) Apply(f func(x float64) float64, slope func(x, y float64) float64, exact bool, x num) num {
 	y, s := f(x.y), 0.0
 	if x.b != 0 {
 		lo, hi := f(x.y-x.b), f(x.y+x.b)
 		if s = max(abs(lo-y), abs(hi-y)); !exact {
-			// Both ends and the slope: a function that turns between the ends would be missed by either alone.
+			// Both ends and the slope: a function that turns between the ends would be missed by
+			// either alone.
 			s = max(1.1*s, 1.1*x.b*abs(slope(x.y, y)))
 		}
 		if math.IsNaN(s) {
@@ -132,9 +133,9 @@ func (arith) Compare(f func(x, z float64) bool, x, z num) num {
 	return num{toNumber(f(x.y, z.y)), toNumber(off > 0 && abs(x.y-z.y) <= off)}
 }
 
-// formulaOfRow is the function that a row has the formula of.
-// A loss (with a parameter "reduction") has its sum or mean on top. Gradients come from the row's own formula (Back),
-// from the slope of a function of one number, or from slopes by the chain rule (formulaGradients).
+// formulaOfRow is the function that a row has the formula of. A loss (with a parameter "reduction")
+// has its sum or mean on top. Gradients come from the row's own formula (Back), from the slope of a
+// function of one number, or from slopes by the chain rule (formulaGradients).
 func formulaOfRow(row *catalogue.Row) *function {
 	f := &function{local: true, forward: formulaFor(func(k *invocation) Values { return k.formula(row) })}
 	for _, p := range row.Formula.Params {
@@ -178,8 +179,9 @@ func formulaOfRow(row *catalogue.Row) *function {
 	return f
 }
 
-// formulaGradients are the gradients of the operands of a formula: its slope in each times that of the result.
-// Forward mode: operand i has slope 1 and the others 0, and v and d go through the formula together.
+// formulaGradients are the gradients of the operands of a formula: its slope in each times that of
+// the result. Forward mode: operand i has slope 1 and the others 0, and v and d go through the
+// formula together.
 func (k *invocation) formulaGradients(row *catalogue.Row, d Values) gradients {
 	f, all := row.Formula, gradients{}
 	for i, operand := range f.Operands {
@@ -195,7 +197,8 @@ func (k *invocation) formulaGradients(row *catalogue.Row, d Values) gradients {
 	return all
 }
 
-// slopeOf is the slope of a formula in one of its operands times d, its other parameters being numbers.
+// slopeOf is the slope of a formula in one of its operands times d, its other parameters being
+// numbers.
 func (k *invocation) slopeOf(f *catalogue.Formula, fixed []num, i int, d Values, in ...Values) Values {
 	at, a := make([]dual, len(f.Params)), k.arith()
 	for j, x := range fixed {
@@ -252,8 +255,9 @@ func (a duals) Combine(op string, x, z dual) dual {
 	return dual{v, a.arith.Combine("+", a.along(x.d, dx), a.along(z.d, dz))}
 }
 
-// along is a gradient times a slope: nothing where either is 0, and anything where the slope is infinite.
-// PyTorch multiplies, and gets NaN of 0·∞ in some formulas and 0 in others: nothing is asked of these places.
+// along is a gradient times a slope: nothing where either is 0, and anything where the slope is
+// infinite. PyTorch multiplies, and gets NaN of 0·∞ in some formulas and 0 in others: nothing is
+// asked of these places.
 func (a arith) along(g, d num) num {
 	if zero := exactNum(0); g == zero || d == zero {
 		return zero
@@ -265,7 +269,8 @@ func (a arith) along(g, d num) num {
 	return y
 }
 
-// slopeAt is the slope of a function of one number. Where that is small it may be a difference from 1.
+// slopeAt is the slope of a function of one number. Where that is small it may be a difference from
+// 1.
 func (a arith) slopeAt(slope func(x, y float64) float64, exact bool, x, y num) num {
 	s := num{y: slope(x.y, y.y)}
 	if !exact {
@@ -280,9 +285,9 @@ func (a arith) slopeAt(slope func(x, y float64) float64, exact bool, x, y num) n
 	return s
 }
 
-// slopes are those of Combine in both operands. Of two equal numbers each may get all, or half.
-// For x^z: z·x^(z−1) and y·log x; at x = 0 the latter is 0 for z ≥ 0 and unknown below. max and min pass the whole
-// gradient to the larger or smaller one.
+// slopes are those of Combine in both operands. Of two equal numbers each may get all, or half. For
+// x^z: z·x^(z−1) and y·log x; at x = 0 the latter is 0 for z ≥ 0 and unknown below. max and min
+// pass the whole gradient to the larger or smaller one.
 func (a arith) slopes(op string, x, z, y num) (dx, dz num) {
 	one := exactNum(1)
 	switch op {
@@ -317,9 +322,9 @@ func (a arith) slopes(op string, x, z, y num) (dx, dz num) {
 	return num{}, one
 }
 
-// fixed are the numbers among the parameters of a formula, as they were given, in the places of these.
-// A word becomes its place among the words of the parameter. Numbers of integer tensors are cut, others come as the
-// kernel rounds them.
+// fixed are the numbers among the parameters of a formula, as they were given, in the places of
+// these. A word becomes its place among the words of the parameter. Numbers of integer tensors are
+// cut, others come as the kernel rounds them.
 func (k *invocation) fixed(f *catalogue.Formula) []num {
 	at := make([]num, len(f.Params))
 	for i, p := range f.Params {
@@ -363,9 +368,9 @@ func slopeAt(row *catalogue.Row, at []float64) func(x float64) (y, slope float64
 	}
 }
 
-// formula applies the formula of a row to the arguments.
-// Numbers that are exact are folded into the formula first, so that x·1 and x + 0 round nothing. Formulas of integers
-// wrap around as integers of their type do. Where nothing rounds, columns of float32 are computed as such (quick).
+// formula applies the formula of a row to the arguments. Numbers that are exact are folded into the
+// formula first, so that x·1 and x + 0 round nothing. Formulas of integers wrap around as integers
+// of their type do. Where nothing rounds, columns of float32 are computed as such (quick).
 func (k *invocation) formula(row *catalogue.Row) Values {
 	given, sure := map[int]float64{}, map[int]float64{}
 	at := k.fixed(row.Formula)
@@ -419,9 +424,9 @@ func (k *invocation) formula(row *catalogue.Row) Values {
 	return elementsOf(step, f32, f.Exact, in)
 }
 
-// applied is a function of one number with the bound that its row says.
-// ulps·(|y| + near·min(|x|, 1)), near and cancels from the row; if a number of the formula (a slope, an alpha) may
-// have been rounded the other way, the result by that is reached over, too.
+// applied is a function of one number with the bound that its row says. ulps·(|y| + near·min(|x|,
+// 1)), near and cancels from the row; if a number of the formula (a slope, an alpha) may have been
+// rounded the other way, the result by that is reached over, too.
 func (k *invocation) applied(row *catalogue.Row, x Values) Values {
 	whole := rounding(k.slope(row), k.ulps(), row.Near, row.Traits&catalogue.Cancels != 0)
 	if row.Ends { // x·σ(x) of -Inf is NaN as PyTorch and TBE compute it, and 0 where a kernel looks first
@@ -439,7 +444,8 @@ func (k *invocation) applied(row *catalogue.Row, x Values) Values {
 	if !slices.ContainsFunc(at, func(v num) bool { return v.b != 0 }) {
 		return elementsOf(whole, nil, false, []Values{x})
 	}
-	// Kernels round numbers to the type of the tensor, or not (ops-nn activation/leaky_relu, ops-math muls and adds).
+	// Kernels round numbers to the type of the tensor, or not (ops-nn activation/leaky_relu,
+	// ops-math muls and adds).
 	turned := make([]float64, len(at))
 	for i, v := range at {
 		turned[i] = v.y + v.b
@@ -465,8 +471,8 @@ func (k *invocation) computed(text string, in ...Values) Values {
 	return formulaOf(catalogue.Compile[num](f, k.arith()), in...)
 }
 
-// rounding is a function of one number that is units of (|y| + near·min(|x|, 1)) off, and of what x is off 1.1 times
-// the largest slope there.
+// rounding is a function of one number that is units of (|y| + near·min(|x|, 1)) off, and of what x
+// is off 1.1 times the largest slope there.
 func rounding(of func(x float64) (y, slope float64), ulps, near float64, cancels bool) kernel {
 	return func(x, e [][]float64, y, b []float64) {
 		for i, v := range x[0] {
@@ -489,7 +495,8 @@ func rounding(of func(x float64) (y, slope float64), ulps, near float64, cancels
 	}
 }
 
-// asPart makes a kernel of the numbers in one place a part of fused ones: its first operands are values.
+// asPart makes a kernel of the numbers in one place a part of fused ones: its first operands are
+// values.
 func asPart(row *catalogue.Row) (p elementwise, ok bool) {
 	f, args := kernelFunction(row)
 	if f == nil || !f.local || row.As != nil && row.As.Gradient != "" { // gradients are of recorded tensors alone
@@ -524,11 +531,13 @@ func exactNum(x float64) num { return num{x, 0} }
 // the unit roundoff of sums and products, ulps that of functions.
 type arith struct {
 	u, ulps float64
-	// most is what the narrow type holds that steps in between may have been kept in; 0 for no limit.
+	// most is what the narrow type holds that steps in between may have been kept in; 0 for no
+	// limit.
 	most float64
 }
 
-// A narrow type limits what a step may hold only where the call may have been computed step by step in it.
+// A narrow type limits what a step may hold only where the call may have been computed step by step
+// in it.
 func (c *Call) arith() arith {
 	a := arith{u: c.unit(), ulps: c.ulps()}
 	if c.loose != strict && c.narrow > 0 {
@@ -562,8 +571,8 @@ func (a arith) mul(x, z num) num {
 	return a.beyond(num{y, s + a.u*(abs(y)+s)})
 }
 
-// (B_x + |y|·B_z)/(|z| − B_z); a divisor that may be 0 leaves the quotient open. Devices divide by reciprocals, which
-// ulps allows for.
+// (B_x + |y|·B_z)/(|z| − B_z); a divisor that may be 0 leaves the quotient open. Devices divide by
+// reciprocals, which ulps allows for.
 func (a arith) div(x, z num) num {
 	y, s := x.y/z.y, 0.0
 	if x.b != 0 || z.b != 0 {

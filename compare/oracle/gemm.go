@@ -21,8 +21,8 @@ import (
 // gaps; [goTile] says the same in Go, for other processors and for tests. Blocks are chosen so that
 // what is read again stays in the first two caches.
 
-// hasNonFinite reports whether there is an Inf or NaN among numbers: adding one to an exponent of ones alone gets into the
-// bit of the sign.
+// hasNonFinite reports whether there is an Inf or NaN among numbers: adding one to an exponent of
+// ones alone gets into the bit of the sign.
 func hasNonFinite(x []float32) bool {
 	const magnitudes, one = 0x7fffffff_7fffffff, 0x00800000_00800000
 	any := uint64(0)
@@ -86,8 +86,9 @@ func whole32(v Values) ([]float32, bool) {
 	return out, true
 }
 
-// product is a tensor of sums of K products and perhaps a bias: convolutions and matrix products. Its elements are blocks of so many
-// rows and columns, one behind the other, each of K numbers of every row on the left times as many in every column on the right.
+// product is a tensor of sums of K products and perhaps a bias: convolutions and matrix products.
+// Its elements are blocks of so many rows and columns, one behind the other, each of K numbers of
+// every row on the left times as many in every column on the right.
 type product struct {
 	shape       []int64
 	left, right Values // (…, rows, K) and (…, K, columns), or the image that columns are made of
@@ -101,7 +102,8 @@ type product struct {
 	exact         bool // of integers: no rounding at all
 	// g is how far sums may be off, as a share of the sum of sizes.
 	g float64
-	// likely: g is that of practice, and [product.scatter] comes on top; single: of factors of float32.
+	// likely: g is that of practice, and [product.scatter] comes on top; single: of factors of
+	// float32.
 	likely, single bool
 	// input is the relative error of each factor, where the unit that
 	// multiplies takes fewer bits than the operand has.
@@ -141,8 +143,8 @@ func (v *product) open() {
 
 func (v *product) fast() bool { return must.Try(v.open) == nil && v.held && !v.bad && !v.exact }
 
-// row is the number of a row of a block among all rows on the left.
-// Of a convolution the rows on the left are filters, of which a group has its own; a block is an image and a group.
+// row is the number of a row of a block among all rows on the left. Of a convolution the rows on
+// the left are filters, of which a group has its own; a block is an image and a group.
 func (v *product) row(block, r int64) int64 {
 	if v.conv != nil {
 		return block%v.conv.groups*v.rows + r
@@ -158,8 +160,9 @@ func (v *product) columns(block, from int64) (m matrix, lo, hi int64) {
 	return matrix{v.r32[v.rights[block]*v.k*v.cols:], int(v.cols)}, 0, v.cols
 }
 
-// each calls f for the rectangles that make up a range: rows from a first one on of a block, of which columns [c0, c0+cols), at
-// place at of the range; row is the first one among all rows on the left.
+// each calls f for the rectangles that make up a range: rows from a first one on of a block, of
+// which columns [c0, c0+cols), at place at of the range; row is the first one among all rows on the
+// left.
 func (v *product) each(lo, n int64, f func(block, row, rows, c0, cols, at int64)) {
 	for at := int64(0); at < n; {
 		i := lo + at
@@ -318,9 +321,10 @@ func (p *product) bound(size float64) float64 {
 // leastTerms is from how many terms on sums are held to what they are off by in practice.
 const leastTerms = 512
 
-// summed is how far a sum of n terms may be off, as a share of the sum of sizes: in any order g(n), and in practice g(6·√n).
-// Roundings that have nothing to do with each other add up to more in one of 10^7 sums at most, whatever the order and the
-// terms (Higham and Mary, A new approach to probabilistic rounding error analysis, 2019, theorem 2.4).
+// summed is how far a sum of n terms may be off, as a share of the sum of sizes: in any order g(n),
+// and in practice g(6·√n). Roundings that have nothing to do with each other add up to more in one
+// of 10^7 sums at most, whatever the order and the terms (Higham and Mary, A new approach to
+// probabilistic rounding error analysis, 2019, theorem 2.4).
 func (c *Call) summed(n float64) float64 {
 	unit := c.sumUnit()
 	if n >= leastTerms && unit == u32 {
@@ -331,10 +335,11 @@ func (c *Call) summed(n float64) float64 {
 	return gamma(n, unit)
 }
 
-// scatter is what the sum of products of the factors that were taken last may be off by on top of that: by as much as adding them one behind the other
-// is, where roundings of terms that are alike all go one way; and by what float32 loses as HF32, 6 standard deviations of it.
-// 2·|sum in float32, one behind the other − sum in float64| shows how far this very row drifts; with factors of
-// float32, what HF32 loses, and 6 standard deviations of 2⁻¹² a factor.
+// scatter is what the sum of products of the factors that were taken last may be off by on top of
+// that: by as much as adding them one behind the other is, where roundings of terms that are alike
+// all go one way; and by what float32 loses as HF32, 6 standard deviations of it. 2·|sum in
+// float32, one behind the other − sum in float64| shows how far this very row drifts; with factors
+// of float32, what HF32 loses, and 6 standard deviations of 2⁻¹² a factor.
 func (p *product) scatter() float64 {
 	sum, squares, running, short := 0.0, 0.0, float32(0), 0.0
 	for l, x := range p.factors[0] {
@@ -411,8 +416,8 @@ type matrix struct {
 
 type float interface{ float32 | float64 }
 
-// tileKernel is a vector kernel: add adds a·b to c, where a is k columns of tileRows numbers and b k rows of cols, without
-// gaps, and c tileRows rows of cols, ld numbers apart.
+// tileKernel is a vector kernel: add adds a·b to c, where a is k columns of tileRows numbers and b
+// k rows of cols, without gaps, and c tileRows rows of cols, ld numbers apart.
 type tileKernel[T float] struct {
 	cols int
 	add  func(k int, a, b, c *T, ld int)
@@ -430,9 +435,10 @@ var level = levels[len(levels)-1]
 
 const (
 	tileRows = 6
-	// tileDepth is how many terms are added at a time, tileStrips how many tiles below each other take the same columns, and
-	// tilePanels how many beside each other are laid out at once: what is read again stays in the first and second-level
-	// cache, and what is far apart is read in runs.
+	// tileDepth is how many terms are added at a time, tileStrips how many tiles below each other
+	// take the same columns, and tilePanels how many beside each other are laid out at once: what
+	// is read again stays in the first and second-level cache, and what is far apart is read in
+	// runs.
 	tileDepth  = 256
 	tileStrips = 64
 	tilePanels = 8
@@ -449,7 +455,8 @@ func multiply32(m, n, k int, a, b, c matrix) {
 	tiles32.Put(p)
 }
 
-// multiply64 computes y = a·b in float64, and |a|·|b| if size is not nil; rows of both are ld numbers apart.
+// multiply64 computes y = a·b in float64, and |a|·|b| if size is not nil; rows of both are ld
+// numbers apart.
 func multiply64(m, n, k int, a, b matrix, y, size []float64, ld int) {
 	p := tiles64.Get().(*tiles[float64])
 	p.product(level.double, m, n, k, a, b, y, size, ld)
@@ -462,12 +469,13 @@ var (
 	tiles64 = sync.Pool{New: func() any { return new(tiles[float64]) }}
 )
 
-// tiles are what a product is made in: rows of a and their sizes, columns of b, and a tile at an edge.
+// tiles are what a product is made in: rows of a and their sizes, columns of b, and a tile at an
+// edge.
 type tiles[T float] struct{ a, sizes, b, c []T }
 
-// product computes y = a·b, and |a|·|b| where size is not nil, tile by tile, whose edges are filled up with zeros.
-// Loops from the outside: terms (256), rows (384), columns; what is packed of a serves all columns, what is packed of
-// b all rows of the strip.
+// product computes y = a·b, and |a|·|b| where size is not nil, tile by tile, whose edges are filled
+// up with zeros. Loops from the outside: terms (256), rows (384), columns; what is packed of a
+// serves all columns, what is packed of b all rows of the strip.
 func (p *tiles[T]) product(kernel tileKernel[T], m, n, k int, a, b matrix, y, size []T, ld int) {
 	if m < 2 || n < fewColumns || k == 0 {
 		plain(m, n, k, a, b, y, size, ld)

@@ -54,8 +54,8 @@ type judge struct {
 
 	misses []miss
 
-	// unlikely is the share of the bound beyond which long sums are rarely off, 0 where there are none, and apart what lies
-	// there: how far, and where.
+	// unlikely is the share of the bound beyond which long sums are rarely off, 0 where there are
+	// none, and apart what lies there: how far, and where.
 	unlikely float64
 	apart    extreme
 
@@ -80,9 +80,8 @@ func newJudge(t dtype.Type, exact bool) *judge {
 	return j
 }
 
-// bound is the bound with the last rounding.
-// y is off by b, and rounding y ± b to the type adds v·(|y| + b), or t where that is subnormal; v is 0 for integers,
-// which round nowhere.
+// bound is the bound with the last rounding. y is off by b, and rounding y ± b to the type adds
+// v·(|y| + b), or t where that is subnormal; v is 0 for integers, which round nowhere.
 func (j *judge) bound(y, b float64) float64 {
 	if j.exact || j.p.v == 0 {
 		return b
@@ -256,8 +255,8 @@ func (j *judge) oneSided() (mean, limit float64, yes bool) {
 	}
 	n := float64(j.n)
 	mean = j.sum / n
-	// The error of rounding is uniform, ±v·|y|, so that the mean of n has a deviation of v·rms/√(3n); 8 of v·rms/√n
-	// are 14 deviations.
+	// The error of rounding is uniform, ±v·|y|, so that the mean of n has a deviation of
+	// v·rms/√(3n); 8 of v·rms/√n are 14 deviations.
 	limit = 8 * j.p.v * math.Sqrt(j.sumSquares/n) / math.Sqrt(n)
 	return mean, limit, abs(mean) > limit
 }
@@ -297,7 +296,8 @@ type precisionOf struct {
 	dtype.Rounding
 }
 
-// limit is where rounding to nearest begins to give infinity: the largest number and half a unit of it.
+// limit is where rounding to nearest begins to give infinity: the largest number and half a unit of
+// it.
 func precisionFor(t dtype.Type) precisionOf {
 	switch t {
 	case dtype.Float16:
@@ -392,11 +392,11 @@ type doubt struct {
 }
 
 // screen computes everything in float32, whose error the bound covers as well:
-// an element that is within a last rounding of it is explained. What is not is
-// looked at in float64, and so is a sample.
-// Within v·|y| + t of float32's result an element is right, as B allows for float32, too. Places beyond that are
-// doubts, of which at most four times mostRechecked/cost are kept; once the worst of many are wrong for sure only
-// some more are collected, so that a wrong output costs no more than a right one.
+// an element that is within a last rounding of it is explained. What is not is looked at in
+// float64, and so is a sample. Within v·|y| + t of float32's result an element is right, as B
+// allows for float32, too. Places beyond that are doubts, of which at most four times
+// mostRechecked/cost are kept; once the worst of many are wrong for sure only some more are
+// collected, so that a wrong output costs no more than a right one.
 func (c *checker) screen(v Values, j *judge) {
 	n, size := c.rec.view.Len(), min(step(v), c.rec.view.Len())
 	kept := buffers.Get().(*[2][]float32)
@@ -523,8 +523,9 @@ const (
 	randomPlaces = 1024
 )
 
-// samples are the places of an output that are looked at, sorted: two in every stratum of every axis, the corners, randomPlaces
-// more, and extra. The seed is the number of elements, so that they are the same in every run.
+// samples are the places of an output that are looked at, sorted: two in every stratum of every
+// axis, the corners, randomPlaces more, and extra. The seed is the number of elements, so that they
+// are the same in every run.
 func samples(shape []int64, extra []int64) []int64 {
 	n := count(shape)
 	s := &sampler{shape: shape, rng: rand.New(rand.NewPCG(uint64(n), 12))}
@@ -599,7 +600,8 @@ type place struct {
 	x float64
 }
 
-// add takes the elements from place lo on: of finite ones the largest are kept, of others an even choice (reservoir sampling).
+// add takes the elements from place lo on: of finite ones the largest are kept, of others an even
+// choice (reservoir sampling).
 func (e *extreme) add(lo int64, x []float64) {
 	if e.rng == nil {
 		e.rng = rand.New(rand.NewPCG(1, 2))

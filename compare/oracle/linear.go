@@ -8,9 +8,10 @@ import (
 	"precision/internal/must"
 )
 
-// Determinants, inverses and solutions of linear systems. They are computed in float64; the bound is that of any elimination with
-// pivots, or by Cholesky's method, in the working arithmetic: its factors are those of A + E with |E| ≤ g(n)·|L||U| (Higham,
-// Accuracy and Stability of Numerical Algorithms, theorems 9.3 to 9.4, 10.3 and 14.1), and what E changes is taken to first order,
+// Determinants, inverses and solutions of linear systems. They are computed in float64; the bound
+// is that of any elimination with pivots, or by Cholesky's method, in the working arithmetic: its
+// factors are those of A + E with |E| ≤ g(n)·|L||U| (Higham, Accuracy and Stability of Numerical
+// Algorithms, theorems 9.3 to 9.4, 10.3 and 14.1), and what E changes is taken to first order,
 // which is said to be no bound where it is more than a tenth.
 
 // eliminated is a matrix that is factored: row by row.
@@ -23,8 +24,9 @@ type eliminated struct {
 }
 
 // eliminate factors a square matrix with pivots; it refuses one that is singular.
-// PA = LU with the largest pivot of each column. relative is the trace of |A⁻¹|·|L||U|, which bounds, times the unit,
-// how much det(A + E)/det(A) is off 1. The product |L||U| is put back into the order of the rows of A.
+// PA = LU with the largest pivot of each column. relative is the trace of |A⁻¹|·|L||U|, which
+// bounds, times the unit, how much det(A + E)/det(A) is off 1. The product |L||U| is put back into
+// the order of the rows of A.
 func eliminate(a []float64, n int) *eliminated {
 	u, l, order := slices.Clone(a), make([]float64, n*n), inOrder(n)
 	e := &eliminated{n: n, sign: 1, size: make([]float64, n*n)}
@@ -132,9 +134,8 @@ func mirrored(a []float64, n int) []float64 {
 	return out
 }
 
-// eachMatrix calls f with each square matrix of a tensor.
-// 512 rows at most, and in all no more multiplications than a matrix product may have: the reference is plain
-// elimination.
+// eachMatrix calls f with each square matrix of a tensor. 512 rows at most, and in all no more
+// multiplications than a matrix product may have: the reference is plain elimination.
 func (k *invocation) eachMatrix(x *operand, f func(at int, a []float64, n int)) {
 	r := len(x.shape)
 	refuseIf(r < 2 || x.shape[r-1] != x.shape[r-2] || x.shape[r-1] == 0 || discrete(x.numeric()), ShapesDiffer, x.shape)
@@ -146,8 +147,9 @@ func (k *invocation) eachMatrix(x *operand, f func(at int, a []float64, n int)) 
 	}
 }
 
-// withErrors is the result and, for functions that return it as the other one, the number of an error of each matrix, which is 0.
-// Only what succeeded comes here, since singular matrices are refused.
+// withErrors is the result and, for functions that return it as the other one, the number of an
+// error of each matrix, which is 0. Only what succeeded comes here, since singular matrices are
+// refused.
 func (k *invocation) withErrors(out *dense) []Reading {
 	list := []Values{out}
 	if strings.HasSuffix(k.name, "_ex") && len(k.outs) == 2 {
@@ -171,14 +173,16 @@ func linearForms() {
 			return []*dense{t.solved(a, t.solved(a, b, upper, upper, false), upper, !upper, false)}
 		})
 	}
-	// The first results are as many as the function has; factors that some return beside them are not computed.
+	// The first results are as many as the function has; factors that some return beside them are
+	// not computed.
 	define("determinant", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		lead := append([]int64{}, x.shape[:max(len(x.shape)-2, 0)]...)
 		det, sign, logs := bounded(lead...), bounded(lead...), bounded(lead...)
 		k.eachMatrix(x, func(at int, a []float64, n int) {
 			e := eliminate(a, n)
-			// The product of n pivots adds n + 2 roundings. A bound of a tenth and more leaves the sign open.
+			// The product of n pivots adds n + 2 roundings. A bound of a tenth and more leaves the
+			// sign open.
 			off := 2 * e.relative * gamma(float64(n+2), k.unit())
 			sign.y[at], logs.y[at] = e.sign, e.log
 			if det.y[at] = e.sign * math.Exp(e.log); off > 0.1 {
@@ -244,7 +248,8 @@ func linearForms() {
 					}
 				}
 			}
-			// To first order L changes by L·Φ(L⁻¹·E·L⁻ᵀ), Φ the lower half with half of the diagonal.
+			// To first order L changes by L·Φ(L⁻¹·E·L⁻ᵀ), Φ the lower half with half of the
+			// diagonal.
 			e := eliminate(l, n)
 			size, back := times(absolute(l), mirrored(absolute(l), n), n, n, n), absolute(e.inverse)
 			inner := times(times(back, size, n, n, n), mirrored(back, n), n, n, n)
@@ -287,7 +292,8 @@ func linearForms() {
 		}
 		return v
 	})})
-	// (a₁, a₂, …) ⊗ (b₁, b₂, …) has the axes aᵢ·bᵢ: an outer product of (a₁, 1, a₂, 1, …) and (1, b₁, 1, b₂, …).
+	// (a₁, a₂, …) ⊗ (b₁, b₂, …) has the axes aᵢ·bᵢ: an outer product of (a₁, 1, a₂, 1, …) and (1,
+	// b₁, 1, b₂, …).
 	define("kron", function{forward: formulaFor(func(k *invocation) Values {
 		a, b := k.pair("input", "other")
 		r := max(len(a.shape), len(b.shape))
@@ -305,8 +311,8 @@ func linearForms() {
 		refuseIf(count(out) > maxDense, TooLarge, count(out), maxDense)
 		return reshape(must.Get(held(elementsOf(mulKernel(k.unit()), nil, discrete(k.outType()), []Values{reshape(a, s), reshape(b, t)}))), out)
 	})})
-	// x^(N−1) … x⁰ a row, or increasing; linalg.vander is always increasing. A power by multiplications has a
-	// rounding a step.
+	// x^(N−1) … x⁰ a row, or increasing; linalg.vander is always increasing. A power by
+	// multiplications has a rounding a step.
 	define("vander", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
@@ -324,7 +330,8 @@ func linearForms() {
 		}}
 	})})
 	program("vecdot", []string{"input", "other"}, func(t *tape) []*dense { return []*dense{t.rowsOfTwo("input", "other", -1, t.dot)} })
-	// Norms of vectors, or of matrices where two axes are given or left; those by singular values are not computed.
+	// Norms of vectors, or of matrices where two axes are given or left; those by singular values
+	// are not computed.
 	define("linalg_norm", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		axes, keep := k.reducedAxes(len(x.shape))
@@ -339,7 +346,8 @@ func linearForms() {
 				axes = []int{0, 1}
 			}
 			refuseIf(p != 1 && p != -1 && !math.IsInf(p, 0) || axes[0] < 0, Unsupported, "ord")
-			// ±1 sums the magnitudes of columns, ±inf of rows, and takes the largest or smallest sum.
+			// ±1 sums the magnitudes of columns, ±inf of rows, and takes the largest or smallest
+			// sum.
 			along, over := axes[0], axes[1]
 			if math.IsInf(p, 0) {
 				along, over = over, along
@@ -369,10 +377,10 @@ func linearForms() {
 }
 
 // solved is the solution of a triangular system A·X = B, row by row.
-// x_i = (b_i − Σ a_ij·x_j)/a_ii, substituted from the first row on for a lower matrix, from the last for an upper
-// one, the other way round for the transpose; with unit the diagonal counts as 1 and is not looked at. Leading axes
-// are repeated to each other. Errors go along on the tape, so that they grow as the condition of the system lets
-// them.
+// x_i = (b_i − Σ a_ij·x_j)/a_ii, substituted from the first row on for a lower matrix, from the
+// last for an upper one, the other way round for the transpose; with unit the diagonal counts as 1
+// and is not looked at. Leading axes are repeated to each other. Errors go along on the tape, so
+// that they grow as the condition of the system lets them.
 func (t *tape) solved(a, b *dense, upper, turn, unit bool) *dense {
 	n := len(a.shape)
 	refuseIf(n < 2 || len(b.shape) < 2, ShapesDiffer, a.shape, b.shape)

@@ -14,8 +14,8 @@ import (
 // logicForms: results are 0 or 1, or one of the operands, and exact. The truth of a float is
 // whether it is not 0, NaN included.
 func logicForms() {
-	// Of integers in int64; beyond 2⁵³, which float64 does not hold, and beyond the type nothing is said, as devices
-	// wrap or stop.
+	// Of integers in int64; beyond 2⁵³, which float64 does not hold, and beyond the type nothing is
+	// said, as devices wrap or stop.
 	bits := func(name string, f func(a, b int64) int64) {
 		define(name, function{local: true, forward: formulaFor(func(k *invocation) Values {
 			x := k.compared("input", "other")
@@ -38,7 +38,8 @@ func logicForms() {
 	bits("bitwise_and", func(a, b int64) int64 { return a & b })
 	bits("bitwise_or", func(a, b int64) int64 { return a | b })
 	bits("bitwise_xor", func(a, b int64) int64 { return a ^ b })
-	// Shifts by 64 and more are undefined in C, and 0 here; what grows beyond the type is left open above.
+	// Shifts by 64 and more are undefined in C, and 0 here; what grows beyond the type is left open
+	// above.
 	bits("bitwise_left_shift", func(a, b int64) int64 {
 		if a == 0 || b < 0 || b > 63 {
 			return 0
@@ -58,8 +59,8 @@ func logicForms() {
 		y := math.Abs(float64(a/max(divisor(a, b), 1)) * float64(b))
 		return int64(min(y, 1<<62))
 	})
-	// The neighbour of x towards z in the type of the result: half a step is added, and more until it rounds to
-	// another number.
+	// The neighbour of x towards z in the type of the result: half a step is added, and more until
+	// it rounds to another number.
 	define("nextafter", function{local: true, forward: formulaFor(func(k *invocation) Values {
 		x, z := k.pair("input", "other")
 		p := precisionFor(k.outType())
@@ -117,9 +118,9 @@ func (k *invocation) whole(v Values) Values {
 	return v
 }
 
-// compared is an operand of a comparison; a number may be rounded to the type of the
-// tensor that it is compared with.
-// The bound is the distance of the number to its rounded self, so that a comparison within it may go either way.
+// compared is an operand of a comparison; a number may be rounded to the type of the tensor that it
+// is compared with. The bound is the distance of the number to its rounded self, so that a
+// comparison within it may go either way.
 func (k *invocation) compared(name, with string) Values {
 	a := k.args[name]
 	refuseIf(a.none(), NoInput, name)
@@ -184,8 +185,8 @@ func chosen(c, x, z Values) Values {
 	}, nil, true, []Values{c, x, z})
 }
 
-// masked are the gradients of a choice.
-// Each side gets the gradient where it was chosen and 0 elsewhere, summed over the axes that were repeated.
+// masked are the gradients of a choice. Each side gets the gradient where it was chosen and 0
+// elsewhere, summed over the axes that were repeated.
 func masked(condition, first, second string) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		side := func(name string, when bool) func() Values {
@@ -221,8 +222,8 @@ func buildSelect(c *Call) Values {
 	return chosen(in[0], in[1], in[2])
 }
 
-// forEach is a function of each tensor of a list: _foreach_add is add. Arguments that are lists go along.
-// An argument that is no list serves all tensors.
+// forEach is a function of each tensor of a list: _foreach_add is add. Arguments that are lists go
+// along. An argument that is no list serves all tensors.
 func forEach(k *invocation) []Reading {
 	_, name, _ := strings.Cut(k.name, "foreach_")
 	f := functions()[name]

@@ -102,9 +102,9 @@ func IsCollective(typ string) bool { return isCollective(typ) }
 // IsTransfer tells whether the type is that of one end of a transfer between two ranks.
 func IsTransfer(typ string) bool { return typ == "HcomSend" || typ == "HcomReceive" }
 
-// CheckMeeting judges what ranks recorded of an operator: is each output what the
-// inputs of its group give, whatever the order of sums. Members have different ranks. Memory depends on a
-// few slabs of a tensor, not on the number of ranks. Prototypes: hcom_ops.h.
+// CheckMeeting judges what ranks recorded of an operator: is each output what the inputs of its
+// group give, whatever the order of sums. Members have different ranks. Memory depends on a few
+// slabs of a tensor, not on the number of ranks. Prototypes: hcom_ops.h.
 func CheckMeeting(ctx context.Context, members []Member) (Meeting, error) {
 	m, err := meetingOf(ctx, members)
 	return m.Meeting, err
@@ -207,8 +207,8 @@ func (m *meeting) unknown(why string, args ...string) {
 	m.Verdict, m.Why, m.Args = Unknown, why, args
 }
 
-// with hands over an input or output of an end, kept in memory meanwhile if it is to be read many times and is not too
-// large for that.
+// with hands over an input or output of an end, kept in memory meanwhile if it is to be read many
+// times and is not too large for that.
 func (m *meeting) with(i int, output bool, tensor int, many bool, use func(*operand)) {
 	e := m.open(i)
 	defer m.done(e)
@@ -234,10 +234,9 @@ func (e *end) tensor(output bool, i int) *operand {
 	return list[i]
 }
 
-// sizes are the numbers of elements of an input and an output of an end, -1 where it has
-// none.
-// It also notes whether the two share an address on the device: then the input may be the result already, and nothing
-// is accused.
+// sizes are the numbers of elements of an input and an output of an end, -1 where it has none. It
+// also notes whether the two share an address on the device: then the input may be the result
+// already, and nothing is accused.
 func (m *meeting) sizes(i, tensor int) (in, out int64) {
 	e := m.open(i)
 	defer m.done(e)
@@ -252,9 +251,8 @@ func (m *meeting) sizes(i, tensor int) (in, out int64) {
 	return in, out
 }
 
-// check judges all outputs.
-// The kind of operator is that of the first member; outputs are judged one after the other until something makes the
-// meeting unknown.
+// check judges all outputs. The kind of operator is that of the first member; outputs are judged
+// one after the other until something makes the meeting unknown.
 func (m *meeting) check() {
 	if len(m.ends) < 2 {
 		m.unknown(WhyOneRank)
@@ -324,10 +322,10 @@ const everyone = -1
 // reduces are the collectives that make one number of those of all ranks.
 var reduces = map[string]bool{"HcomAllReduce": true, "HcomReduceScatter": true}
 
-// pieces tell of each type what the output of a member is made of, in a group of size
-// members with inputs of in and outputs of out elements; nil where the sizes do not go together.
-// For R members and member r: AllReduce is all inputs whole; ReduceScatter those from r·out on; AllGather the inputs
-// one behind the other; Broadcast the root's; AllToAll block r of each input in turn.
+// pieces tell of each type what the output of a member is made of, in a group of size members with
+// inputs of in and outputs of out elements; nil where the sizes do not go together. For R members
+// and member r: AllReduce is all inputs whole; ReduceScatter those from r·out on; AllGather the
+// inputs one behind the other; Broadcast the root's; AllToAll block r of each input in turn.
 var pieces = map[string]func(size, member, root int, in, out int64) []piece{
 	"HcomAllReduce": func(_, _, _ int, in, out int64) []piece {
 		if in != out {
@@ -379,9 +377,9 @@ type partition struct {
 	how    string
 }
 
-// partitions are the ways there may be, the likeliest first. The graph may name the group of all ranks, or
-// how many belong together; else shapes tell that, or nothing does and each divisor of the number of ranks
-// is tried, in blocks of neighbours and at equal strides.
+// partitions are the ways there may be, the likeliest first. The graph may name the group of all
+// ranks, or how many belong together; else shapes tell that, or nothing does and each divisor of
+// the number of ranks is tried, in blocks of neighbours and at equal strides.
 func (m *meeting) partitions(in, out int64) []partition {
 	n := len(m.ends)
 	whole := partition{[][]int{inOrder(n)}, GroupAll}
@@ -416,9 +414,10 @@ func (m *meeting) partitions(in, out int64) []partition {
 	return list
 }
 
-// split puts n members into groups of a size: of neighbours, of members that are a stride apart within
-// a block, as of the data-parallel ranks where others are tensor and pipeline parallel, and across all.
-// Member i of stride s is in group ⌊i/(size·s)⌋·s + i mod s: s = 1 are neighbours, s = n/size members across all.
+// split puts n members into groups of a size: of neighbours, of members that are a stride apart
+// within a block, as of the data-parallel ranks where others are tensor and pipeline parallel, and
+// across all. Member i of stride s is in group ⌊i/(size·s)⌋·s + i mod s: s = 1 are neighbours, s =
+// n/size members across all.
 func (m *meeting) split(n, size int, how string) (list []partition) {
 	if size < 2 || n%size != 0 {
 		return nil
@@ -530,9 +529,8 @@ func (m *meeting) made(size, member int, in, out int64) []piece {
 	return pieces[m.kind](size, member, root, in, out)
 }
 
-// findRoot finds the member whose input most members of a group have as their output, where no graph
-// names the root of a broadcast; of as many the first.
-// 64 elements at 8 spots are compared.
+// findRoot finds the member whose input most members of a group have as their output, where no
+// graph names the root of a broadcast; of as many the first. 64 elements at 8 spots are compared.
 func (m *meeting) findRoot(group []int, t int, n int64) {
 	m.root = 0
 	if _, ok := m.number("root_rank"); ok || m.kind != "HcomBroadcast" {
@@ -574,16 +572,17 @@ type portion struct {
 	to int // the member that has it, or everyone
 }
 
-// batchOfRanks is how many elements are expected at once: 4 MB each for values, bounds and what is read. The more
-// there are, the less often the recordings of many ranks are opened.
+// batchOfRanks is how many elements are expected at once: 4 MB each for values, bounds and what is
+// read. The more there are, the less often the recordings of many ranks are opened.
 const batchOfRanks = 1 << 19
 
-// manyReads is how many portions of a tensor are read one by one: beyond it the tensor is read whole.
+// manyReads is how many portions of a tensor are read one by one: beyond it the tensor is read
+// whole.
 const manyReads = 16
 
-// judge holds the outputs of a group against what its inputs give: all elements, or, if few is not 0, so
-// many at some spots of each piece. Whatever the pieces, a batch of them takes each recording once for its input and
-// once for its output.
+// judge holds the outputs of a group against what its inputs give: all elements, or, if few is not
+// 0, so many at some spots of each piece. Whatever the pieces, a batch of them takes each recording
+// once for its input and once for its output.
 func (m *meeting) judge(group []int, t int, p precisionOf, few int64) []*outcome {
 	in, out := m.sizes(group[0], t)
 	m.findRoot(group, t, out)
@@ -633,8 +632,9 @@ func (m *meeting) judge(group []int, t int, p precisionOf, few int64) []*outcome
 	return list
 }
 
-// batch judges portions of the outputs of a group; whole tells that all elements are among them, one after the other, and
-// go into the sums of the outputs. The buffers are for values, bounds and what is read.
+// batch judges portions of the outputs of a group; whole tells that all elements are among them,
+// one after the other, and go into the sums of the outputs. The buffers are for values, bounds and
+// what is read.
 func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list []*outcome, whole bool, buffers [3][]float64) {
 	y, b, x := buffers[0], buffers[1], buffers[2]
 	clear(b)
@@ -690,7 +690,8 @@ func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list
 	}
 }
 
-// byMember are the places of the portions of each of n members: those with its number, and everyone's.
+// byMember are the places of the portions of each of n members: those with its number, and
+// everyone's.
 func byMember(batch []portion, n int, of func(*portion) int) [][]int {
 	list := make([][]int, n)
 	var all []int
@@ -780,8 +781,8 @@ func (m *meeting) apart(group []int, t int, list []*outcome, sums []uint32) {
 	}
 }
 
-// worstOf are places of wrong elements in their order, and what was found there: of the worst, and of equally bad ones the
-// first, no more than so many.
+// worstOf are places of wrong elements in their order, and what was found there: of the worst, and
+// of equally bad ones the first, no more than so many.
 func worstOf(j *judge, most int) (idx []int64, found []float64) {
 	if len(j.misses) == 0 {
 		return nil, nil

@@ -21,11 +21,11 @@ import (
 // give every one of them to the bit or within the bound, and counts only if no other cause does;
 // two members that explain the same leave it open which it was.
 
-// why looks for what explains the wrong elements of outputs: input of a rank left out, taken
-// twice, or from an earlier step; the rank's own input; the mean for the sum; the piece of
-// another rank; the output of an earlier step. A cause counts if it is the only one that gives all the
-// elements that were looked at. Outputs that are wrong alike are looked into once, and a recording is opened as often for
-// all outputs as it would be for one.
+// why looks for what explains the wrong elements of outputs: input of a rank left out, taken twice,
+// or from an earlier step; the rank's own input; the mean for the sum; the piece of another rank;
+// the output of an earlier step. A cause counts if it is the only one that gives all the elements
+// that were looked at. Outputs that are wrong alike are looked into once, and a recording is opened
+// as often for all outputs as it would be for one.
 func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf) []MetFault {
 	in, out := m.sizes(group[0], t)
 	w := &search{meeting: m, group: group, t: t, p: p, in: in, out: out}
@@ -70,8 +70,8 @@ func (m *meeting) why(group, wrong []int, t int, list []*outcome, p precisionOf)
 	return faults
 }
 
-// Of an output mostLooked wrong elements are looked at, or, where many ranks have wrong ones of their own, at least
-// fewestLooked; mostKept is how many elements are kept of all ranks, 32 MB.
+// Of an output mostLooked wrong elements are looked at, or, where many ranks have wrong ones of
+// their own, at least fewestLooked; mostKept is how many elements are kept of all ranks, 32 MB.
 const (
 	mostLooked   = 128
 	fewestLooked = 8
@@ -103,7 +103,8 @@ type suspect struct {
 	other int
 }
 
-// add notes the wrong elements of member k; those that are wrong alike and made of the same are one suspect.
+// add notes the wrong elements of member k; those that are wrong alike and made of the same are one
+// suspect.
 func (w *search) add(k int, idx []int64, found []float64, f *MetFault) {
 	var key []byte
 	if !w.alike() {
@@ -142,7 +143,8 @@ func (s *suspect) hit(kind string, other int) {
 	s.kind, s.other = kind, other
 }
 
-// concluded is what there is to say after all members were tried: a cause counts if it is the only one.
+// concluded is what there is to say after all members were tried: a cause counts if it is the only
+// one.
 func (s *suspect) concluded() {
 	if s.hits == 1 {
 		s.say(s.kind, s.other)
@@ -191,8 +193,8 @@ func equal(a, b []float64) bool {
 	return len(a) == len(b)
 }
 
-// copied looks for another origin of the elements of one piece.
-// The wrong piece may be that of another rank in its place, or the one that was meant for another rank.
+// copied looks for another origin of the elements of one piece. The wrong piece may be that of
+// another rank in its place, or the one that was meant for another rank.
 func (w *search) copied(list []*suspect) {
 	pieces := make([]piece, len(list))
 	for i, s := range list {
@@ -245,8 +247,8 @@ func (w *search) copied(list []*suspect) {
 	}
 }
 
-// sent tells where in an input the pieces of all members begin: what a member gets from others stands at the same place
-// in the inputs of all.
+// sent tells where in an input the pieces of all members begin: what a member gets from others
+// stands at the same place in the inputs of all.
 func (w *search) sent() []int64 {
 	list := make([]int64, len(w.group))
 	for to := range list {
@@ -271,8 +273,9 @@ func (w *search) reduced(list []*suspect) {
 	places := w.places(list, at)
 	rows, olds := w.inputs(places)
 	size, n := len(rows), len(rows[0])
-	// What all behind a rank come to, the sizes of all, and then rank by rank what those before it come to.
-	// The sum without rank r is before[r] + behind[r+1]: 2R additions for all ranks, not R².
+	// What all behind a rank come to, the sizes of all, and then rank by rank what those before it
+	// come to. The sum without rank r is before[r] + behind[r+1]: 2R additions for all ranks, not
+	// R².
 	behind, sizes := make([][]float64, size+1), make([]float64, n)
 	for r := size - 1; r >= 0; r-- {
 		behind[r] = w.join(slices.Clone(rows[r]), behind[r+1])
@@ -336,8 +339,8 @@ func (w *search) reduced(list []*suspect) {
 	w.piecesOfOthers(rest, scale, places, all, sizes)
 }
 
-// piecesOfOthers looks for the rank whose piece of the result an output is. At some places it is known already what the
-// inputs come to, and their sizes.
+// piecesOfOthers looks for the rank whose piece of the result an output is. At some places it is
+// known already what the inputs come to, and their sizes.
 func (w *search) piecesOfOthers(list []*suspect, scale float64, known []int64, sums, sumsOfSizes []float64) {
 	rest := slices.DeleteFunc(slices.Clone(list), func(s *suspect) bool {
 		return !slices.ContainsFunc(s.faults, func(f *MetFault) bool { return f.Kind == MetBeyond })
@@ -346,7 +349,8 @@ func (w *search) piecesOfOthers(list []*suspect, scale float64, known []int64, s
 		return
 	}
 	n := rest[0].list[0].n
-	// The elements of all suspects in a piece, and from there in the pieces of all ranks, one after the other.
+	// The elements of all suspects in a piece, and from there in the pieces of all ranks, one after
+	// the other.
 	at := make([][]int64, len(rest))
 	for i, s := range rest {
 		s.idx = s.idx[:min(len(s.idx), max(fewestLooked, mostKept/(len(w.group)*len(rest))))]
@@ -390,7 +394,8 @@ func (w *search) piecesOfOthers(list []*suspect, scale float64, known []int64, s
 	}
 }
 
-// places are the elements of all suspects, each once and in order; the suspects learn where theirs are among them.
+// places are the elements of all suspects, each once and in order; the suspects learn where theirs
+// are among them.
 func (w *search) places(list []*suspect, at [][]int64) []int64 {
 	places := sortedUnique(slices.Concat(at...))
 	for i, s := range list {
@@ -402,7 +407,8 @@ func (w *search) places(list []*suspect, at [][]int64) []int64 {
 	return places
 }
 
-// inputs are elements of the inputs of all members, and of those of an earlier step, nil where there are none.
+// inputs are elements of the inputs of all members, and of those of an earlier step, nil where
+// there are none.
 func (w *search) inputs(places []int64) (rows, olds [][]float64) {
 	rows, olds = make([][]float64, len(w.group)), make([][]float64, len(w.group))
 	for r, place := range w.group {
@@ -460,7 +466,8 @@ func combine(reduction string, a, b float64) float64 {
 	return a + b
 }
 
-// fits tells whether all that was found is y times scale, y made of numbers whose sizes add up to sizes:
+// fits tells whether all that was found is y times scale, y made of numbers whose sizes add up to
+// sizes:
 // within a bound for any order, and to the bit where nothing is rounded.
 func (w *search) fits(s *suspect, y func(i int) float64, sizes []float64, scale float64) bool {
 	count := float64(len(w.group))
@@ -481,8 +488,8 @@ func (w *search) fits(s *suspect, y func(i int) float64, sizes []float64, scale 
 	return true
 }
 
-// CheckTransfers judges what ranks received, HcomReceive, by what others sent, HcomSend: bit
-// for bit. Ends belong together by the ranks and the tag that their graphs name, or, where these do not
+// CheckTransfers judges what ranks received, HcomReceive, by what others sent, HcomSend: bit for
+// bit. Ends belong together by the ranks and the tag that their graphs name, or, where these do not
 // tell, by what was sent: only what fits is known then.
 func CheckTransfers(ctx context.Context, members []Member) (Meeting, error) {
 	order.Stable(members, func(a, b Member) int { return cmp.Compare(a.Rank, b.Rank) })

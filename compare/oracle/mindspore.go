@@ -14,10 +14,11 @@ import (
 	catalogue "precision/op"
 )
 
-// Functions of MindSpore: those of mindspore.ops, methods of tensors, and the primitives that cells call. Most
-// are a function of PyTorch under another name or with its parameters in another order. A primitive keeps its
-// attributes to itself, as a module does: what is beyond every bound is not known then, and not wrong.
-// mindspore.mint has PyTorch's names and parameters and is not among these.
+// Functions of MindSpore: those of mindspore.ops, methods of tensors, and the primitives that cells
+// call. Most are a function of PyTorch under another name or with its parameters in another order.
+// A primitive keeps its attributes to itself, as a module does: what is beyond every bound is not
+// known then, and not wrong. mindspore.mint has PyTorch's names and parameters and is not among
+// these.
 
 // functionsOfMindSpore are found by the name of a function, or the class of a primitive.
 var functionsOfMindSpore = sync.OnceValue(func() map[string]*function {
@@ -33,7 +34,8 @@ var functionsOfMindSpore = sync.OnceValue(func() map[string]*function {
 			}
 		}
 	}
-	// Which gradients the last step may have made, and in which order; 2 marks those of the transposed second factor.
+	// Which gradients the last step may have made, and in which order; 2 marks those of the
+	// transposed second factor.
 	nodes := [][]string{{"other", "input"}, {"input", "other"}, {"other2", "input2"}, {"input2", "other2"}}
 	for _, name := range []string{"MatMul", "BatchMatMul", "MatMulExt"} {
 		all[name] = &function{params: []string{"input", "other", "transpose_a", "transpose_b"}, forward: primitiveProduct, backward: primitiveProductGradients, nodes: nodes}
@@ -50,7 +52,8 @@ var functionsOfMindSpore = sync.OnceValue(func() map[string]*function {
 	return all
 })
 
-// functionOfMindSpore is what a row says of a function or primitive: one of PyTorch, the gradients of one, or a kernel of CANN.
+// functionOfMindSpore is what a row says of a function or primitive: one of PyTorch, the gradients
+// of one, or a kernel of CANN.
 func functionOfMindSpore(name string, call *catalogue.Signature) *function {
 	of, outs, gradient := strings.Cut(call.Form, "'")
 	switch {
@@ -74,7 +77,8 @@ func functionOfMindSpore(name string, call *catalogue.Signature) *function {
 		f.others = call.Others
 	}
 	if isKernel(name) {
-		// A primitive may give the gradients of what it computes with before those of what comes in.
+		// A primitive may give the gradients of what it computes with before those of what comes
+		// in.
 		f.nodes = append(slices.Clone(f.nodes), []string{"weight", "input"}, []string{"bias", "weight", "input"}, []string{"weight", "bias", "input"}, []string{"other", "input"})
 	}
 	return &f
@@ -87,9 +91,9 @@ func pooled(of string) *function {
 	return &f
 }
 
-// window tells the window of a pooling from shapes where nothing else does: as many elements as the result has
-// fewer, without overlap. What this does not explain is unknown.
-// Such is a window of in/out elements; other windows (padding, overlap) give other results, which then differ beyond
+// window tells the window of a pooling from shapes where nothing else does: as many elements as the
+// result has fewer, without overlap. What this does not explain is unknown. Such is a window of
+// in/out elements; other windows (padding, overlap) give other results, which then differ beyond
 // every bound and are not accused.
 func (k *invocation) window() {
 	a := k.args["input"]
@@ -132,8 +136,8 @@ func flatRows(v Values) Values {
 	return v
 }
 
-// turns are whether the factors of a product were transposed: as recorded, else all that the shapes allow.
-// mindspore.ops.MatMul keeps transpose_a and transpose_b as attributes of the primitive.
+// turns are whether the factors of a product were transposed: as recorded, else all that the shapes
+// allow. mindspore.ops.MatMul keeps transpose_a and transpose_b as attributes of the primitive.
 func (k *invocation) turns(name string) []bool {
 	if x, ok := k.args[name].number(); ok {
 		return []bool{x != 0}
@@ -179,9 +183,10 @@ func primitiveProduct(k *invocation) (readings []Reading) {
 	return readings
 }
 
-// primitiveProductGradients are those of a product, and, as 2, those of one with the transposed second factor.
-// dA = dC·Bᵀ and dB = Aᵀ·dC; for C = A·Bᵀ they are dC·B and dCᵀ·A. Rows of more than two axes are flattened beside a
-// matrix.
+// primitiveProductGradients are those of a product, and, as 2, those of one with the transposed
+// second factor.
+// dA = dC·Bᵀ and dB = Aᵀ·dC; for C = A·Bᵀ they are dC·B and dCᵀ·A. Rows of more than two axes are
+// flattened beside a matrix.
 func primitiveProductGradients(k *invocation, g []Values) gradients {
 	d := gradient(g, 0)
 	a, b := k.factors("input", "other")
@@ -207,8 +212,9 @@ func primitiveProductGradients(k *invocation, g []Values) gradients {
 	}
 }
 
-// channels is the shape of a bias beside a tensor: of the last axis of two, else of the second, where the channels are.
-// BiasAdd of (N, C) and of (N, C, …); data_format is not looked at, as the shape says it.
+// channels is the shape of a bias beside a tensor: of the last axis of two, else of the second,
+// where the channels are. BiasAdd of (N, C) and of (N, C, …); data_format is not looked at, as the
+// shape says it.
 func channels(x, bias []int64) []int64 {
 	at := len(x) - 1
 	if len(x) > 2 && x[1] == count(bias) {
@@ -239,14 +245,14 @@ func biasAddGradients(k *invocation, g []Values) gradients {
 	}
 }
 
-// Kernels that a graph of MindSpore has beside the primitives that stand for functions: gradients, updates of
-// weights, what is cut and joined. Its own dump has their attributes as inputs, and what is no tensor when the graph is
-// built, as a permutation, not at all: then all that fits is tried.
+// Kernels that a graph of MindSpore has beside the primitives that stand for functions: gradients,
+// updates of weights, what is cut and joined. Its own dump has their attributes as inputs, and what
+// is no tensor when the graph is built, as a permutation, not at all: then all that fits is tried.
 
 // defineKernels adds the kernels to the functions of MindSpore.
 func defineKernels(all map[string]*function) {
-	// The file may have lost axes of one element, or have them flattened: then rows of as many numbers as the bias
-	// has are summed.
+	// The file may have lost axes of one element, or have them flattened: then rows of as many
+	// numbers as the bias has are summed.
 	all["BiasAddGrad"] = &function{params: []string{"grad", "data_format"}, forward: formulaFor(func(k *invocation) Values {
 		d, shape := k.tensor("grad"), k.shape()
 		if n := count(shape); len(d.shape) > 0 && n > 0 && d.shape[len(d.shape)-1] != n && (len(d.shape) < 3 || d.shape[1] != n) && count(d.shape)%n == 0 {
@@ -282,7 +288,8 @@ func defineKernels(all map[string]*function) {
 	}}
 	all["Unstack"] = &function{params: []string{"input"}, hidden: []string{"axis"}, forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
-		// The axis that is taken apart may have been flattened into another before the file was written.
+		// The axis that is taken apart may have been flattened into another before the file was
+		// written.
 		n := int64(len(k.outs))
 		return k.alongAny(len(k.shape())+1, func(k *invocation, axis int64) []Reading {
 			v := reshape(x, slices.Insert(slices.Clone(k.shape()), int(axis), n))
@@ -333,12 +340,13 @@ func defineKernels(all map[string]*function) {
 	}}
 }
 
-// gradientKernel is a kernel that computes the gradients of a function. Its inputs are under the names of the function's
-// parameters, grad and result being the gradient and the result of the function; outs are the parameters whose gradients
-// come out. Where one of them is an input, it has the size of what comes out. What the function has of windows and epsilons, and
-// the kernel has not, is not recorded.
-// of is the function, known its form; the gradients come from the form's backward, under the names in outs. A second
-// way to compute one (input, input2 …) is another reading of all outputs.
+// gradientKernel is a kernel that computes the gradients of a function. Its inputs are under the
+// names of the function's parameters, grad and result being the gradient and the result of the
+// function; outs are the parameters whose gradients come out. Where one of them is an input, it has
+// the size of what comes out. What the function has of windows and epsilons, and the kernel has
+// not, is not recorded. of is the function, known its form; the gradients come from the form's
+// backward, under the names in outs. A second way to compute one (input, input2 …) is another
+// reading of all outputs.
 func gradientKernel(of string, known *function, params, outs []string) *function {
 	f := &function{params: params}
 	hides := func(name string) bool { return slices.Contains(known.params, name) && !slices.Contains(params, name) }
@@ -397,8 +405,8 @@ func gradientKernel(of string, known *function, params, outs []string) *function
 	return f
 }
 
-// operator makes the readings of an operator of CANN, by the names of its inputs.
-// Masks are numbers and become attributes, as GE has them; everything else goes to slots in the order of names.
+// operator makes the readings of an operator of CANN, by the names of its inputs. Masks are numbers
+// and become attributes, as GE has them; everything else goes to slots in the order of names.
 func (k *invocation) operator(typ string, names []string) []Reading {
 	c := *k.Call
 	c.Type, c.build, c.slots, c.names, c.attrs = typ, nil, nil, map[string]int{}, nil
@@ -421,9 +429,10 @@ func (k *invocation) operator(typ string, names []string) []Reading {
 	return c.twin(row)
 }
 
-// channelMoments are what the running statistics of a batch norm became, if these were 0 and 1, and those of the batch.
-// running = (1 − momentum)·old + momentum·new, where old is what MindSpore begins with, 0 and 1; a later step has
-// other ones, which the judge must not accuse (states).
+// channelMoments are what the running statistics of a batch norm became, if these were 0 and 1, and
+// those of the batch.
+// running = (1 − momentum)·old + momentum·new, where old is what MindSpore begins with, 0 and 1; a
+// later step has other ones, which the judge must not accuse (states).
 func channelMoments(k *invocation) (out []Values) {
 	x := k.tensor("input")
 	in, _, _, n := byChannels(x, x.channel())
@@ -440,8 +449,8 @@ func channelMoments(k *invocation) (out []Values) {
 	return append([]Values{running(own[0], 0, 1), running(own[1], 1, float64(n)/float64(max(n-1, 1)))}, own...)
 }
 
-// scattered adds what goes to places of a vector.
-// Of a vector alone, as the gradients of a gather from one; several for a place are summed in any order.
+// scattered adds what goes to places of a vector. Of a vector alone, as the gradients of a gather
+// from one; several for a place are summed in any order.
 func scattered(k *invocation) Values {
 	at, d, shape := must.Get(numbers(k.tensor("indices"))), must.Get(held(k.tensor("updates"))), k.shape()
 	refuseIf(len(shape) != 1 || len(at) != len(d.y), Unsupported, "more than one axis")
@@ -469,9 +478,9 @@ func tiled(k *invocation) Values {
 	return repeat(k, x)
 }
 
-// unsliced gives what a slice is taken from an axis for each entry, which its file may not have: of its size is what
-// the output and one longer, or further, axis make.
-// The attempt that gives a reading is taken; none leaves the call as it is, to be refused by the operator.
+// unsliced gives what a slice is taken from an axis for each entry, which its file may not have: of
+// its size is what the output and one longer, or further, axis make. The attempt that gives a
+// reading is taken; none leaves the call as it is, to be refused by the operator.
 func (k *invocation) unsliced() *invocation {
 	x, shape := k.tensor("input"), k.shape()
 	entries := len(k.ints("begin"))
@@ -508,9 +517,8 @@ func (k *invocation) unsliced() *invocation {
 	return k
 }
 
-// everyEpsilon tries the usual ones.
-// A cell keeps its ε to itself. Each that is usual is a reading, named by its number, so that a result that fits none
-// is not wrong.
+// everyEpsilon tries the usual ones. A cell keeps its ε to itself. Each that is usual is a reading,
+// named by its number, so that a result that fits none is not wrong.
 func (k *invocation) everyEpsilon(of func(k *invocation) []Reading) (out []Reading) {
 	for _, eps := range usualEpsilons {
 		m := k.with(map[string]*argument{"eps": numberArgument(eps)})
@@ -552,7 +560,8 @@ func (k *invocation) alongAny(rank int, of func(k *invocation, axis int64) []Rea
 const mostAxes = 5
 
 // anyOrder tries all permutations that give the recorded shape.
-// 5! = 120 at most. Where the file has the input in another shape, each order says which shape it must have had.
+// 5! = 120 at most. Where the file has the input in another shape, each order says which shape it
+// must have had.
 func (k *invocation) anyOrder() (out []Reading) {
 	x, shape := k.tensor("input"), k.shape()
 	refuseIf(len(shape) > mostAxes || count(shape) != count(x.shape), NotRecorded, "dims")
@@ -604,9 +613,9 @@ func (k *invocation) sumOfAll(list []*operand) Values {
 	return weightedSum(k.sumUnit(), nil, in)
 }
 
-// slicedBack puts a gradient where a slice of a tensor was taken from, among zeros.
-// begin, end and strides are of the forward slice; the places of the gradient are those that the slice of the numbers
-// of all places has.
+// slicedBack puts a gradient where a slice of a tensor was taken from, among zeros. begin, end and
+// strides are of the forward slice; the places of the gradient are those that the slice of the
+// numbers of all places has.
 func slicedBack(k *invocation) Values {
 	d, shape := must.Get(held(k.tensor("grad"))), k.shape()
 	begin, end, stride := k.ints("begin"), k.ints("end"), k.ints("strides")
@@ -640,11 +649,12 @@ func slicedBack(k *invocation) Values {
 	return &dense{shape: shape, y: out, exact: true}
 }
 
-// What an optimizer updates is recorded when it is updated. In the first step the moments were zero before, and a
-// weight is what another kernel took that ran before: whichever explains what the update left.
+// What an optimizer updates is recorded when it is updated. In the first step the moments were zero
+// before, and a weight is what another kernel took that ran before: whichever explains what the
+// update left.
 
-// firstAdam: var, m and v behind the first step of Adam.
-// beta1_power is beta1 in the first step and beta1ᵗ in step t, whose moments before are not recorded.
+// firstAdam: var, m and v behind the first step of Adam. beta1_power is beta1 in the first step and
+// beta1ᵗ in step t, whose moments before are not recorded.
 func firstAdam(k *invocation) []Reading {
 	power, ok := k.args["beta1_power"].number()
 	beta, too := k.args["beta1"].number()
@@ -671,7 +681,8 @@ func firstMomentum(k *invocation) []Reading {
 	})
 }
 
-// scalarOrAll is an input of an update: a number for all elements, or a tensor of the weight's size.
+// scalarOrAll is an input of an update: a number for all elements, or a tensor of the weight's
+// size.
 func (k *invocation) scalarOrAll(name string) Values {
 	o := k.tensor(name)
 	switch count(o.shape) {
@@ -699,8 +710,8 @@ func (k *invocation) firstStep(update func(old Values) []Values) (out []Reading)
 // mostBefore is how many tensors are tried as what a weight was before its update.
 const mostBefore = 24
 
-// before are the floats of the size of a call's first output that kernels before it took, each once by its content.
-// Weights of other types than float32 are not updated by these kernels.
+// before are the floats of the size of a call's first output that kernels before it took, each once
+// by its content. Weights of other types than float32 are not updated by these kernels.
 func (b *bound) before() (list []*operand) {
 	out := b.call.outs
 	if len(out) == 0 || out[0] == nil {
@@ -721,8 +732,8 @@ func (b *bound) before() (list []*operand) {
 	return list
 }
 
-// shaped is a tensor in another shape; nil if it cannot be had.
-// Only what lies row by row can be seen in another shape: neither tiles nor a layout with named axes.
+// shaped is a tensor in another shape; nil if it cannot be had. Only what lies row by row can be
+// seen in another shape: neither tiles nor a layout with named axes.
 func (o *operand) shaped(shape []int64) *operand {
 	if count(o.shape) != count(shape) {
 		return nil
@@ -738,10 +749,11 @@ func (o *operand) shaped(shape []int64) *operand {
 	return &x
 }
 
-// unflatten gives the inputs of a kernel that computes an element from those in its place the shape of its output: their
-// files have them as they lie in memory, in the shape that a kernel before gave them.
-// Products and convolutions say by their shapes what their inputs must have been; of pointwise kernels inputs of as
-// many elements take the shape of the output, and (n, 1) that of it without the last axis.
+// unflatten gives the inputs of a kernel that computes an element from those in its place the shape
+// of its output: their files have them as they lie in memory, in the shape that a kernel before
+// gave them. Products and convolutions say by their shapes what their inputs must have been; of
+// pointwise kernels inputs of as many elements take the shape of the output, and (n, 1) that of it
+// without the last axis.
 func (b *bound) unflatten() {
 	if len(b.call.outs) == 0 || b.call.outs[0] == nil {
 		return
@@ -779,7 +791,8 @@ func (b *bound) unflatten() {
 	})
 }
 
-// matrices gives the factors of a product the shapes of matrices, as its transposes and its result say.
+// matrices gives the factors of a product the shapes of matrices, as its transposes and its result
+// say.
 // (M, N) is the output, K what the first factor has besides M.
 func (b *bound) matrices(shape []int64) {
 	x, y := b.k.args["input"], b.k.args["other"]
@@ -811,9 +824,9 @@ func (b *bound) matrices(shape []int64) {
 	}
 }
 
-// images gives what goes into a convolution, or into the gradient of its weights, the shape of images as large as its
-// result, if its file has another one.
-// The channels are those of the weight (O, C, h, w), or of the gradient of the weight that comes out.
+// images gives what goes into a convolution, or into the gradient of its weights, the shape of
+// images as large as its result, if its file has another one. The channels are those of the weight
+// (O, C, h, w), or of the gradient of the weight that comes out.
 func (b *bound) images(shape []int64) {
 	x, like := b.k.args["input"], shape
 	channels := int64(0)
@@ -863,9 +876,9 @@ func (b *bound) reshapeArguments(of func(o *operand) *operand) (changed bool) {
 	return changed
 }
 
-// kernelReadings are readings of a kernel with results in the shape that was recorded.
-// Where no reading has as many elements as were recorded, inputs of more than two axes are tried as matrices (rows,
-// last axis).
+// kernelReadings are readings of a kernel with results in the shape that was recorded. Where no
+// reading has as many elements as were recorded, inputs of more than two axes are tried as matrices
+// (rows, last axis).
 func (b *bound) kernelReadings(c *Call, k *invocation) (list []Reading) {
 	list, err := must.Of(func() []Reading { return b.f.forward(k) })
 	fits := func(list []Reading) []Reading {
@@ -903,10 +916,10 @@ func (b *bound) kernelReadings(c *Call, k *invocation) (list []Reading) {
 	return list
 }
 
-// throughViews takes the inputs of a kernel that a view made for what they are: their files have the memory as it lies.
-// left is the input of which nobody knows, told whether there is any.
-// A TransposeExtView(x, dim0, dim1) has written the memory of x under its new shape: it is read in the old one and
-// transposed. Of other views only the name of what they made is kept.
+// throughViews takes the inputs of a kernel that a view made for what they are: their files have
+// the memory as it lies. left is the input of which nobody knows, told whether there is any. A
+// TransposeExtView(x, dim0, dim1) has written the memory of x under its new shape: it is read in
+// the old one and transposed. Of other views only the name of what they made is kept.
 func (b *bound) throughViews() (left string, certain bool) {
 	certain = b.reshapeArguments(func(o *operand) *operand {
 		for _, c := range b.of.calls[:b.order] {

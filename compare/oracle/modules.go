@@ -106,10 +106,10 @@ type guess struct {
 var usualEpsilons = []float64{1e-6, 1e-5, 1e-12, 1e-8, 1e-7}
 
 // guessModule lists what a module of an unknown class may be; none where it has another number of
-// inputs or parameters than any of these functions.
-// Of one input: without parameters a pointwise function or the identity; with a matrix and whole numbers an
-// embedding; with a vector as long as the last axis a norm, for each usual ε, and with weights that add to one; with
-// a matrix a linear, also transposed.
+// inputs or parameters than any of these functions. Of one input: without parameters a pointwise
+// function or the identity; with a matrix and whole numbers an embedding; with a vector as long as
+// the last axis a norm, for each usual ε, and with weights that add to one; with a matrix a linear,
+// also transposed.
 func (b *bound) guessModule(r *recorded) (list []guess) {
 	if len(r.args) != 1 || !r.args[0].tensor() || slices.ContainsFunc(sortedKeys(r.kwargs), func(k string) bool { return r.kwargs[k].tensor() }) {
 		return nil
@@ -411,9 +411,9 @@ func (c *composer) sources(m *recordedCall, r *recorded, before *recordedCall) (
 	return list
 }
 
-// output judges an output of a module.
-// It goes back from the output: each tensor must be an input of the module or the explained output of a part, whose
-// inputs are looked at in turn. Wrong and unknown parts leave it unknown, a suspect one suspect.
+// output judges an output of a module. It goes back from the output: each tensor must be an input
+// of the module or the explained output of a part, whose inputs are looked at in turn. Wrong and
+// unknown parts leave it unknown, a suspect one suspect.
 func (c *composer) output(m *recordedCall, r *recorded, f *Finding) {
 	parts := c.inside(m)
 	refuse := func(kind string, args ...any) {
@@ -491,8 +491,9 @@ func (c *composer) finding(s source) *Finding {
 	return nil
 }
 
-// madeBy is what a tensor is: one source, or of gradients the sum of some; nil if it is none.
-// Of gradients pairs and triples of tensors of the shape are tried, 24 tensors at most: 276 + 2024 sums.
+// madeBy is what a tensor is: one source, or of gradients the sum of some; nil if it is none. Of
+// gradients pairs and triples of tensors of the shape are tried, 24 tensors at most: 276 + 2024
+// sums.
 func (c *composer) madeBy(m *recordedCall, v *msprobe.Value, list []source) []source {
 	list = slices.DeleteFunc(list, func(s source) bool { return s.v.DType != v.DType || count(s.v.Shape) != count(v.Shape) })
 	// Of equal tensors the latest: what a call in place left.
@@ -557,8 +558,8 @@ func (c *composer) same(a, b *msprobe.Value) bool {
 	return x != nil && y != nil && sameElements(x, y)
 }
 
-// sum reports whether a tensor is the sum of some, each addition rounded once.
-// The means must add up within what n norms in the type may be off; then elements, n additions of u each. Statistics
+// sum reports whether a tensor is the sum of some, each addition rounded once. The means must add
+// up within what n norms in the type may be off; then elements, n additions of u each. Statistics
 // keep most from being opened.
 func (c *composer) sum(list []source, v *msprobe.Value) bool {
 	u := precisionFor(v.Elem).v

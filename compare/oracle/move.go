@@ -155,8 +155,8 @@ func inOrder[N int | int64](n N) []N {
 	return p
 }
 
-// repeat is Tensor.repeat and torch.tile: an axis of d places becomes one of list·d, through an axis of step 0 in front of it.
-// Missing axes have one place; of tile missing numbers are 1.
+// repeat is Tensor.repeat and torch.tile: an axis of d places becomes one of list·d, through an
+// axis of step 0 in front of it. Missing axes have one place; of tile missing numbers are 1.
 func repeat(k *invocation, x *operand) Values {
 	list := k.ints("dims")
 	in := slices.Clone(x.shape)
@@ -246,8 +246,8 @@ func joined(axis int, parts ...Values) Values {
 
 // defineJoins: torch.cat and torch.stack, of a list along one axis.
 func defineJoins() {
-	// fresh puts a new axis of one into each (stack); cat passes over vectors without elements, as torch does. The
-	// gradient of each is its part.
+	// fresh puts a new axis of one into each (stack); cat passes over vectors without elements, as
+	// torch does. The gradient of each is its part.
 	join := func(name string, fresh bool) {
 		rankOf := func(o *operand) int {
 			if fresh {
@@ -391,8 +391,8 @@ func defineMade() {
 				at[0], at[1] = 0, n
 			}
 		}
-		// torch.arange: ⌈(end − start)/step⌉ numbers start + i·step, of floats in one multiplication and one
-		// addition.
+		// torch.arange: ⌈(end − start)/step⌉ numbers start + i·step, of floats in one
+		// multiplication and one addition.
 		n := math.Ceil((at[1] - at[0]) / at[2])
 		refuseIf(n != float64(shape[0]), ShapeComputed, n, shapeText(shape))
 		whole := discrete(k.outType())
@@ -413,7 +413,8 @@ func defineMade() {
 	})})
 	// torch.nn.functional.one_hot and OneHot of GE.
 	define("one_hot", function{forward: moved(oneHot)})
-	// edge is the last column of a row in the lower triangle, or the first in the upper one: r + offset.
+	// edge is the last column of a row in the lower triangle, or the first in the upper one: r +
+	// offset.
 	define("triangle_indices", function{forward: formulaFor(func(k *invocation) Values { // rows, then columns
 		rows, cols, offset := k.count("row"), k.count("col"), k.int("offset", 0)
 		var list [2][]int64
@@ -431,7 +432,8 @@ func defineMade() {
 		}
 		return wholes(append(list[0], list[1]...), []int64{2, int64(len(list[0]))})
 	})})
-	// The gradient of the same, of the shape of what went in, with the order of the two steps turned round.
+	// The gradient of the same, of the shape of what went in, with the order of the two steps
+	// turned round.
 	define("npu_confusion_transpose_backward", function{forward: formulaFor(func(k *invocation) Values {
 		g, shape := k.tensor("grad"), slices.Clone(k.ints("shape"))
 		perm := k.axes("perm", len(k.ints("perm")))
@@ -486,8 +488,9 @@ func defineMade() {
 func seriesForms() {
 	// torch.hann_window and its kin, of a length alone.
 	define("window", function{forward: formulaFor(window)})
-	// start + i/(n−1)·(end − start): kernels count from both ends or multiply by a rounded step, which is within 4
-	// units of the larger end. Integers are cut, and may be either neighbour where the bound reaches over.
+	// start + i/(n−1)·(end − start): kernels count from both ends or multiply by a rounded step,
+	// which is within 4 units of the larger end. Integers are cut, and may be either neighbour
+	// where the bound reaches over.
 	spaced := func(form string, of func(k *invocation) func(x num) num) {
 		define(form, function{forward: formulaFor(func(k *invocation) Values {
 			shape := k.shape()
@@ -517,7 +520,8 @@ func seriesForms() {
 	})
 }
 
-// framed is x with a border of one number: so many before and behind on each axis, the first one first.
+// framed is x with a border of one number: so many before and behind on each axis, the first one
+// first.
 func (c *Call) framed(x *operand, list []int64, value float64) Values {
 	shape, before := slices.Clone(x.shape), make([]int64, len(x.shape))
 	for i, n := range list {
@@ -574,8 +578,9 @@ func padded(k *invocation, x *operand) Values {
 	return bordered(x, before, shape, mode, k.rounding(value))
 }
 
-// bordered is x with a border to give it a shape, before elements of it in front on each axis: of a number (mode constant),
-// of x mirrored at its first and last elements (reflect), of these elements (replicate), or of x begun again (circular).
+// bordered is x with a border to give it a shape, before elements of it in front on each axis: of a
+// number (mode constant), of x mirrored at its first and last elements (reflect), of these elements
+// (replicate), or of x begun again (circular).
 func bordered(x *operand, before, shape []int64, mode string, n num) Values {
 	d, steps := must.Get(held(x)), rowMajor(x.shape)
 	return &formula{shape: shape, exact: n.b == 0, f: func(_ int64, at []int64) (float64, float64) {
@@ -677,9 +682,9 @@ func (c *concat) At(idx []int64, y, b []float64) {
 // maskBit is bit i of a mask.
 func maskBit(mask int64, i int) bool { return i < 63 && mask>>i&1 == 1 }
 
-// steppedBox is x[begin:end:strides] by the rules of TensorFlow's StridedSlice (array_ops.h): entry i of the lists is for one
-// axis, but an ellipsis stands for as many as are missing, a new axis for none, and a shrunk one is dropped. Bit i of a mask is
-// for entry i. Without strides they are 1.
+// steppedBox is x[begin:end:strides] by the rules of TensorFlow's StridedSlice (array_ops.h): entry
+// i of the lists is for one axis, but an ellipsis stands for as many as are missing, a new axis for
+// none, and a shrunk one is dropped. Bit i of a mask is for entry i. Without strides they are 1.
 func steppedBox(k *invocation, x *operand) Values {
 	begin, end, strides := k.ints("begin"), k.ints("end"), k.ints("strides")
 	if strides == nil {
@@ -717,8 +722,8 @@ func steppedBox(k *invocation, x *operand) Values {
 	return k.asRecorded(cut(x, b, shape, step), 0)
 }
 
-// sliceOf is where a slice of an axis of d elements begins and how many it has.
-// Python's rules: a negative place counts from the end, beyond the ends it is cut, and a negative stride goes from
+// sliceOf is where a slice of an axis of d elements begins and how many it has. Python's rules: a
+// negative place counts from the end, beyond the ends it is cut, and a negative stride goes from
 // begin down to before end.
 func sliceOf(begin, end, stride, d int64, openBegin, openEnd, shrink bool) (from, n int64) {
 	refuseIf(stride == 0 || !within(stride, -1<<31, 1<<31) || !within(begin, -1<<40, 1<<40), BadAttribute, "strides", stride, "not 0")
@@ -799,10 +804,10 @@ func castTo(c *Call, x Values) Values {
 	}, nil, true, []Values{x})
 }
 
-// window is one of the windows of signals by its name: of N places, or of the first N of N+1 that are symmetric where it is periodic.
-// hann, hamming and blackman are sums of cosines of 2πi/parts, bartlett 1 − |2x − 1|, kaiser I₀(β·√(1 −
-// (2x−1)²))/I₀(β) (torch.signal, torch.hann_window …). The bound of a sum has 8 units a cosine for its argument,
-// which grows with the harmonic.
+// window is one of the windows of signals by its name: of N places, or of the first N of N+1 that
+// are symmetric where it is periodic. hann, hamming and blackman are sums of cosines of 2πi/parts,
+// bartlett 1 − |2x − 1|, kaiser I₀(β·√(1 − (2x−1)²))/I₀(β) (torch.signal, torch.hann_window …). The
+// bound of a sum has 8 units a cosine for its argument, which grows with the harmonic.
 func window(k *invocation) Values {
 	n := k.count("window_length")
 	kind, a, parts := strings.TrimSuffix(k.name, "_window"), k.arith(), float64(n)

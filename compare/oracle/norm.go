@@ -11,15 +11,17 @@ import (
 //
 //	y = (x - mean)·r·weight + bias,  r = 1/√(variance + ε)
 //
-// over rows of n elements: the last axes (layer_norm; rms_norm takes mean(x²) in place of the variance, and no mean),
-// groups of channels (group_norm), channels of an image (instance_norm) or channels (batch_norm, BatchNorm, BN…). Mean
-// and variance come from the row itself, or are given. Sources: PyTorch's documentation, nn_norm_ops.h,
-// nn_batch_norm_ops.h, reduce_ops.h, layer_norm_v3_proto.h.
+// over rows of n elements: the last axes (layer_norm; rms_norm takes mean(x²) in place of the
+// variance, and no mean), groups of channels (group_norm), channels of an image (instance_norm) or
+// channels (batch_norm, BatchNorm, BN…). Mean and variance come from the row itself, or are given.
+// Sources: PyTorch's documentation, nn_norm_ops.h, nn_batch_norm_ops.h, reduce_ops.h,
+// layer_norm_v3_proto.h.
 //
-// Where kernels round: sums are float32 in any order; r is a function (8 units); each product and sum is rounded once, by
-// the rules of [arith]. PyTorch on a CPU folds the factors, x·(weight·r) + (bias - mean·weight·r), whose products are
-// as large as |x·weight·r| and |mean·weight·r|: three roundings of these are granted to functions. Kernels subtract first.
-// rms_norm may round its quotient to the type of the result before the weight.
+// Where kernels round: sums are float32 in any order; r is a function (8 units); each product and
+// sum is rounded once, by the rules of [arith]. PyTorch on a CPU folds the factors, x·(weight·r) +
+// (bias - mean·weight·r), whose products are as large as |x·weight·r| and |mean·weight·r|: three
+// roundings of these are granted to functions. Kernels subtract first. rms_norm may round its
+// quotient to the type of the result before the weight.
 
 // normal is a normalisation of rows of n elements.
 type normal struct {
@@ -31,7 +33,8 @@ type normal struct {
 	weight, bias []float64
 	// of gives the place of the weight of an element; nil where element i of a row has weight i.
 	of func(row, i int64) int64
-	// given are the mean and the variance of rows where they are not computed from these; nil otherwise.
+	// given are the mean and the variance of rows where they are not computed from these; nil
+	// otherwise.
 	given func(row int64) (mean, variance num)
 }
 
@@ -46,9 +49,9 @@ func (m *normal) beside(list []float64, missing float64, row, i int64) float64 {
 	return list[m.of(row, i)]
 }
 
-// statistics are the mean and reciprocal root of a row.
-// Given moments are taken as they are. r of rms is (Σx²/n + ε)^-½ with Σx² off by gamma(n+2)·Σx² and by 2|x|e + e² of
-// the elements' own errors. A mean that is kept in a narrow type has a rounding of it more.
+// statistics are the mean and reciprocal root of a row. Given moments are taken as they are. r of
+// rms is (Σx²/n + ε)^-½ with Σx² off by gamma(n+2)·Σx² and by 2|x|e + e² of the elements' own
+// errors. A mean that is kept in a narrow type has a rounding of it more.
 func (m *normal) statistics(row int64, x, e []float64, a arith, sumUnit float64) (mean, r num) {
 	if m.given != nil {
 		mean, variance := m.given(row)
@@ -174,9 +177,9 @@ func (m *normal) affine(k *invocation, n int64) {
 	m.weight, m.bias = list("weight"), list("bias")
 }
 
-// lastNormal is a normalisation of the last axes of x.
-// Which axes: normalized_shape of the function, begin_norm_axis of LayerNorm of GE (default 0), or the shape of the
-// weight. missing is the ε of the form: 1e-5 of layer_norm, and of rms_norm the epsilon of the input's type, as
+// lastNormal is a normalisation of the last axes of x. Which axes: normalized_shape of the
+// function, begin_norm_axis of LayerNorm of GE (default 0), or the shape of the weight. missing is
+// the ε of the form: 1e-5 of layer_norm, and of rms_norm the epsilon of the input's type, as
 // torch.finfo has it.
 func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 	shape := k.ints("normalized_shape")
@@ -228,8 +231,8 @@ func (m *normal) saved(k *invocation, x *operand) {
 	}
 }
 
-// statistic is a number of every row, which is output i.
-// The rows are numbered by the leading axes; the shape is the recorded one if it has as many elements.
+// statistic is a number of every row, which is output i. The rows are numbered by the leading axes;
+// the shape is the recorded one if it has as many elements.
 func (m *normal) statistic(k *invocation, x Values, i int, of func(x, e []float64, a arith, sumUnit float64) num) Values {
 	a, su, n := k.arith(), k.sumUnit(), max(m.n, 1)
 	v := Values(&reduced{shape: []int64{count(x.Shape()) / n}, in: x, n: m.n, f: func(x, e []float64) (float64, float64) {
@@ -311,7 +314,8 @@ func normForms() {
 		return outputs(out...)
 	}, backward: batchNormGradients, nodes: [][]string{all}})
 	define("instance_norm", normalising((*invocation).byInstance, channel, 3, "grad"))
-	// x / max(‖x‖₂, eps) along an axis, of which the norm is rounded to the type of x before the division.
+	// x / max(‖x‖₂, eps) along an axis, of which the norm is rounded to the type of x before the
+	// division.
 	define("normalize", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		p := k.float("p", 2)
@@ -338,9 +342,10 @@ func normForms() {
 	})})
 }
 
-// normalising is a function that normalises the rows that split finds, times a weight, plus a bias, whose gradients are what
-// sum makes of the terms of all elements. With results or more it gives the mean of each row, and the reciprocal root or the
-// variance, too. The last step of it takes the gradients named.
+// normalising is a function that normalises the rows that split finds, times a weight, plus a bias,
+// whose gradients are what sum makes of the terms of all elements. With results or more it gives
+// the mean of each row, and the reciprocal root or the variance, too. The last step of it takes the
+// gradients named.
 func normalising(split func(*invocation) (*operand, *normal), sum func(k *invocation, terms Values, name string) Values, results int, node ...string) function {
 	return function{forward: func(k *invocation) []Reading {
 		x, m := split(k)
@@ -366,8 +371,8 @@ func normalising(split func(*invocation) (*operand, *normal), sum func(k *invoca
 	}, nodes: [][]string{node}}
 }
 
-// grouped is the normalisation of groups of channels.
-// Row r of (N·groups) has channels r mod groups · per and on; its element i is of the channel i / plane among these.
+// grouped is the normalisation of groups of channels. Row r of (N·groups) has channels r mod groups
+// · per and on; its element i is of the channel i / plane among these.
 func (k *invocation) grouped() (*operand, *normal) {
 	x := k.tensor("input")
 	groups := k.int("num_groups", 0)
@@ -393,9 +398,9 @@ func (k *invocation) byInstance() (*operand, *normal) {
 	return x, k.fitting(m)
 }
 
-// byChannels is x with an axis, that of its channels, first, and what is in each as a row.
-// The rows are (channels, n), n the elements of all images that one channel has; kept and axes are what rowsBack
-// needs to undo it.
+// byChannels is x with an axis, that of its channels, first, and what is in each as a row. The rows
+// are (channels, n), n the elements of all images that one channel has; kept and axes are what
+// rowsBack needs to undo it.
 func byChannels(x Values, at int) (in Values, kept, axes []int, n int64) {
 	refuseIf(at >= len(x.Shape()), ShapesDiffer, x.Shape())
 	axes = slices.Delete(inOrder(len(x.Shape())), at, at+1)
@@ -414,7 +419,8 @@ func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) 
 	return k.fitting(m), in, back
 }
 
-// alongChannels are x and what goes along its channels: weight, bias, mean and variance, of which the first two may be 1 and 0.
+// alongChannels are x and what goes along its channels: weight, bias, mean and variance, of which
+// the first two may be 1 and 0.
 func (k *invocation) alongChannels(x *operand) []Values {
 	refuseIf(len(x.shape) < 2, ShapesDiffer, x.shape)
 	in := []Values{x}
@@ -429,8 +435,8 @@ func (k *invocation) alongChannels(x *operand) []Values {
 	return in
 }
 
-// With running statistics each is a number of its channel, and y a formula of five numbers; in training, or without
-// them, of the batch.
+// With running statistics each is a number of its channel, and y a formula of five numbers; in
+// training, or without them, of the batch.
 func batchNorm(k *invocation) Values {
 	x := k.tensor("input")
 	training := k.bool("training", k.solve)
@@ -448,9 +454,9 @@ func (k *invocation) alone(g []Values) Values {
 	return gradient(g, 0)
 }
 
-// batchNormGradients: y = w·(x-μ)·r + bias with r = (σ²+ε)^-½ a channel. With the batch's own moments dx is that of
-// [normal.gradients]; with the running ones, which are constants, dx = dy·w·r and dw = Σ dy·(x-μ)·r, whose bound grants x-μ
-// the roundings of both. dbias = Σ dy.
+// batchNormGradients: y = w·(x-μ)·r + bias with r = (σ²+ε)^-½ a channel. With the batch's own
+// moments dx is that of [normal.gradients]; with the running ones, which are constants, dx = dy·w·r
+// and dw = Σ dy·(x-μ)·r, whose bound grants x-μ the roundings of both. dbias = Σ dy.
 func batchNormGradients(k *invocation, g []Values) gradients {
 	x := k.tensor("input")
 	d := k.alone(g)
@@ -490,8 +496,8 @@ func batchNormGradients(k *invocation, g []Values) gradients {
 // 2·|mean|·B_mean + B_mean², which covers both E(x-m)² and E(x²) - m².
 type moments struct{ mean, variance, bMean, bVar float64 }
 
-// momentsOf are the mean and the variance Σ(x-mean)²/n of numbers that may be off by e, with sums in arithmetic of unit
-// roundoff u in any order:
+// momentsOf are the mean and the variance Σ(x-mean)²/n of numbers that may be off by e, with sums
+// in arithmetic of unit roundoff u in any order:
 //
 //	B_mean = g(n+1)·Σ|x|/n + max e
 //	B_var  = g(n+4)·(Σx²/n + mean²) + 2|mean|·B_mean + B_mean² (+ 4e·(Σ|x|/n + e))
@@ -519,8 +525,8 @@ func momentsOf(x, e []float64, u float64) (m moments) {
 	return m
 }
 
-// rstd is 1/sqrt(var + eps) and its bound, +Inf where rounding can make the
-// variance anything: rstd·(0.5·(B_var + u·s)/(s - B_var) + 8u), s = var + eps. The slope of s^-½ is ½·s^-1½, at most
+// rstd is 1/sqrt(var + eps) and its bound, +Inf where rounding can make the variance anything:
+// rstd·(0.5·(B_var + u·s)/(s - B_var) + 8u), s = var + eps. The slope of s^-½ is ½·s^-1½, at most
 // rstd·½/(s - B_var) within B_var; with more than half of s in doubt nothing is said.
 func (m moments) rstd(eps, u float64) (r, b float64) {
 	s := m.variance + eps
@@ -531,7 +537,8 @@ func (m moments) rstd(eps, u float64) (r, b float64) {
 	return r, r * (0.5*(m.bVar+u*s)/(s-m.bVar) + 8*u)
 }
 
-// givenNormal is the normalisation that kernels of gradients go back through: dy, x, variance, mean and gamma are given.
+// givenNormal is the normalisation that kernels of gradients go back through: dy, x, variance, mean
+// and gamma are given.
 func (c *Call) givenNormal(eps float64) (k *invocation, m *normal, x, dy *operand) {
 	var in [5]*operand
 	for i, name := range []string{"dy", "x", "variance", "mean", "gamma"} {
@@ -566,15 +573,16 @@ func (c *Call) eachAsRecorded(out []Values) []Values {
 	return out
 }
 
-// buildLayerNormGrad: dy, x, variance, mean and gamma give dx, Σ dy·x̂ and Σ dy over the rows; see [normal.gradients].
+// buildLayerNormGrad: dy, x, variance, mean and gamma give dx, Σ dy·x̂ and Σ dy over the rows; see
+// [normal.gradients].
 func buildLayerNormGrad(c *Call) []Values {
 	k, m, x, dy := c.givenNormal(c.attrFloat("epsilon", 1e-7))
 	dx, terms := m.gradients(k, x, dy)
 	return c.eachAsRecorded(append([]Values{dx}, k.overRows(m.n, terms, dy)...))
 }
 
-// buildLayerNormX: the first of these and x̂, by kernels that have no ε but 1e-12 and take the root by way of the logarithm (TBE's
-// layer_norm_x_backprop_v2.py, of fixed shapes and others).
+// buildLayerNormX: the first of these and x̂, by kernels that have no ε but 1e-12 and take the root
+// by way of the logarithm (TBE's layer_norm_x_backprop_v2.py, of fixed shapes and others).
 func buildLayerNormX(c *Call) []Values {
 	k, m, x, dy := c.givenNormal(1e-12)
 	m.logs = true
@@ -589,7 +597,8 @@ func buildLayerNormX(c *Call) []Values {
 	})})
 }
 
-// buildLayerNormSums: dy and x̂ give Σ dy·x̂ and Σ dy over the rows, which have as many numbers as gamma.
+// buildLayerNormSums: dy and x̂ give Σ dy·x̂ and Σ dy over the rows, which have as many numbers as
+// gamma.
 func buildLayerNormSums(c *Call) []Values {
 	dy, hat := c.need("dy", 0), c.need("res_for_gamma", 1)
 	shape := c.attrInts("shape_gamma")
@@ -781,7 +790,8 @@ func npuNormForms() {
 	}, nodes: [][]string{{"input", "weight"}}, backward: func(k *invocation, g []Values) gradients {
 		return forms["rms_norm"].backward(k.with(map[string]*argument{"eps": numberArgument(k.float("epsilon", 1e-6))}), g)
 	}})
-	// x / (k + alpha·s)^beta, s the mean of squares over size channels around, of which those outside count as 0:
+	// x / (k + alpha·s)^beta, s the mean of squares over size channels around, of which those
+	// outside count as 0:
 	// there are size//2 before and (size−1)//2 behind.
 	program("local_response_norm", []string{"input"}, func(t *tape) []*dense {
 		x, n := t.in("input"), t.int("size", 1)
@@ -821,7 +831,8 @@ func npuNormForms() {
 		y = &rounded{&rounded{y, p}, p}
 		return outputs(y, y, root, sum)
 	}})
-	// y, mean, the reciprocal root and the sum x1 + x2; mean, the reciprocal root and y of alpha·x + gx.
+	// y, mean, the reciprocal root and the sum x1 + x2; mean, the reciprocal root and y of alpha·x
+	// + gx.
 	define("npu_add_layer_norm", function{nodes: [][]string{{"x1", "x2", "weight", "bias"}}, backward: sumNormGradients, forward: func(k *invocation) []Reading {
 		m, sum := k.sumNorm(1, "x1", "x2")
 		out := []Values{newRows(sum, m.n, m.forward(k)), m.statistic(k, sum, 1, m.mean), m.statistic(k, sum, 2, m.root), sum.Values}
@@ -870,7 +881,8 @@ func npuNormForms() {
 	}})
 }
 
-// rootRows are rows as long as a weight, divided by their root mean squares and times it; missing is the ε of the kernel.
+// rootRows are rows as long as a weight, divided by their root mean squares and times it; missing
+// is the ε of the kernel.
 func (k *invocation) rootRows(x Values, weight *operand, missing float64) Values {
 	m := &normal{n: count(weight.shape), rms: true, eps: k.float("epsilon", missing), weight: must.Get(numbers(weight))}
 	return newRows(x, m.n, k.fitting(m).forward(k))
@@ -899,9 +911,9 @@ func (k *invocation) rootNorm(x Values, shape []int64) (y, root Values) {
 	return newRows(x, m.n, m.forward(k)), root
 }
 
-// sumNorm is the normalisation of alpha·x + y, which kernels may round to its type before.
-// ε is 1e-5 of npu_add_layer_norm and 1e-6 of npu_deep_norm; alpha comes to the kernel as float32 and multiplies the
-// first.
+// sumNorm is the normalisation of alpha·x + y, which kernels may round to its type before. ε is
+// 1e-5 of npu_add_layer_norm and 1e-6 of npu_deep_norm; alpha comes to the kernel as float32 and
+// multiplies the first.
 func (k *invocation) sumNorm(alpha float64, first, second string) (*normal, *rounded) {
 	x, y := k.pair(first, second)
 	w := k.tensor("weight")
@@ -913,7 +925,8 @@ func (k *invocation) sumNorm(alpha float64, first, second string) (*normal, *rou
 	return k.fitting(m), &rounded{k.computed("x,y,a)=a*x+y", x, y, scalar(k.rounding(alpha).y)), precisionFor(x.numeric())}
 }
 
-// sumNormGradients are those of npu_add_layer_norm and npu_deep_norm; what comes back for the sum itself is added.
+// sumNormGradients are those of npu_add_layer_norm and npu_deep_norm; what comes back for the sum
+// itself is added.
 func sumNormGradients(k *invocation, g []Values) gradients {
 	first, second, alpha, at := "x1", "x2", 1.0, 0
 	if _, ok := k.args["gx"]; ok {
@@ -936,10 +949,10 @@ func sumNormGradients(k *invocation, g []Values) gradients {
 	}
 }
 
-// batchNormalised is (x - mean)/(std + 1e-5) of the numbers of each sequence (N, C, L), of each channel by itself or of all: its
-// first ones make the mean and the deviation (test of op-plugin).
-// normalize_type 0 takes each channel, 1 all; the divisor of the deviation is n − 1, and the 1e-5 stands outside of
-// the root. What lies behind a sequence is normalised, too.
+// batchNormalised is (x - mean)/(std + 1e-5) of the numbers of each sequence (N, C, L), of each
+// channel by itself or of all: its first ones make the mean and the deviation (test of op-plugin).
+// normalize_type 0 takes each channel, 1 all; the divisor of the deviation is n − 1, and the 1e-5
+// stands outside of the root. What lies behind a sequence is normalised, too.
 func batchNormalised(k *invocation) Values {
 	x, lengths := k.pair("input", "seq_len")
 	refuseIf(len(x.shape) != 3 || count(lengths.shape) != x.shape[0], ShapesDiffer, x.shape, lengths.shape)
@@ -973,12 +986,12 @@ func batchNormalised(k *invocation) Values {
 	})
 }
 
-// defineHyperConnections: the streams of a residual that several layers share, mixed, read and written (documentation and tests of
-// op-plugin, where the products are of float32).
+// defineHyperConnections: the streams of a residual that several layers share, mixed, read and
+// written (documentation and tests of op-plugin, where the products are of float32).
 func defineHyperConnections() {
-	// x (…, n, d) streams. mix = (x·gamma)·phiᵀ of the n·d numbers of a token, root = (mean(x²) + norm_eps)^-½; by
-	// mix·root·alpha + bias: σ + hc_eps reads the streams (n), 2σ writes them (n), and the rest (n, n) mixes. The
-	// first output is Σ_i read_i·x_i.
+	// x (…, n, d) streams. mix = (x·gamma)·phiᵀ of the n·d numbers of a token, root = (mean(x²) +
+	// norm_eps)^-½; by mix·root·alpha + bias: σ + hc_eps reads the streams (n), 2σ writes them (n),
+	// and the rest (n, n) mixes. The first output is Σ_i read_i·x_i.
 	define("npu_mhc_pre", function{forward: func(k *invocation) []Reading {
 		k.only(0, "inner_precise")
 		x, phi := k.tensor("x"), k.tensor("phi")
@@ -1027,8 +1040,8 @@ func defineHyperConnections() {
 		}
 		return k.computed("x,p,h)=x+p*h", mixed, reshape(post, append(slices.Clone(post.shape), 1)), reshape(out, slices.Insert(slices.Clone(out.shape), r-2, 1)))
 	})})
-	// A softmax of each row + eps, then columns and rows divided by their sums + eps in turn, columns num_iters and
-	// rows num_iters − 1 times. Errors go through every step.
+	// A softmax of each row + eps, then columns and rows divided by their sums + eps in turn,
+	// columns num_iters and rows num_iters − 1 times. Errors go through every step.
 	define("npu_mhc_sinkhorn", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("x")
 		r := len(x.shape)
@@ -1067,7 +1080,8 @@ func defineHyperConnections() {
 	})})
 }
 
-// readStreamsBackward are the gradients of npu_mhc_pre by what it kept (test of op-plugin, where all is float32).
+// readStreamsBackward are the gradients of npu_mhc_pre by what it kept (test of op-plugin, where
+// all is float32).
 func readStreamsBackward(k *invocation) []Reading {
 	x, phi := k.tensor("x"), k.tensor("phi")
 	r := len(x.shape)

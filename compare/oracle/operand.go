@@ -49,10 +49,9 @@ type operand struct {
 	address uint64
 }
 
-// openOperand plans how a recorded tensor is read. desc is what the graph says
-// of it and may be nil.
-// Stored tiles are read through a view with strides in the framework's order, without the padding; only grouped
-// FRACTAL_Z has no strides and is unpacked.
+// openOperand plans how a recorded tensor is read. desc is what the graph says of it and may be
+// nil. Stored tiles are read through a view with strides in the framework's order, without the
+// padding; only grouped FRACTAL_Z has no strides and is unpacked.
 func openOperand(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) (*operand, error) {
 	return must.Of(func() *operand { return planned(r, t, desc) })
 }
@@ -86,8 +85,8 @@ func planned(r *dump.Reader, t *dump.Tensor, desc *graph.TensorDesc) *operand {
 	return o
 }
 
-// turned is a matrix with its axes exchanged; of scales in pairs (…, pairs, …, 2) these are the first two. What is no matrix
-// stays as it is.
+// turned is a matrix with its axes exchanged; of scales in pairs (…, pairs, …, 2) these are the
+// first two. What is no matrix stays as it is.
 func (o *operand) turned() *operand {
 	n := len(o.shape)
 	if n < 2 {
@@ -126,16 +125,16 @@ func inMemory(name string, typ dtype.Type, shape []int64) *operand {
 	return o
 }
 
-// hollow refuses a tensor without elements that claims an axis longer than one with elements may be: much is made of the
-// length of an axis, and no file bounds it.
+// hollow refuses a tensor without elements that claims an axis longer than one with elements may
+// be: much is made of the length of an axis, and no file bounds it.
 func hollow(shape []int64) {
 	most := slices.Max(append(slices.Clone(shape), 0))
 	refuseIf(count(shape) == 0 && most > maxDense, TooLarge, most, maxDense)
 }
 
-// plan finds the view of the stored elements, and the shape.
-// Blocked layouts need the original shape, from the dump or from the graph's origin_shape; of a plain one that
-// differs from the framework's the axes are reordered; else the shapes must have as many elements.
+// plan finds the view of the stored elements, and the shape. Blocked layouts need the original
+// shape, from the dump or from the graph's origin_shape; of a plain one that differs from the
+// framework's the axes are reordered; else the shapes must have as many elements.
 func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, axes layout.Format) {
 	refuseIf(slices.ContainsFunc(origin, func(d int64) bool { return d < 0 }), BadLayout, o.name, "shape "+graph.FormatShape(origin)+" is not known")
 	from := layout.AsStored(t.Format, len(t.Shape))
@@ -174,9 +173,9 @@ func (o *operand) plan(t *dump.Tensor, desc *graph.TensorDesc, origin []int64, a
 	}
 }
 
-// blocks are the sizes of the blocks of a stored layout along the axes it is read in.
-// FRACTAL_NZ has tiles on the last two axes, FRACTAL_Z on N and C, NC1HWC0 and its kin on C: what patterns of errors
-// are held against.
+// blocks are the sizes of the blocks of a stored layout along the axes it is read in. FRACTAL_NZ
+// has tiles on the last two axes, FRACTAL_Z on N and C, NC1HWC0 and its kin on C: what patterns of
+// errors are held against.
 func blocks(from, to layout.Format, stored []int64, rank int) []int64 {
 	n := len(stored)
 	out := make([]int64, rank)
@@ -316,7 +315,8 @@ func (o *operand) read(lo, n int64, use func(at int64, raw []byte, n int64)) {
 	}
 }
 
-// room is what an operand is read into: a tile, and the buffers of a reader that nothing is read by.
+// room is what an operand is read into: a tile, and the buffers of a reader that nothing is read
+// by.
 type room struct {
 	raw []byte
 	of  layout.Reader
@@ -392,7 +392,8 @@ func (o *operand) hold() bool {
 	return true
 }
 
-// A thousandth of the elements and fewer are read one by one; for more the tensor is held, if it is not too large.
+// A thousandth of the elements and fewer are read one by one; for more the tensor is held, if it is
+// not too large.
 func (o *operand) At(idx []int64, y, b []float64) {
 	clear(b)
 	held, few := o.f32 != nil || o.f64 != nil, int64(len(idx))*fewPlaces < o.view.Len()

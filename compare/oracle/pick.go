@@ -28,10 +28,11 @@ import (
 // in [items]; that several tensors of places look up together, and where their axes come to stand,
 // is numpy's advanced indexing.
 
-// defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items and what indices pick.
+// defineParts defines the functions of PyTorch that take parts of a tensor: splits, slices, items
+// and what indices pick.
 func defineParts() {
-	// Parts of x along dim in order; sizes says how long each is and must fill the axis. Of GE's SplitV one size may
-	// be −1.
+	// Parts of x along dim in order; sizes says how long each is and must fill the axis. Of GE's
+	// SplitV one size may be −1.
 	split := func(name string, sizes func(k *invocation, d int64) []int64) {
 		defineMove(name, func(k *invocation) []Reading {
 			x := k.tensor("input")
@@ -119,9 +120,9 @@ func defineParts() {
 		axis := k.axisOf(x.shape, "dim", 0)
 		return gatheredBy(x, axis, k.tensor("index"))
 	}))
-	// The gradient goes to the places that were picked along an axis; the others get 0.
-	// indices have the shape of grad, in which the axis of the reduction is kept or gone; two of them never name one
-	// place.
+	// The gradient goes to the places that were picked along an axis; the others get 0. indices
+	// have the shape of grad, in which the axis of the reduction is kept or gone; two of them never
+	// name one place.
 	define("picked_backward", function{forward: formulaFor(func(k *invocation) Values {
 		g, idx := k.pair("grad", "indices")
 		sizes := k.ints("sizes")
@@ -141,7 +142,8 @@ func defineParts() {
 		}
 		return &dense{shape: sizes, y: y, exact: true}
 	})})
-	// y[i][j][k] = x[index[i][j][k]][j][k] for axis 0; index may be shorter than x on the other axes.
+	// y[i][j][k] = x[index[i][j][k]][j][k] for axis 0; index may be shorter than x on the other
+	// axes.
 	defineMove("gather", moved(func(k *invocation, x *operand) Values {
 		axis := k.axisOf(x.shape, "dim", 0)
 		idx := k.tensor("index")
@@ -165,8 +167,8 @@ func defineParts() {
 			return d.y[k], 0
 		}}
 	}))
-	// tril keeps j − i ≤ diagonal, triu j − i ≥ diagonal, of the last two axes. What goes becomes 0 also where it is
-	// NaN, so that nothing is multiplied.
+	// tril keeps j − i ≤ diagonal, triu j − i ≥ diagonal, of the last two axes. What goes becomes 0
+	// also where it is NaN, so that nothing is multiplied.
 	triangle := func(name string, keep func(row, col, diagonal int64) bool) {
 		part := func(k *invocation, v Values) Values {
 			diagonal := k.int("diagonal", 0)
@@ -202,12 +204,13 @@ func selected(x Values, axis int, i int64) Values {
 	return reshape(v, without(v.Shape(), axis))
 }
 
-// gatheredBy takes the slices of x along an axis that whole numbers say, of which negative ones count from the end.
+// gatheredBy takes the slices of x along an axis that whole numbers say, of which negative ones
+// count from the end.
 func gatheredBy(x Values, axis int, idx *operand) Values { return gatheredIn(x, axis, 0, idx, true) }
 
-// gatheredIn is y[b…, l…, i…, r…] = x[b…, l…, index[b…, i…], r…] along an axis, b being the leading axes that both share, and
-// l and r what x has before and behind the axis. Negative indices count from the end where that is allowed; what lies
-// beyond the axis is refused.
+// gatheredIn is y[b…, l…, i…, r…] = x[b…, l…, index[b…, i…], r…] along an axis, b being the leading
+// axes that both share, and l and r what x has before and behind the axis. Negative indices count
+// from the end where that is allowed; what lies beyond the axis is refused.
 func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values {
 	refuseIf(!discrete(idx.typ) || count(idx.shape) > maxDense, BadType, idx.name, idx.typ.String())
 	list, s := must.Get(numbers(idx)), x.Shape()
@@ -223,9 +226,10 @@ func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values 
 	return g
 }
 
-// items is v[index] as Python writes it: slices and whole numbers go along the axes in turn, an ellipsis passes over those that
-// nothing else takes, None adds one. Tensors of whole numbers look up together, and so do the places that a tensor of booleans
-// says, which stands for as many axes as it has.
+// items is v[index] as Python writes it: slices and whole numbers go along the axes in turn, an
+// ellipsis passes over those that nothing else takes, None adds one. Tensors of whole numbers look
+// up together, and so do the places that a tensor of booleans says, which stands for as many axes
+// as it has.
 func items(k *invocation, v Values) Values {
 	a := k.args["index"]
 	refuseIf(a == nil, NoArgument, "index")
@@ -301,9 +305,10 @@ type lookup struct {
 	at   *dense
 }
 
-// lookedUp takes elements by their places on some axes, which stand where these were if they are side by side, else in front.
-// Places on several axes are one number in the product of these, row by row. The axes of the result are those of the
-// places, put in front as numpy and PyTorch do where a slice lies between indexed axes.
+// lookedUp takes elements by their places on some axes, which stand where these were if they are
+// side by side, else in front. Places on several axes are one number in the product of these, row
+// by row. The axes of the result are those of the places, put in front as numpy and PyTorch do
+// where a slice lies between indexed axes.
 func lookedUp(v Values, by []lookup) Values {
 	var shapes [][]int64
 	var axes []int
@@ -434,7 +439,8 @@ func pickForms() {
 		}
 		return []Reading{r}
 	}})
-	// The length is that of the largest number and 1, or minlength; weights are summed in any order.
+	// The length is that of the largest number and 1, or minlength; weights are summed in any
+	// order.
 	define("bincount", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		shape, weights := k.shape(), k.optional("weights")
@@ -473,7 +479,8 @@ func pickForms() {
 	})})
 	// What a sampler may choose from: the rest of the logits becomes −Inf.
 	define("npu_top_k_top_p", function{forward: formulaFor(topKTopP)})
-	// Ranges start[g, b] ≤ place < end[g, b] of the last axis become value[g], the later group over the earlier.
+	// Ranges start[g, b] ≤ place < end[g, b] of the last axis become value[g], the later group over
+	// the earlier.
 	define("npu_masked_fill_range", function{forward: moved(func(k *invocation, x *operand) Values {
 		from, axis, batches := k.tensor("start"), k.axisOf(x.shape, "axis", -1), int64(1)
 		if len(x.shape) > 1 {
@@ -546,8 +553,8 @@ func (k *invocation) places(x *operand, apart bool) []Reading {
 	return []Reading{r}
 }
 
-// indexAdd: y = x with alpha·source added to its slices, as often as the index says.
-// y[…, index[i], …] += alpha·source[…, i, …]. The order of additions to one place is open, and each rounds to the
+// indexAdd: y = x with alpha·source added to its slices, as often as the index says. y[…, index[i],
+// …] += alpha·source[…, i, …]. The order of additions to one place is open, and each rounds to the
 // type of y, in which they are made.
 func indexAdd(k *invocation) Values {
 	k.required("dim", "index")
@@ -610,10 +617,10 @@ func (k *invocation) differences() (*operand, int) {
 	return x, axis
 }
 
-// histogram counts elements in equal bins; one near the border of two may be in either.
-// Bins of (max − min)/bins, the last of which holds max, too; min = max = 0 takes the ends of the data, and widens
-// them by 1 where they are equal (torch.histc). 8 units of the number of bins bound how the place of an element is
-// rounded; elements without one take no part.
+// histogram counts elements in equal bins; one near the border of two may be in either. Bins of
+// (max − min)/bins, the last of which holds max, too; min = max = 0 takes the ends of the data, and
+// widens them by 1 where they are equal (torch.histc). 8 units of the number of bins bound how the
+// place of an element is rounded; elements without one take no part.
 func histogram(k *invocation) Values {
 	x := k.tensor("input")
 	refuseIf(k.narrow > 0, BadType, x.name, x.numeric().String())
@@ -647,9 +654,9 @@ func histogram(k *invocation) Values {
 	return &dense{shape: []int64{bins}, y: y, b: b, exact: false}
 }
 
-// buildGather: y = x[…, indices, …] along an axis, which is a recorded number
-// (GatherV2), an attribute (GatherV2D) or 0.
-// batch_dims leading axes are shared by x and indices; a negative one counts from the axes of indices. Prototypes:
+// buildGather: y = x[…, indices, …] along an axis, which is a recorded number (GatherV2), an
+// attribute (GatherV2D) or 0. batch_dims leading axes are shared by x and indices; a negative one
+// counts from the axes of indices. Prototypes:
 // selection_ops.h.
 func buildGather(c *Call) Values {
 	in := c.operands()
@@ -719,8 +726,8 @@ func newSpreader(n int64) *spreader {
 	return &spreader{y: make([]float64, n), size: make([]float64, n), off: make([]float64, n), n: make([]int32, n)}
 }
 
-// add adds weight·g; the weight may be off by off.
-// Of each place are kept the sum, Σ|g·weight|, what errors of the weights come to, and how many terms there are.
+// add adds weight·g; the weight may be off by off. Of each place are kept the sum, Σ|g·weight|,
+// what errors of the weights come to, and how many terms there are.
 func (s *spreader) add(place int64, g, weight, off float64) {
 	s.y[place] += g * weight
 	s.size[place] += abs(g * weight)
@@ -762,8 +769,9 @@ func defineMove(form string, forward func(k *invocation) []Reading) {
 	define(form, f)
 }
 
-// traceBack is the gradient of a function that only moves elements: its forward of the numbers of places tells where each
-// element of an output is from, and there the gradients g of the outputs are added up.
+// traceBack is the gradient of a function that only moves elements: its forward of the numbers of
+// places tells where each element of an output is from, and there the gradients g of the outputs
+// are added up.
 func (k *invocation) traceBack(f *function, g []Values) Values {
 	x := k.tensor("input")
 	n := count(x.shape)
@@ -773,8 +781,8 @@ func (k *invocation) traceBack(f *function, g []Values) Values {
 		places.f64[i] = float64(i + 1) // 0 is what comes from nowhere: the border of a pad
 	}
 	call, other := *k.Call, *k
-	// The places are whole numbers in float64, whatever the type of the input, and exact up to 2⁵³. The value of a
-	// pad must not be taken for a place.
+	// The places are whole numbers in float64, whatever the type of the input, and exact up to 2⁵³.
+	// The value of a pad must not be taken for a place.
 	call.outs, call.double = k.results, true
 	other.Call, other.args = &call, maps.Clone(k.args)
 	other.args["input"] = &argument{v: k.args["input"].v, place: k.args["input"].place, op: places}
@@ -863,11 +871,12 @@ func wholes(list, shape []int64) Values {
 	return &dense{shape: shape, y: each.Of(list, func(n int64) float64 { return float64(n) }), exact: true}
 }
 
-// topKTopP keeps, of each row, the k largest and of these the most probable that together reach p; the rest is -Inf. What is
-// within rounding of the border may go either way.
-// The kernel sorts upwards and drops what is among the smallest as long as the probabilities up to there sum to 1 − p
-// at most; the largest is always kept. slack is a unit for each of n terms and some for exp and the division. Of
-// equal numbers another order would drop another, so that those within a tie at the border are in doubt.
+// topKTopP keeps, of each row, the k largest and of these the most probable that together reach p;
+// the rest is -Inf. What is within rounding of the border may go either way. The kernel sorts
+// upwards and drops what is among the smallest as long as the probabilities up to there sum to 1 −
+// p at most; the largest is always kept. slack is a unit for each of n terms and some for exp and
+// the division. Of equal numbers another order would drop another, so that those within a tie at
+// the border are in doubt.
 func topKTopP(k *invocation) Values {
 	x := k.tensor("logits")
 	refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
@@ -920,9 +929,9 @@ func topKTopP(k *invocation) Values {
 	return y
 }
 
-// orderForms look for numbers among others.
-// searchsorted and bucketize give the first place whose edge is not less, or with right is greater; NaN stands behind
-// all numbers. What is compared was recorded, so that the result is exact.
+// orderForms look for numbers among others. searchsorted and bucketize give the first place whose
+// edge is not less, or with right is greater; NaN stands behind all numbers. What is compared was
+// recorded, so that the result is exact.
 func orderForms() {
 	search := func(edges []float64, x float64, right bool) float64 {
 		return float64(sort.Search(len(edges), func(i int) bool {
@@ -968,7 +977,8 @@ func orderForms() {
 		}
 		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return toNumber(in[v.y[i]] != invert), 0 }}
 	})})
-	// unique sorts; unique_consecutive only joins neighbours. inverse says for each element which value it is.
+	// unique sorts; unique_consecutive only joins neighbours. inverse says for each element which
+	// value it is.
 	define("unique", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		k.unsupported("dim")
@@ -1001,8 +1011,8 @@ func orderForms() {
 	}), "distinct")
 }
 
-// distinct are the numbers of x that differ, in order where sorted, else from one run of equal ones to the next; which of them each is, and
-// how often each is there.
+// distinct are the numbers of x that differ, in order where sorted, else from one run of equal ones
+// to the next; which of them each is, and how often each is there.
 func distinct(x *operand, sorted bool) (values, to, times *dense) {
 	list := must.Get(numbers(x))
 	order := inOrder(len(list))

@@ -35,8 +35,9 @@ type poolArgs struct {
 	out    []int64
 }
 
-// out = (in + 2·pad − dilation·(window − 1) − 1)/stride + 1, rounded up with ceil_mode if the last window still
-// begins inside the input or its left padding. The stride is the window where none is given.
+// out = (in + 2·pad − dilation·(window − 1) − 1)/stride + 1, rounded up with ceil_mode if the last
+// window still begins inside the input or its left padding. The stride is the window where none is
+// given.
 func (k *invocation) poolArgs(d int) (p poolArgs) {
 	p.x = k.tensor("input")
 	p.v, _ = batched(p.x, d)
@@ -92,8 +93,8 @@ func pooling(d int, largest bool) func(k *invocation) []Reading {
 	}
 }
 
-// best is the place of the largest number of those that an element is made of, and the others that are equal to it.
-// NaN is larger than any number, and the last NaN of a window is taken.
+// best is the place of the largest number of those that an element is made of, and the others that
+// are equal to it. NaN is larger than any number, and the last NaN of a window is taken.
 func (w *windows) best(x []float64, element int64) (best int64, equal []int64) {
 	best = -1
 	w.each(element, func(c int64, _ float64) {
@@ -121,7 +122,8 @@ func (w *windows) places(v Values) Values {
 	}}
 }
 
-// maximumGradient gives the gradient of a maximum to the place it was taken from, of equal ones to any.
+// maximumGradient gives the gradient of a maximum to the place it was taken from, of equal ones to
+// any.
 func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		return gradients{"input": func() Values {
@@ -132,8 +134,8 @@ func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 	}
 }
 
-// toLargest gives each number of g to the place of x that its maximum was taken from, of equal ones to any, and of a window that holds
-// NaN, which kernels compare in their own ways, to any or none.
+// toLargest gives each number of g to the place of x that its maximum was taken from, of equal ones
+// to any, and of a window that holds NaN, which kernels compare in their own ways, to any or none.
 func (w *windows) toLargest(c *Call, x, g Values, shape []int64) Values {
 	refuseIf(!slices.Equal(g.Shape(), w.shape), ShapesDiffer, g.Shape(), w.shape)
 	in := must.Get(held(x)).y
@@ -203,7 +205,8 @@ func poolForms() {
 			refuseIf(count(out) != count(p.v.Shape()[:2])*count(p.out), ShapesDiffer, out, p.out)
 			return w
 		})})
-		// (Σ xᵖ)^(1/p), as PyTorch computes it: the mean of powers, times the number of cells, then the root.
+		// (Σ xᵖ)^(1/p), as PyTorch computes it: the mean of powers, times the number of cells, then
+		// the root.
 		define("lp_pool"+name, function{forward: formulaFor(func(k *invocation) Values { // the root of a sum of powers
 			p, w := k.pooled(d, false)
 			power, root := "x,p)=x^p", "m,n,p)=(m*n)^(1/p)"
@@ -235,7 +238,8 @@ func poolForms() {
 	register(single(func(c *Call) Values { return buildResize(c, "bilinear") }), "bilinear")
 }
 
-// windows are the places of the last axes of a tensor that each element of a result is made of: every axis by itself.
+// windows are the places of the last axes of a tensor that each element of a result is made of:
+// every axis by itself.
 type windows struct {
 	shape, in, out []int64              // in and out are spatial
 	window         []int64              // how many places a window has along each axis, where all have as many
@@ -245,8 +249,8 @@ type windows struct {
 	taps           []taps
 }
 
-// taps are what one place of an axis is made of: places of the input and their weights, which may be off by off, as places are
-// computed in float32, and are divided by over.
+// taps are what one place of an axis is made of: places of the input and their weights, which may
+// be off by off, as places are computed in float32, and are divided by over.
 type taps struct {
 	at     []int64
 	weight []float64
@@ -280,10 +284,10 @@ func (t *taps) even(in, from, n, step int64) taps {
 	return *t
 }
 
-// newWindows are windows that move over x (N, C, spatial) as a kernel does. They may hang over the border; what lies outside takes
-// no part, unless a mean counts it.
-// A place p of the result takes in[p·stride − before + j·dilation] for j below the window. With outside a mean
-// divides by the cells up to the end of the padding behind, as count_include_pad does; cells that ceil_mode puts
+// newWindows are windows that move over x (N, C, spatial) as a kernel does. They may hang over the
+// border; what lies outside takes no part, unless a mean counts it. A place p of the result takes
+// in[p·stride − before + j·dilation] for j below the window. With outside a mean divides by the
+// cells up to the end of the padding behind, as count_include_pad does; cells that ceil_mode puts
 // beyond it count nothing.
 func newWindows(x Values, out, window []int64, g geometry, after []int64, outside bool) *windows {
 	in := x.Shape()[2:]
@@ -319,7 +323,8 @@ func adaptiveWindows(x, shape []int64, d int) *windows {
 	})
 }
 
-// move goes to an element of the result, and says what the weights of what it is made of are divided by and how far they may be off.
+// move goes to an element of the result, and says what the weights of what it is made of are
+// divided by and how far they may be off.
 func (w *windows) move(i int64) (over, off float64) {
 	over = 1
 	nd.PlaceIn(i%count(w.out), w.out, w.at)
@@ -331,7 +336,8 @@ func (w *windows) move(i int64) (over, off float64) {
 	return over, off
 }
 
-// walk calls f for the places of x that the element is made of: from axis a on, in the plane or row that begins at place.
+// walk calls f for the places of x that the element is made of: from axis a on, in the plane or row
+// that begins at place.
 func (w *windows) walk(a int, place int64, weight float64, f func(place int64, weight float64)) {
 	t, place := &w.taps[a], place*w.in[a]
 	if a == len(w.taps)-1 {
@@ -353,8 +359,9 @@ func (w *windows) each(i int64, f func(place int64, weight float64)) (over, off 
 	return over, off
 }
 
-// values are the sums of what x has at the places, or the largest of it, which is exact. With weights off by δ,
-// B = Σ|x|·δ + g(n+4)·Σ|w·x| of n numbers; a mean divides, which is one rounding more.
+// values are the sums of what x has at the places, or the largest of it, which is exact. With
+// weights off by δ, B = Σ|x|·δ + g(n+4)·Σ|w·x| of n numbers; a mean divides, which is one rounding
+// more.
 func (w *windows) values(c *Call, in Values, largest bool) Values {
 	x, unit := must.Get(held(in)), c.sumUnit()
 	var best, sum, size, reach, own, n float64
@@ -400,7 +407,8 @@ func (w *windows) values(c *Call, in Values, largest bool) Values {
 	return v
 }
 
-// spread gives the gradient of a result to what it was made of; "grad" is that of the result, for recorders that look at the last step.
+// spread gives the gradient of a result to what it was made of; "grad" is that of the result, for
+// recorders that look at the last step.
 func spread(of func(k *invocation, x, out []int64) *windows) func(k *invocation, g []Values) gradients {
 	return func(k *invocation, g []Values) gradients {
 		return gradients{
@@ -422,8 +430,8 @@ func (c *Call) poolInput() (x *operand, v Values, out []int64, back []int) {
 	return x, v, out, back
 }
 
-// images are x, whose axes go by letters, in the order N, C, spatial, the spatial axes of shape, which has the letters of x, and what
-// turns x back.
+// images are x, whose axes go by letters, in the order N, C, spatial, the spatial axes of shape,
+// which has the letters of x, and what turns x back.
 func images(x Values, letters string, shape []int64) (v Values, out []int64, back []int) {
 	rank := len(x.Shape())
 	refuseIf(len(shape) != rank || rank != 4 && rank != 5, ShapesDiffer, x.Shape(), shape)
@@ -481,7 +489,8 @@ func buildPool(c *Call, largest bool) Values {
 	return transpose(c.poolWindows(x, v.Shape(), out, largest).values(c, v, largest), back)
 }
 
-// buildLargestGrad: x, its pooled maxima and their gradient. Prototypes: max_pool_grad_proto.h, nn_pooling_ops.h.
+// buildLargestGrad: x, its pooled maxima and their gradient. Prototypes: max_pool_grad_proto.h,
+// nn_pooling_ops.h.
 func buildLargestGrad(c *Call) Values {
 	x, g := c.need("x1", 0), c.input("grad", 2)
 	refuseIf(g == nil, NoInput, "grad")
@@ -490,8 +499,9 @@ func buildLargestGrad(c *Call) Values {
 	return transpose(c.poolWindows(x, v.Shape(), out, true).toLargest(c, v, d, v.Shape()), back)
 }
 
-// buildAverageGrad: the shape of what was pooled, which stands in an attribute of kernels for fixed shapes, and the gradient of the
-// means. A window that is larger than the image, of which half is smaller, is none of TensorFlow's (nn_pooling_ops.h).
+// buildAverageGrad: the shape of what was pooled, which stands in an attribute of kernels for fixed
+// shapes, and the gradient of the means. A window that is larger than the image, of which half is
+// smaller, is none of TensorFlow's (nn_pooling_ops.h).
 func buildAverageGrad(c *Call) Values {
 	fixed := strings.HasSuffix(c.Type, "D")
 	g := c.need("input_grad", int(1-toNumber(fixed)))
@@ -512,8 +522,9 @@ func buildAverageGrad(c *Call) Values {
 	return transpose(w.share(c, d, whole), back)
 }
 
-// poolWindows are the windows of a kernel over x (N, C, spatial), whose axes go by the letters of of: ksize and strides count the axes of
-// that layout; padding is SAME or VALID, or given by pads. A mean counts the cells inside, or with exclusive false those of the padding, too.
+// poolWindows are the windows of a kernel over x (N, C, spatial), whose axes go by the letters of
+// of: ksize and strides count the axes of that layout; padding is SAME or VALID, or given by pads.
+// A mean counts the cells inside, or with exclusive false those of the padding, too.
 func (c *Call) poolWindows(of *operand, x, out []int64, largest bool) *windows {
 	axes, in := of.axesOr(plainAxes(len(x))), x[2:]
 	ksize := c.attrInts("ksize")
@@ -546,9 +557,11 @@ func (c *Call) poolWindows(of *operand, x, out []int64, largest bool) *windows {
 	return newWindows(&dense{shape: x}, out, window, geometry{stride: stride, before: before, dilation: ones(len(in))}, after, !largest && (!exclusive || include))
 }
 
-// buildResize: x and the size of the result, an input or an attribute. Places are those of TensorFlow: p·(in−1)/(out−1) with align_corners,
-// (p + ½)·in/out − ½ with half_pixel_centers, else p·in/out; nearest rounds them, the last down (TensorFlow's image_resizer_state.h and
-// resize_nearest_neighbor_op.cc, with which the kernels are compatible: resize_bilinear_v2_proto.h). scales are another's.
+// buildResize: x and the size of the result, an input or an attribute. Places are those of
+// TensorFlow: p·(in−1)/(out−1) with align_corners, (p + ½)·in/out − ½ with half_pixel_centers, else
+// p·in/out; nearest rounds them, the last down (TensorFlow's image_resizer_state.h and
+// resize_nearest_neighbor_op.cc, with which the kernels are compatible:
+// resize_bilinear_v2_proto.h). scales are another's.
 func buildResize(c *Call, mode string) Values {
 	x, v, out, back := c.poolInput()
 	size := c.attrInts("size")
@@ -605,9 +618,9 @@ func resized(k *invocation) Values {
 	return v
 }
 
-// resizing is how a call makes shape of x.
-// Source places are (p + ½)·ratio − ½, or p·(in−1)/(out−1) with align_corners. The ratio is 1/scale_factor as it was
-// given, or with recompute_scale_factor, or sizes, in/out.
+// resizing is how a call makes shape of x. Source places are (p + ½)·ratio − ½, or p·(in−1)/(out−1)
+// with align_corners. The ratio is 1/scale_factor as it was given, or with recompute_scale_factor,
+// or sizes, in/out.
 func (k *invocation) resizing(x, shape []int64) *windows {
 	mode := k.string("mode", "nearest")
 	corners := k.bool("align_corners", false)
@@ -675,9 +688,9 @@ const (
 	edges                 // the first edge: p·ratio
 )
 
-// tapsOf are those of one axis.
-// nearest takes the cell whose centre is nearest, or of edges the one that the place is in; linear the two neighbours, cubic four;
-// beyond the border the outermost is repeated.
+// tapsOf are those of one axis. nearest takes the cell whose centre is nearest, or of edges the one
+// that the place is in; linear the two neighbours, cubic four; beyond the border the outermost is
+// repeated.
 func tapsOf(mode string, in, out int64, ratio float64, at grid) []taps {
 	list := make([]taps, out)
 	clip := func(i int64) int64 { return min(max(i, 0), in-1) }
@@ -694,8 +707,9 @@ func tapsOf(mode string, in, out int64, ratio float64, at grid) []taps {
 		if at == centres {
 			source = (p+0.5)*ratio - 0.5
 		}
-		// The ratio, the product with it and the shift by a half are rounded to float32, the ratio perhaps as the reciprocal of
-		// another: four roundings, and as many for a fused or a reordered form of them.
+		// The ratio, the product with it and the shift by a half are rounded to float32, the ratio
+		// perhaps as the reciprocal of another: four roundings, and as many for a fused or a
+		// reordered form of them.
 		off := 8 * u32 * (abs(p*ratio) + 1)
 		switch mode {
 		case "nearest", "nearest-exact":
@@ -730,9 +744,9 @@ func tapsOf(mode string, in, out int64, ratio float64, at grid) []taps {
 	return list
 }
 
-// cubic are the weights of cubic convolution with a = -0.75 at a distance t behind the
-// second of four places (Keys, Cubic convolution interpolation, 1981, which has a = -0.5; -0.75 is that of PyTorch's
-// UpSample.h and of OpenCV).
+// cubic are the weights of cubic convolution with a = -0.75 at a distance t behind the second of
+// four places (Keys, Cubic convolution interpolation, 1981, which has a = -0.5; -0.75 is that of
+// PyTorch's UpSample.h and of OpenCV).
 func cubic(t float64) [4]float64 {
 	const a = -0.75
 	near := func(x float64) float64 { return ((a+2)*x-(a+3))*x*x + 1 }
@@ -740,10 +754,9 @@ func cubic(t float64) [4]float64 {
 	return [4]float64{far(t + 1), near(t), near(1 - t), far(2 - t)}
 }
 
-// affineGrid are the places of an image that each place of another comes from, by a matrix (N, d, d+1): between -1 and 1, the last
-// axis first.
-// Without align_corners places are the centres of pixels, (2i + 1)/n − 1, with it the ends are −1 and 1; an axis of
-// one pixel is 0.
+// affineGrid are the places of an image that each place of another comes from, by a matrix (N, d,
+// d+1): between -1 and 1, the last axis first. Without align_corners places are the centres of
+// pixels, (2i + 1)/n − 1, with it the ends are −1 and 1; an axis of one pixel is 0.
 func affineGrid(k *invocation) Values {
 	theta, size := k.tensor("theta"), k.ints("size")
 	d := len(size) - 2
@@ -768,7 +781,8 @@ func affineGrid(k *invocation) Values {
 	}}
 }
 
-// gridSample takes an image between its places: linear or nearest, with a border of 0, the nearest or the mirrored image.
+// gridSample takes an image between its places: linear or nearest, with a border of 0, the nearest
+// or the mirrored image.
 func (t *tape) gridSample() *dense {
 	x, grid := t.in("input"), t.in("grid")
 	t.mute(t.narrow > 0)
@@ -796,9 +810,9 @@ func (t *tape) gridSample() *dense {
 					lo[d] = int64(math.RoundToEven(t.at(at[d]).y))
 				}
 				near := t.at(at[d])
-				// A place so near to a pixel that rounding may put it on either side has the same value from both,
-				// but a slope of its own from each; of the nearest one it is the middle between pixels, where the
-				// value itself is open.
+				// A place so near to a pixel that rounding may put it on either side has the same
+				// value from both, but a slope of its own from each; of the nearest one it is the
+				// middle between pixels, where the value itself is open.
 				edge := abs(near.y - math.Round(near.y))
 				if mode == "nearest" {
 					edge = abs(abs(near.y-math.Floor(near.y)) - 0.5)
@@ -842,9 +856,9 @@ func (t *tape) gridSample() *dense {
 	return out
 }
 
-// inside is a place brought inside an axis.
-// border clamps to 0 … s−1. reflection mirrors at −½ and s−½, or with align_corners at the first and last pixel: the
-// number of turns says whether the image is seen backwards. zeros leaves the place outside.
+// inside is a place brought inside an axis. border clamps to 0 … s−1. reflection mirrors at −½ and
+// s−½, or with align_corners at the first and last pixel: the number of turns says whether the
+// image is seen backwards. zeros leaves the place outside.
 func (t *tape) inside(v, s float64, padding string, corners bool) float64 {
 	x := t.at(v).y
 	refuseIf(math.IsNaN(x) || abs(x) > 1<<40, Unsupported, "places that are no numbers")

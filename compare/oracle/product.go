@@ -32,9 +32,8 @@ import (
 // Gradients of C = A·B are products again, dA = dC·Bᵀ and dB = Aᵀ·dC, with axes that were repeated
 // summed up.
 
-// product multiplies a (…, m, k) by b (…, k, n).
-// Two recorded float tensors take the tiled kernel; computed ones, whose elements have errors of their own, are
-// contracted.
+// product multiplies a (…, m, k) by b (…, k, n). Two recorded float tensors take the tiled kernel;
+// computed ones, whose elements have errors of their own, are contracted.
 func (k *invocation) product(a, b Values) Values {
 	if fits32(a) && fits32(b) && leaf(a) != nil && leaf(b) != nil {
 		return k.newMatmul(a, b, nil)
@@ -51,7 +50,8 @@ func (k *invocation) product(a, b Values) Values {
 }
 
 // matmul is torch.matmul: vectors are rows or columns, whose axis goes.
-// (k)·(k, n) gives (n), (m, k)·(k) gives (m), two vectors a number; leading axes are repeated to each other.
+// (k)·(k, n) gives (n), (m, k)·(k) gives (m), two vectors a number; leading axes are repeated to
+// each other.
 func (k *invocation) matmul(a, b Values) Values {
 	sa, sb := a.Shape(), b.Shape()
 	refuseIf(len(sa) == 0 || len(sb) == 0, ShapesDiffer, sa, sb)
@@ -76,9 +76,9 @@ func (k *invocation) matmul(a, b Values) Values {
 	return reshape(v, s)
 }
 
-// between allows for what is rounded to the type of the output before the next step.
-// Eager functions that PyTorch composes write each step to memory; fused ones do not. rounded grants one rounding,
-// whichever it was.
+// between allows for what is rounded to the type of the output before the next step. Eager
+// functions that PyTorch composes write each step to memory; fused ones do not. rounded grants one
+// rounding, whichever it was.
 func (k *invocation) between(v Values) Values {
 	if p := k.kept(); p.v > u32 {
 		return &rounded{v, p}
@@ -86,7 +86,8 @@ func (k *invocation) between(v Values) Values {
 	return v
 }
 
-// kept is the precision of the output before it is quantised: nothing else is computed in eight bits.
+// kept is the precision of the output before it is quantised: nothing else is computed in eight
+// bits.
 func (c *Call) kept() precisionOf {
 	if narrowFloat(c.outType()) {
 		return precisionFor(dtype.Float32)
@@ -143,10 +144,10 @@ func (f flat) back(v Values) Values {
 	return transpose(reshape(v, s), inverse(f.perm))
 }
 
-// flattened are the factors of a product over some axes as matrices: the last of one and the first of the other, or as given, or of
-// inner the last of both.
-// torch.tensordot: dims is a number n, the last n axes of one and the first of the other, or two lists of axes. shape
-// is what is left of both.
+// flattened are the factors of a product over some axes as matrices: the last of one and the first
+// of the other, or as given, or of inner the last of both. torch.tensordot: dims is a number n, the
+// last n axes of one and the first of the other, or two lists of axes. shape is what is left of
+// both.
 func (k *invocation) flattened() (a, b flat, shape []int64) {
 	x, z := k.factors(k.params[0], k.params[1])
 	ra, rb := len(x.shape), len(z.shape)
@@ -200,8 +201,8 @@ func productForms() {
 		return k.productGradients(k.params[0], k.params[1], d)
 	}, nodes: [][]string{{"grad"}}})
 
-	// beta·c + alpha·(a·b): addmm, addmv, baddbmm, addbmm; sum adds the products of a batch up. With beta 0 c is not
-	// read, NaN or not, as BLAS and PyTorch say.
+	// beta·c + alpha·(a·b): addmm, addmv, baddbmm, addbmm; sum adds the products of a batch up.
+	// With beta 0 c is not read, NaN or not, as BLAS and PyTorch say.
 	added := func(name string, sum bool) {
 		define(name, function{forward: formulaFor(func(k *invocation) Values {
 			c := k.value(k.params[0])
@@ -344,8 +345,8 @@ func productForms() {
 	// Products whose terms are shared out among ranks; HCCL adds up in the type of the result.
 	define("npu_mm_all_reduce_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(false) }})
 	define("npu_mm_reduce_scatter_base", function{ranks: true, forward: func(k *invocation) []Reading { return k.sumOfProducts(true) }})
-	// The rows of all ranks, in the order of ranks, times this rank's columns; what was gathered is the second
-	// output.
+	// The rows of all ranks, in the order of ranks, times this rank's columns; what was gathered is
+	// the second output.
 	define("npu_all_gather_base_mm", function{ranks: true, forward: func(k *invocation) []Reading {
 		k.unsupported("x1_scale", "x2_scale")
 		refuseIf(k.int("gather_index", 0) != 0, Unsupported, "gather_index")
@@ -365,9 +366,9 @@ func (k *invocation) on(args map[string]*argument) *invocation {
 	return &other
 }
 
-// sumOfProducts is the sum of x1·x2 + bias + x3 of all ranks, or of its rows the part of this one. Products are rounded to the type of
-// the result before they are added up, and the sums are, in any order (op-plugin's documentation of npu_mm_all_reduce_base and
-// npu_mm_reduce_scatter_base).
+// sumOfProducts is the sum of x1·x2 + bias + x3 of all ranks, or of its rows the part of this one.
+// Products are rounded to the type of the result before they are added up, and the sums are, in any
+// order (op-plugin's documentation of npu_mm_all_reduce_base and npu_mm_reduce_scatter_base).
 func (k *invocation) sumOfProducts(scatter bool) []Reading {
 	k.unsupported("antiquant_scale", "antiquant_offset", "comm_quant_scale_1", "comm_quant_scale_2", "x1_scale", "x2_scale")
 	refuseIf(k.string("reduce_op", "sum") != "sum", Unsupported, "reduce_op")
@@ -419,9 +420,9 @@ func (k *invocation) weights() (w, bias *operand) {
 	return k.factored("weight"), k.factored("bias")
 }
 
-// linear: y = x·wᵀ + b.
-// x (…, I), w (O, I), b (O). PyTorch computes it as addmm, the bias within the accumulator, or for more axes as a
-// product that is rounded before the bias: in narrow types both must be right, and the second bound holds for either.
+// linear: y = x·wᵀ + b. x (…, I), w (O, I), b (O). PyTorch computes it as addmm, the bias within
+// the accumulator, or for more axes as a product that is rounded before the bias: in narrow types
+// both must be right, and the second bound holds for either.
 func linear(k *invocation) Values {
 	k.required("input")
 	x := k.factored("input")
@@ -536,9 +537,8 @@ func (c *Call) newMatmul(a, b, bias Values) *product {
 	return x
 }
 
-// batches lists, for every matrix of a result, which one of an operand it is
-// made of.
-// The operand's leading axes are repeated to those of the result; the list holds one entry a matrix.
+// batches lists, for every matrix of a result, which one of an operand it is made of. The operand's
+// leading axes are repeated to those of the result; the list holds one entry a matrix.
 func batches(in, out []int64) []int64 {
 	v, _ := broadcast(&dense{shape: in}, out)
 	idx := make([]int64, count(out))
@@ -684,7 +684,8 @@ func (v *contraction) one(_ int64, p []int64) (y, b float64) {
 		for o, d := range v.in {
 			x := d.y[from[o]]
 			t *= x
-			// Π|x|; most has the errors in it, so that their difference is what the operands' errors come to.
+			// Π|x|; most has the errors in it, so that their difference is what the operands'
+			// errors come to.
 			least *= abs(x)
 			if d.b != nil {
 				most *= abs(x) + d.b[from[o]]
@@ -695,7 +696,8 @@ func (v *contraction) one(_ int64, p []int64) (y, b float64) {
 		y += t
 		size += most
 		off += most - least
-		// The next place of the sums, the last label fastest; from follows by steps and goes back where a label ends.
+		// The next place of the sums, the last label fastest; from follows by steps and goes back
+		// where a label ends.
 		for a := len(s) - 1; a >= 0; a-- {
 			s[a]++
 			for o := range from {
@@ -731,9 +733,9 @@ func (k *invocation) working() dtype.Type {
 	return t
 }
 
-// cast is a factor of a product, rounded to the type that this is computed in if that
-// is narrower than its own.
-// Rounded once, half to even, to float16 or bfloat16; a float32 holds either, so that the copy is float32.
+// cast is a factor of a product, rounded to the type that this is computed in if that is narrower
+// than its own. Rounded once, half to even, to float16 or bfloat16; a float32 holds either, so that
+// the copy is float32.
 func (k *invocation) cast(o *operand) *operand {
 	if o == nil || discrete(o.typ) || discrete(k.outType()) {
 		return o
@@ -768,12 +770,12 @@ func (k *invocation) factored(name string) *operand {
 	return k.cast(o)
 }
 
-// groupedMatmul multiplies groups of rows, one behind the other, by a matrix each; rows behind the last group are never
-// written.
-// split_item 0 and 1 give a tensor each group, 2 and 3 one for all; the list of arguments decides here. Of weights
-// (E, K, N), or of a list of them, each group takes its own; group_type 0 cuts the rows, −1 nothing. Of several x each is a group, whose
-// rows a group_list counts once more (ops-transformer's aclnnGroupedMatmulV4.md). Quantised: int8·int8·scale[n]·token[m],
-// or weights of int8 and int4 with antiquant_scale.
+// groupedMatmul multiplies groups of rows, one behind the other, by a matrix each; rows behind the
+// last group are never written. split_item 0 and 1 give a tensor each group, 2 and 3 one for all;
+// the list of arguments decides here. Of weights (E, K, N), or of a list of them, each group takes
+// its own; group_type 0 cuts the rows, −1 nothing. Of several x each is a group, whose rows a
+// group_list counts once more (ops-transformer's aclnnGroupedMatmulV4.md). Quantised:
+// int8·int8·scale[n]·token[m], or weights of int8 and int4 with antiquant_scale.
 func groupedMatmul(k *invocation) []Reading {
 	k.unsupported("offset", "activation_input", "activation_quant_scale", "activation_quant_offset")
 	refuseIf(k.int("act_type", 0) != 0, Unsupported, "act_type")
@@ -811,8 +813,8 @@ func (k *invocation) groupEnds() []int64 {
 	return ends
 }
 
-// expertProducts are the products of groups of rows with a matrix each, which finish scales, behind each other; nil where each group is
-// a tensor of its own, which apart gets.
+// expertProducts are the products of groups of rows with a matrix each, which finish scales, behind
+// each other; nil where each group is a tensor of its own, which apart gets.
 func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token, bias Values, early bool, offset Values) Values) Values {
 	list := func(name string) []*operand {
 		switch a := k.args[name]; {
@@ -883,7 +885,8 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 			refuseIf(scale != nil && len(scale.Shape()) > 1, Unsupported, "scales of blocks")
 			return finish(k.product(x, w), scale, token, bias, early, nil)
 		case anti != nil:
-			// For few rows x is split into planes of int8, which is off by 2^-15 of the row's largest number.
+			// For few rows x is split into planes of int8, which is off by 2^-15 of the row's
+			// largest number.
 			return k.planes(x, k.weightOf(w, part(anti, e), part(shift, e), typ), bias)
 		case scale != nil || token != nil:
 			panic(refusal(Unsupported, "scale of numbers that are not quantised"))
@@ -931,10 +934,10 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 	return joined(0, parts...)
 }
 
-// planes is a product whose first factor may be split into planes: it is off by 2^-15 of the largest number of a row times the sum
-// of a column (ops-transformer gmm/grouped_matmul, grouped_matmul_antiquant_a16w8_msd.h).
-// The error of an element is 2⁻¹⁵·max|x[m, :]|·Σ_k|w[k, n]|; for rows enough the kernel multiplies as usual, which is
-// within it, too.
+// planes is a product whose first factor may be split into planes: it is off by 2^-15 of the
+// largest number of a row times the sum of a column (ops-transformer gmm/grouped_matmul,
+// grouped_matmul_antiquant_a16w8_msd.h). The error of an element is 2⁻¹⁵·max|x[m, :]|·Σ_k|w[k, n]|;
+// for rows enough the kernel multiplies as usual, which is within it, too.
 func (k *invocation) planes(x, w, bias Values) Values {
 	d, m := must.Get(held(x)), must.Get(held(w))
 	rows, inner, n := d.shape[0], d.shape[1], m.shape[1]
@@ -959,8 +962,9 @@ func (k *invocation) planes(x, w, bias Values) Values {
 	}, in...)
 }
 
-// gatheredProduct adds the product of each row with matrices of its own, a pair or the second alone, times a number, to some columns of it
-// (ops-nn's aclnnAddLora, test of npu_batch_gather_matmul).
+// gatheredProduct adds the product of each row with matrices of its own, a pair or the second
+// alone, times a number, to some columns of it (ops-nn's aclnnAddLora, test of
+// npu_batch_gather_matmul).
 func gatheredProduct(k *invocation) Values {
 	y, x := k.pair("input", "x")
 	at, layer := k.ints("indices"), k.int("layer_idx", 0)

@@ -35,9 +35,9 @@ func programForms() {
 	defineDistances()
 }
 
-// mover adds a form that moves the elements of one tensor.
-// The function computes nothing: values are places on the tape, and a move keeps each with its gradient, so that the
-// backward of a mover is the sum of what went to each element.
+// mover adds a form that moves the elements of one tensor. The function computes nothing: values
+// are places on the tape, and a move keeps each with its gradient, so that the backward of a mover
+// is the sum of what went to each element.
 func mover(form string, f func(t *tape, x *dense) Values) {
 	program(form, []string{"input"}, func(t *tape) []*dense { return []*dense{move(f(t, t.in("input")))} })
 }
@@ -61,10 +61,10 @@ func (t *tape) places(shape []int64) *dense {
 	return v
 }
 
-// write puts src in the elements of x that a function of x chooses.
-// chosen is any view: it is applied to the numbers of the places of x, which tells where the elements of the view
-// lie. It serves slice_scatter, diagonal_scatter, select_scatter and diag_embed with the very function that reads
-// these.
+// write puts src in the elements of x that a function of x chooses. chosen is any view: it is
+// applied to the numbers of the places of x, which tells where the elements of the view lie. It
+// serves slice_scatter, diagonal_scatter, select_scatter and diag_embed with the very function that
+// reads these.
 func (t *tape) write(x *dense, chosen func(v Values) Values, src *dense) *dense {
 	to := move(chosen(t.places(x.shape)))
 	from, ok := broadcast(src, to.shape)
@@ -77,9 +77,9 @@ func (t *tape) write(x *dense, chosen func(v Values) Values, src *dense) *dense 
 	return out
 }
 
-// diagonal is a diagonal of two axes, which becomes the last one.
-// Of (…, m, n) with offset o it has min(m, n−o) elements for o ≥ 0, beginning at (0, o), and min(m+o, n) below,
-// beginning at (−o, 0); torch.diagonal puts it last, behind the other axes in their order.
+// diagonal is a diagonal of two axes, which becomes the last one. Of (…, m, n) with offset o it has
+// min(m, n−o) elements for o ≥ 0, beginning at (0, o), and min(m+o, n) below, beginning at (−o, 0);
+// torch.diagonal puts it last, behind the other axes in their order.
 func (k *invocation) diagonal(v Values, offset int64, first, second int) Values {
 	s := v.Shape()
 	refuseIf(first == second || len(s) < 2, BadArgument, "dim2", second, "another axis than dim1")
@@ -103,9 +103,9 @@ func (t *tape) diagonalOf(v Values) Values {
 	return t.diagonal(v, t.int("offset", 0), t.axisOf(v.Shape(), "dim1", 0), t.axisOf(v.Shape(), "dim2", 1))
 }
 
-// square is the smallest matrix with x on a diagonal, 0 elsewhere.
-// Its side is the length of the diagonal and |offset|, as torch.diag_embed says; first and second are its axes in the
-// result, so that they may stand apart.
+// square is the smallest matrix with x on a diagonal, 0 elsewhere. Its side is the length of the
+// diagonal and |offset|, as torch.diag_embed says; first and second are its axes in the result, so
+// that they may stand apart.
 func (t *tape) square(x *dense, offset int64, first, second int) *dense {
 	n := x.shape[len(x.shape)-1] + max(offset, -offset)
 	shape := slices.Clone(x.shape[:len(x.shape)-1])
@@ -122,8 +122,8 @@ func (t *tape) slice(v Values) Values {
 	return stepped(v, axis, [3]int64{t.int("start", 0), t.int("end", 0), step}, [3]bool{!t.has("start"), !t.has("end")})
 }
 
-// atLeast gives a tensor more axes.
-// A vector becomes (1, n) of two and (1, n, 1) of three axes, a matrix (m, n, 1): torch.atleast_2d, atleast_3d.
+// atLeast gives a tensor more axes. A vector becomes (1, n) of two and (1, n, 1) of three axes, a
+// matrix (m, n, 1): torch.atleast_2d, atleast_3d.
 func atLeast(s []int64, n int) []int64 {
 	switch {
 	case len(s) >= n:
@@ -174,8 +174,8 @@ func definePlaces() {
 		n := int(t.name[len(t.name)-2] - '0')
 		return reshape(x, atLeast(x.shape, n))
 	})
-	// torch.rot90 turns from the first axis towards the second: a transposition of the two and a flip of the first, k
-	// times; a negative k is one modulo 4.
+	// torch.rot90 turns from the first axis towards the second: a transposition of the two and a
+	// flip of the first, k times; a negative k is one modulo 4.
 	mover("rot90", func(t *tape, x *dense) Values {
 		axes, n := t.axes("dims", len(x.shape)), ((t.int("k", 1)%4)+4)%4
 		if !t.has("dims") {
@@ -196,8 +196,8 @@ func definePlaces() {
 		refuseIf(axis >= len(x.shape), ShapesDiffer, x.shape)
 		return flipped(x, []int{axis})
 	})
-	// Tensor.unfold(dim, size, step): (…, d, …) gives (…, (d−size)/step+1, …, size); windows share elements, so that
-	// it is a view with a step of its own.
+	// Tensor.unfold(dim, size, step): (…, d, …) gives (…, (d−size)/step+1, …, size); windows share
+	// elements, so that it is a view with a step of its own.
 	mover("unfold", func(t *tape, x *dense) Values {
 		axis, size, step := t.axis("dim", 0, len(x.shape)), t.int("size", 1), t.int("step", 1)
 		if len(x.shape) == 0 {
@@ -262,8 +262,8 @@ func definePlaces() {
 		}
 		return out
 	})
-	// hstack joins vectors on axis 0 and others on 1; vstack and dstack give each 2 and 3 axes first and join the
-	// first or third; column_stack makes columns of vectors.
+	// hstack joins vectors on axis 0 and others on 1; vstack and dstack give each 2 and 3 axes
+	// first and join the first or third; column_stack makes columns of vectors.
 	lister("stacks", func(t *tape, list []*dense) (out []Values) {
 		axis, least := 0, 1
 		switch t.name {
@@ -354,8 +354,9 @@ func definePlaces() {
 		refuseIf(axis < 0 || axis >= len(x.shape), ShapesDiffer, x.shape)
 		d, a := x.shape[axis], t.args["sections"]
 		refuseIf(a.none(), NoArgument, "sections")
-		// A number of sections gives the first d%n of them one element more (torch.tensor_split); a list has the
-		// places where one part ends and the next begins, which may be negative or beyond the axis.
+		// A number of sections gives the first d%n of them one element more (torch.tensor_split); a
+		// list has the places where one part ends and the next begins, which may be negative or
+		// beyond the axis.
 		ends := wholeNumbers("sections", a)
 		if a.v != nil && !(a.tensor() && a.op != nil && len(a.op.shape) > 0) && len(ends) == 1 {
 			n := ends[0]
@@ -385,9 +386,9 @@ func definePlaces() {
 	forms["tensor_split"] = forms["splits"]
 }
 
-// crossed are vectors, each along an axis of its own, repeated along those of the others.
-// Of vectors of lengths n₀ … nₖ each result is (n₀, …, nₖ): meshgrid with indexing "ij", and the columns of
-// cartesian_prod.
+// crossed are vectors, each along an axis of its own, repeated along those of the others. Of
+// vectors of lengths n₀ … nₖ each result is (n₀, …, nₖ): meshgrid with indexing "ij", and the
+// columns of cartesian_prod.
 func crossed(list []*dense, shape []int64) (out []Values) {
 	refuseIf(len(shape) > maxRank, TooLarge, len(shape), maxRank)
 	for i, x := range list {
@@ -400,7 +401,8 @@ func crossed(list []*dense, shape []int64) (out []Values) {
 }
 
 // picksOf takes entries of an axis.
-// (lead, n, inner) becomes (lead, len(list), inner). Nothing is computed, and an empty list gives an empty tensor.
+// (lead, n, inner) becomes (lead, len(list), inner). Nothing is computed, and an empty list gives
+// an empty tensor.
 func picksOf(v Values, axis int, list []int64) Values {
 	s, n := v.Shape(), int64(len(list))
 	g := &gather{x: v, lead: count(s[:axis]), n: s[axis], inner: count(s[axis+1:]), batches: 1, perBatch: n, indices: list, shape: slices.Clone(s)}
@@ -411,8 +413,9 @@ func picksOf(v Values, axis int, list []int64) Values {
 }
 
 // shuffled are the shuffles of pixels and channels: reshapes with the axes in another order.
-// channel_shuffle: (N, g·c, …) → (N, g, c, …) → (N, c, g, …). pixel_shuffle: (…, c·r², H, W) → (…, c, H·r, W·r), the
-// two r of a channel becoming steps within a row and a column; pixel_unshuffle is its inverse.
+// channel_shuffle: (N, g·c, …) → (N, g, c, …) → (N, c, g, …). pixel_shuffle: (…, c·r², H, W) → (…,
+// c, H·r, W·r), the two r of a channel becoming steps within a row and a column; pixel_unshuffle is
+// its inverse.
 func (t *tape) shuffled(x *dense) Values {
 	n := len(x.shape)
 	if t.name == "channel_shuffle" {
@@ -435,8 +438,9 @@ func (t *tape) shuffled(x *dense) Values {
 	return reshape(move(transpose(v, []int{0, 1, 3, 5, 2, 4})), append(slices.Clone(lead), c*r*r, h/r, w/r))
 }
 
-// unsure is a number that may be anything: which of several is left in a place is not said, and all get its gradient.
-// Its error is infinite, so that no value is accused; list are the numbers that it may be.
+// unsure is a number that may be anything: which of several is left in a place is not said, and all
+// get its gradient. Its error is infinite, so that no value is accused; list are the numbers that
+// it may be.
 func (t *tape) unsure(list ...float64) float64 {
 	return t.push(taped{v: num{0, math.Inf(1)}, all: list})
 }
@@ -445,10 +449,10 @@ func (t *tape) unsure(list ...float64) float64 {
 // Of products it divides the result by each element, of logcumsumexp it goes back in logarithms.
 func (t *tape) mute(other bool) { refuseIf(t.backwards && other, NoGradient, t.name) }
 
-// together puts several numbers in one place together.
-// how is the reduce of scatter_reduce and index_reduce ("sum", "prod", "mean", "amax", "amin") and of the older
-// scatter ("add", "multiply", of ScatterElements of GE "add", "mul"). A sum of booleans is "or". The mean of integers is rounded down, as floor division in
-// ATen is.
+// together puts several numbers in one place together. how is the reduce of scatter_reduce and
+// index_reduce ("sum", "prod", "mean", "amax", "amin") and of the older scatter ("add", "multiply",
+// of ScatterElements of GE "add", "mul"). A sum of booleans is "or". The mean of integers is
+// rounded down, as floor division in ATen is.
 func (t *tape) together(how string, list []float64) float64 {
 	fold := func(op string) float64 {
 		p := list[0]
@@ -479,11 +483,11 @@ func (t *tape) together(how string, list []float64) float64 {
 	panic(refusal(BadArgument, "reduce", how, "a reduction"))
 }
 
-// extreme is the largest or smallest number, all of which have the same share in it; of those that may be it, by their errors,
-// each may have all or nothing.
-// ATen shares the gradient of amax and amin evenly among equal elements (evenly_distribute_backward), with n of them
-// 1/n each, one division in float32. Where errors of the elements make it unsure which is the largest, the share is
-// 0.5 ± 0.5. NaN wins, whatever it stands beside.
+// extreme is the largest or smallest number, all of which have the same share in it; of those that
+// may be it, by their errors, each may have all or nothing. ATen shares the gradient of amax and
+// amin evenly among equal elements (evenly_distribute_backward), with n of them 1/n each, one
+// division in float32. Where errors of the elements make it unsure which is the largest, the share
+// is 0.5 ± 0.5. NaN wins, whatever it stands beside.
 func (t *tape) extreme(list []float64, op string) float64 {
 	refuseIf(len(list) == 0, NoInput, "elements")
 	best := t.at(list[0])
@@ -500,9 +504,9 @@ func (t *tape) extreme(list []float64, op string) float64 {
 	return t.sharedBy(same, best, share)
 }
 
-// sharedBy is a number that several are, each with a share in it: a chain of steps, in each of which one takes its share.
-// A node of the tape has two sources at most: of n equal numbers n−1 nodes pass on what is left of the first with a
-// slope of 1.
+// sharedBy is a number that several are, each with a share in it: a chain of steps, in each of
+// which one takes its share. A node of the tape has two sources at most: of n equal numbers n−1
+// nodes pass on what is left of the first with a slope of 1.
 func (t *tape) sharedBy(same []float64, v, share num) float64 {
 	p, rest := same[0], share
 	for _, q := range same[1:] {
@@ -511,8 +515,8 @@ func (t *tape) sharedBy(same []float64, v, share num) float64 {
 	return p
 }
 
-// tied is a number of a row, and how many of the row are equal to it: which of these a device takes is not said, so that each
-// may get all of its gradient or nothing.
+// tied is a number of a row, and how many of the row are equal to it: which of these a device takes
+// is not said, so that each may get all of its gradient or nothing.
 func (t *tape) tied(row []float64, p float64) (float64, int) {
 	x := t.at(p)
 	same := slices.DeleteFunc(slices.Clone(row), func(q float64) bool {
@@ -522,9 +526,9 @@ func (t *tape) tied(row []float64, p float64) (float64, int) {
 	return t.sharedBy(same, x, num{0.5, 0.5}), len(same)
 }
 
-// scattered is x with numbers put in places of it, together with what else comes there if how says in which way.
-// self says whether what stood there takes part (include_self). Without a way only one number can be left in a place,
-// and put says which are unsure.
+// scattered is x with numbers put in places of it, together with what else comes there if how says
+// in which way. self says whether what stood there takes part (include_self). Without a way only
+// one number can be left in a place, and put says which are unsure.
 func (t *tape) scattered(x *dense, places []int64, src []float64, how string, self bool) *dense {
 	if how == "" || how == "none" {
 		return t.put(x, places, src)
@@ -544,10 +548,11 @@ func (t *tape) scattered(x *dense, places []int64, src []float64, how string, se
 	return out
 }
 
-// alongIndex are the places in x that an index of its rank names on an axis, one for each of its elements.
-// index has the rank of x, and its element at (i, j, k) names (index, j, k) for axis 0; its other axes may be shorter
-// than those of x (torch.scatter, torch.gather). A negative entry counts from the end. An entry outside is refused as
-// one of a cache is: the device would have written elsewhere.
+// alongIndex are the places in x that an index of its rank names on an axis, one for each of its
+// elements. index has the rank of x, and its element at (i, j, k) names (index, j, k) for axis 0;
+// its other axes may be shorter than those of x (torch.scatter, torch.gather). A negative entry
+// counts from the end. An entry outside is refused as one of a cache is: the device would have
+// written elsewhere.
 func (t *tape) alongIndex(shape []int64, axis int, name string) (places, where []int64) {
 	idx := t.tensor(name)
 	s := idx.shape
@@ -571,8 +576,8 @@ func (t *tape) alongIndex(shape []int64, axis int, name string) (places, where [
 	return places, s
 }
 
-// slicesAt are the places of slices of an axis, one for each entry of a list.
-// Of (…, n, …) and m entries the places are (…, m, …), in row-major order: index_copy, index_add, index_fill and
+// slicesAt are the places of slices of an axis, one for each entry of a list. Of (…, n, …) and m
+// entries the places are (…, m, …), in row-major order: index_copy, index_add, index_fill and
 // index_reduce.
 func (t *tape) slicesAt(shape []int64, axis int, name string) (places []int64, where []int64) {
 	list := ints(t.tensor(name))
@@ -620,8 +625,8 @@ func defineScatters() {
 			}
 			from = move(cut(src, make([]int64, len(s)), s, ones(len(s))))
 		}
-		// src may be larger than index; only its first elements on each axis are taken, which is why it was cut
-		// above.
+		// src may be larger than index; only its first elements on each axis are taken, which is
+		// why it was cut above.
 		how, self := t.string("reduce", ""), t.bool("include_self", true)
 		if t.name == "scatter_add" {
 			how = "sum"
@@ -740,8 +745,8 @@ func defineTaken() {
 		}
 		return []*dense{out}
 	})
-	// An index is a place within its own plane (H·W of one channel), as max_pool returns it; the output has the
-	// recorded shape, since output_size need not have been given.
+	// An index is a place within its own plane (H·W of one channel), as max_pool returns it; the
+	// output has the recorded shape, since output_size need not have been given.
 	program("max_unpool", []string{"input"}, func(t *tape) []*dense {
 		x, idx := t.in("input"), ints(t.tensor("indices"))
 		shape := t.shape()
@@ -759,9 +764,9 @@ func defineTaken() {
 	mover("im2col", func(t *tape, x *dense) Values { return t.columns(x) })
 }
 
-// put writes numbers in places; which of several for one place is left is not said unless they are the same.
-// The order in which threads of a device write is open: of two numbers that differ either may be left, and neither is
-// accused.
+// put writes numbers in places; which of several for one place is left is not said unless they are
+// the same. The order in which threads of a device write is open: of two numbers that differ either
+// may be left, and neither is accused.
 func (t *tape) put(x *dense, places []int64, src []float64) *dense {
 	out := &dense{shape: x.shape, y: slices.Clone(x.y), exact: true}
 	written := map[int64]bool{}
@@ -776,8 +781,9 @@ func (t *tape) put(x *dense, places []int64, src []float64) *dense {
 	return out
 }
 
-// takenAlong is x at the places that an index of its rank names on an axis, both repeated to the other axes.
-// Unlike gather, take_along_dim repeats both to each other on all axes but the one that is indexed.
+// takenAlong is x at the places that an index of its rank names on an axis, both repeated to the
+// other axes. Unlike gather, take_along_dim repeats both to each other on all axes but the one that
+// is indexed.
 func takenAlong(x, idx Values, axis int) Values {
 	s := slices.Clone(x.Shape())
 	w := idx.Shape()
@@ -806,8 +812,9 @@ func takenAlong(x, idx Values, axis int) Values {
 }
 
 // columns are the windows of an image as columns.
-// (N, C, H, W) becomes (N, C·kH·kW, L) with L = outH·outW, out = (in + 2·pad − dilation·(k−1) − 1)/stride + 1
-// (torch.nn.Unfold). The border of zeros is written out, the windows are a view of it.
+// (N, C, H, W) becomes (N, C·kH·kW, L) with L = outH·outW, out = (in + 2·pad − dilation·(k−1) −
+// 1)/stride + 1 (torch.nn.Unfold). The border of zeros is written out, the windows are a view of
+// it.
 func (t *tape) columns(x *dense) Values {
 	n := len(x.shape)
 	refuseIf(n != 3 && n != 4, ShapesDiffer, x.shape)
@@ -874,8 +881,8 @@ func scanRows(form string, f func(t *tape, row []float64) (out, places []float64
 	})
 }
 
-// chooseOfRow adds a form that takes one number of each row, and tells its place.
-// median and nanmedian of a whole tensor give one number; with dim, and always for kthvalue and mode, which
+// chooseOfRow adds a form that takes one number of each row, and tells its place. median and
+// nanmedian of a whole tensor give one number; with dim, and always for kthvalue and mode, which
 // take the last axis where none is named, the place in the row comes, too.
 func chooseOfRow(form string, f func(t *tape, row []float64) (p, place float64)) {
 	program(form, []string{"input"}, func(t *tape) []*dense {
@@ -943,8 +950,8 @@ func defineRows() {
 		list := realsOf(t, row)
 		return t.div(t.sum(list...), t.Number(float64(len(list))))
 	}))
-	// Where a form has a forward of its own (formula.go, reduce.go), what it computes forward stays, and the tape
-	// gives the gradients alone.
+	// Where a form has a forward of its own (formula.go, reduce.go), what it computes forward
+	// stays, and the tape gives the gradients alone.
 	derive("prod", one, ofRows((*tape).product))
 	derive("logsumexp", one, ofRows((*tape).logSum))
 	// torch.norm and torch.linalg.vector_norm.
@@ -973,8 +980,8 @@ func defineMoments() {
 	}
 	// torch.var_mean and std_mean.
 	program("moments", []string{"input"}, func(t *tape) []*dense { return t.spread(strings.HasPrefix(t.name, "std")) })
-	// Gradients are muted: ATen finds those of cumprod by reversed sums over the result divided by the input, and has
-	// another way for zeros.
+	// Gradients are muted: ATen finds those of cumprod by reversed sums over the result divided by
+	// the input, and has another way for zeros.
 	scanRows("cumprod", func(t *tape, row []float64) (out, _ []float64) {
 		t.mute(true)
 		p := t.Number(1)
@@ -992,7 +999,8 @@ func defineMoments() {
 		}
 		return out, nil
 	})
-	// Of equal numbers the last one is kept (>= and <= in ATen's cummax_helper), and a NaN stays for the rest of the row, with the place of the last.
+	// Of equal numbers the last one is kept (>= and <= in ATen's cummax_helper), and a NaN stays
+	// for the rest of the row, with the place of the last.
 	for form, better := range map[string]func(x, z float64) bool{"cummax": func(x, z float64) bool { return x >= z }, "cummin": func(x, z float64) bool { return x <= z }} {
 		scanRows(form, func(t *tape, row []float64) (out, places []float64) {
 			best := 0
@@ -1015,8 +1023,8 @@ func defineChoices() {
 		refuseIf(!within(n, 1, int64(len(row))), BadArgument, "k", n, "a place of "+itoa(len(row)))
 		return nthOfRow(t, row, t.ordered(row), int(n)-1)
 	})
-	// torch.median takes the lower of two middle numbers, place (n−1)/2 of the ordered row; NaN anywhere makes it
-	// NaN.
+	// torch.median takes the lower of two middle numbers, place (n−1)/2 of the ordered row; NaN
+	// anywhere makes it NaN.
 	chooseOfRow("median", func(t *tape, row []float64) (float64, float64) {
 		list := t.ordered(row)
 		if math.IsNaN(t.at(list[len(list)-1]).y) {
@@ -1062,7 +1070,8 @@ func defineSteps() {
 		}
 		return out
 	})
-	// Σ (yᵢ + yᵢ₋₁)/2 · (xᵢ − xᵢ₋₁), or · dx where no x is given; cumulative_trapezoid has the n−1 partial sums.
+	// Σ (yᵢ + yᵢ₋₁)/2 · (xᵢ − xᵢ₋₁), or · dx where no x is given; cumulative_trapezoid has the n−1
+	// partial sums.
 	program("trapezoid", []string{"input", "x"}, func(t *tape) []*dense {
 		y := t.in("input")
 		axis := t.axis("dim", -1, len(y.shape))
@@ -1101,8 +1110,8 @@ func defineSteps() {
 		})
 		return []*dense{out}
 	})
-	// torch.gradient with steps of 1 and edge_order 1: (f[i+1] − f[i−1])/2, at the ends the difference to the one
-	// neighbour. Other spacings are refused.
+	// torch.gradient with steps of 1 and edge_order 1: (f[i+1] − f[i−1])/2, at the ends the
+	// difference to the one neighbour. Other spacings are refused.
 	program("gradient", []string{"input"}, func(t *tape) (out []*dense) {
 		x := t.in("input")
 		t.unsupported("spacing", "edge_order")
@@ -1127,8 +1136,8 @@ func defineSteps() {
 
 // defineSpreads: rows with each other.
 func defineSpreads() {
-	// Each slice of the axis whose p-norm exceeds maxnorm is multiplied by maxnorm/(norm + 1e-7); the 1e-7 is that of
-	// ATen's renorm_scale_factor. Slices below are returned to the bit.
+	// Each slice of the axis whose p-norm exceeds maxnorm is multiplied by maxnorm/(norm + 1e-7);
+	// the 1e-7 is that of ATen's renorm_scale_factor. Slices below are returned to the bit.
 	program("renorm", []string{"input"}, func(t *tape) []*dense {
 		x, p, most := t.in("input"), t.float("p", 2), t.factor("maxnorm", 1)
 		axis := t.axisOf(x.shape, "dim", 0)
@@ -1146,7 +1155,8 @@ func defineSpreads() {
 			return out
 		})}
 	})
-	// Each channel of a sequence (S, B, H) by its own weights (W, H), from places before on; what is masked (B, S) is 0.
+	// Each channel of a sequence (S, B, H) by its own weights (W, H), from places before on; what
+	// is masked (B, S) is 0.
 	program("npu_masked_causal_conv1d", []string{"input", "weight"}, func(t *tape) []*dense {
 		x, w := t.in("input"), t.in("weight")
 		refuseIf(len(x.shape) != 3 || len(w.shape) != 2 || w.shape[1] != x.shape[2], ShapesDiffer, x.shape, w.shape)
@@ -1167,7 +1177,8 @@ func defineSpreads() {
 		}
 		return []*dense{out}
 	})
-	// Blocks of tokens (T, N, D) of each sequence, every so many tokens, weighed by place and head (W, N) (test of npu_nsa_compress).
+	// Blocks of tokens (T, N, D) of each sequence, every so many tokens, weighed by place and head
+	// (W, N) (test of npu_nsa_compress).
 	program("npu_nsa_compress", []string{"input", "weight"}, func(t *tape) []*dense {
 		x, w := t.in("input"), t.in("weight")
 		refuseIf(len(x.shape) != 3 || len(w.shape) != 2 || w.shape[1] != x.shape[1], ShapesDiffer, x.shape, w.shape)
@@ -1194,9 +1205,9 @@ func defineSpreads() {
 		}
 		return []*dense{out}
 	})
-	// cov(i, j) = Σ (xᵢ−x̄ᵢ)(xⱼ−x̄ⱼ) / max(m − correction, 0) of rows of variables and m columns of observations.
-	// corrcoef divides it by both deviations, for which its own divisor does not matter, and clips to ±1. Weights of
-	// observations are refused.
+	// cov(i, j) = Σ (xᵢ−x̄ᵢ)(xⱼ−x̄ⱼ) / max(m − correction, 0) of rows of variables and m columns of
+	// observations. corrcoef divides it by both deviations, for which its own divisor does not
+	// matter, and clips to ±1. Weights of observations are refused.
 	program("cov", []string{"input"}, func(t *tape) []*dense {
 		x := t.in("input")
 		t.unsupported("fweights", "aweights")
@@ -1240,9 +1251,10 @@ func defineSpreads() {
 	})
 }
 
-// along2 is along for two tensors of one shape, the second of which may be nil, and one axis, which has as many numbers as f gives
-// or, where that is one and the name does not say otherwise, goes.
-// The axis is moved last, so that a row is contiguous; cumulative_trapezoid keeps it, with one number fewer.
+// along2 is along for two tensors of one shape, the second of which may be nil, and one axis, which
+// has as many numbers as f gives or, where that is one and the name does not say otherwise, goes.
+// The axis is moved last, so that a row is contiguous; cumulative_trapezoid keeps it, with one
+// number fewer.
 func (t *tape) along2(x, z *dense, axis int, f func(x, z []float64) []float64) *dense {
 	in, _, n := lastAxes(x, []int{axis})
 	d, w := move(in), []float64(nil)
@@ -1294,8 +1306,8 @@ func (t *tape) dot(x, z []float64) float64 {
 	return t.sum(terms...)
 }
 
-// logSum is log Σ e^x, the largest taken out.
-// m + log Σ e^(x−m), for which no term overflows and one at least is 1. A row of −inf, or an empty one, gives −inf.
+// logSum is log Σ e^x, the largest taken out. m + log Σ e^(x−m), for which no term overflows and
+// one at least is 1. A row of −inf, or an empty one, gives −inf.
 func (t *tape) logSum(row []float64) float64 {
 	most := math.Inf(-1)
 	for _, p := range row {
@@ -1324,8 +1336,8 @@ func (t *tape) power() float64 {
 
 // length is the p-norm of numbers.
 // (Σ |x|ᵖ)^(1/p); p = 0 counts what is not zero, ±inf takes the largest or smallest magnitude
-// (torch.linalg.vector_norm). Of zeros the norm is a constant 0: the slope of the root there is infinite, and PyTorch
-// defines the gradient as 0.
+// (torch.linalg.vector_norm). Of zeros the norm is a constant 0: the slope of the root there is
+// infinite, and PyTorch defines the gradient as 0.
 func (t *tape) length(row []float64, p float64) float64 {
 	n := t.give(t.constant(p)).y[0]
 	switch {
@@ -1347,9 +1359,9 @@ func (t *tape) length(row []float64, p float64) float64 {
 	return t.do(root, s, n)
 }
 
-// spread is the variance, or its root, and the mean.
-// Σ (x−x̄)² / max(n − correction, 0). correction is 1 unless unbiased is false; var(x, False) gives the flag in the
-// place of dim. Two passes: that the device may compute it in one (Welford) is within the bound of the sums.
+// spread is the variance, or its root, and the mean. Σ (x−x̄)² / max(n − correction, 0). correction
+// is 1 unless unbiased is false; var(x, False) gives the flag in the place of dim. Two passes: that
+// the device may compute it in one (Welford) is within the bound of the sums.
 func (t *tape) spread(root bool) []*dense {
 	if a := t.args["dim"]; a != nil && a.v != nil && a.v.Type == "bool" {
 		other := t.with(map[string]*argument{"unbiased": a, "dim": nil})
@@ -1371,11 +1383,11 @@ func (t *tape) spread(root bool) []*dense {
 	return []*dense{v, mean}
 }
 
-// quantileOf is between two of ordered numbers.
-// Place q·(n−1) of the ordered numbers, between lo and hi: linear a + w·(b−a) with the fraction w, midpoint w = ½,
-// else one of the two. Where the place is a whole number but for rounding (1e-5), lower, higher and nearest take that
-// one. The weight depends on q with slope n−1, so that q has a gradient; 4 ulp of n bound how the device rounds the
-// place.
+// quantileOf is between two of ordered numbers. Place q·(n−1) of the ordered numbers, between lo
+// and hi: linear a + w·(b−a) with the fraction w, midpoint w = ½, else one of the two. Where the
+// place is a whole number but for rounding (1e-5), lower, higher and nearest take that one. The
+// weight depends on q with slope n−1, so that q has a gradient; 4 ulp of n bound how the device
+// rounds the place.
 func (t *tape) quantileOf(list []float64, place float64, how string) float64 {
 	q := t.at(place).y
 	if len(list) == 0 || math.IsNaN(t.at(list[len(list)-1]).y) {

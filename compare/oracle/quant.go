@@ -32,13 +32,15 @@ func quantKernels() {
 	register(single(buildQuant), "quant")
 	register(single(buildAntiQuant), "antiquant")
 	register(single(buildDequant), "dequant")
-	// Functions of torch_npu, by the documentation of op-plugin and the roundings of open kernels (ops-nn).
+	// Functions of torch_npu, by the documentation of op-plugin and the roundings of open kernels
+	// (ops-nn).
 	// scale = max|x·smooth| / 127 of each row, y = round(x·smooth / scale).
 	define("npu_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		k.only(0, "dst_type_max")
 		return outputs(k.byRowQuantised(k.smoothed(), k.outputType(0), 1))
 	}})
-	// Blocks of each row are turned by a matrix first, which may be rounded to the type of x (test of op-plugin).
+	// Blocks of each row are turned by a matrix first, which may be rounded to the type of x (test
+	// of op-plugin).
 	define("npu_rotate_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("alpha")
 		k.only(0, "scale_alg", "dst_type_max", "transpose_y")
@@ -58,14 +60,14 @@ func quantKernels() {
 		k.only(0, "dst_type_max")
 		return k.betweenEnds(k.smoothed())
 	}})
-	// A step for each 128 elements of a row (col_block_size); the last block is filled up with 0, which does not
-	// change its largest number.
+	// A step for each 128 elements of a row (col_block_size); the last block is filled up with 0,
+	// which does not change its largest number.
 	define("npu_dynamic_block_quant", function{forward: func(k *invocation) []Reading {
 		k.only(0, "group_list_type")
 		return k.tiled(k.tensor("x"), k.int("row_block_size", 1), k.int("col_block_size", 128), k.ints("group_index"))
 	}})
-	// y = round(x·scale[g] + offset) for the rows of group g; x is (S, H), scale (groups, H), and group_index says
-	// where groups end.
+	// y = round(x·scale[g] + offset) for the rows of group g; x is (S, H), scale (groups, H), and
+	// group_index says where groups end.
 	define("npu_group_quant", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("x")
 		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
@@ -82,8 +84,8 @@ func quantKernels() {
 		refuseIf(!discrete(k.outType()) && !narrowFloat(k.outType()), BadType, "output 0", k.outType().String())
 		return k.inSteps(k.outType(), x, k.alongAxis(x, scale, "axis", 1), k.alongAxis(x, k.optional("zero_points"), "axis", 1))
 	})})
-	// int8 or int4 products are summed exactly in int32, so that only the scales round; of float8 the products are
-	// summed in float32.
+	// int8 or int4 products are summed exactly in int32, so that only the scales round; of float8
+	// the products are summed in float32.
 	define("npu_quant_matmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("y_scale")
 		x, w := k.pair("x1", "x2")
@@ -108,7 +110,8 @@ func quantKernels() {
 		v := k.computed("p,t,c)=p*t*c", k.wholeProduct(x, w), sized(k.tensor("x1_scale"), []int64{x.shape[0], x.shape[1], 1}), k.tensor("x2_scale"))
 		return k.reduction(v, []int{0}, false, false, func(c *Call, n int64) func(x, e []float64) (y, b float64) { return sumOf(c.sumUnit(), n, 1) })
 	})})
-	// Outputs: y1, y2, x1 + x2, scale1, scale2; the second pair is there with smooth_scale2 alone, or each where output_mask says so.
+	// Outputs: y1, y2, x1 + x2, scale1, scale2; the second pair is there with smooth_scale2 alone,
+	// or each where output_mask says so.
 	define("npu_add_rms_norm_dynamic_quant", function{forward: func(k *invocation) []Reading {
 		sum, normed := k.normedSum()
 		out, mask := []Values{nil, nil, sum, nil, nil}, k.ints("output_mask")
@@ -125,8 +128,8 @@ func quantKernels() {
 		}
 		return outputs(out...)
 	}})
-	// The norm may be rounded to the type of x before it is quantised, or not: twice rounded gives a bound that holds
-	// either way.
+	// The norm may be rounded to the type of x before it is quantised, or not: twice rounded gives
+	// a bound that holds either way.
 	define("npu_add_rms_norm_quant", function{forward: func(k *invocation) []Reading {
 		sum, normed := k.normedSum()
 		p := precisionFor(k.tensor("x1").numeric())
@@ -201,7 +204,8 @@ func quantKernels() {
 	// other, and steps by row or block.
 	define("grouped_swiglu_quant", function{forward: func(k *invocation) []Reading {
 		k.unsupported("offset", "bias", "smooth_scale", "weight_assist_matrix")
-		// Modes: 0 by token and channel, 1 by group, 2 by 32 with powers of two (documentation of op-plugin).
+		// Modes: 0 by token and channel, 1 by group, 2 by 32 with powers of two (documentation of
+		// op-plugin).
 		refuseIf(k.int("dequant_mode", 0) == 1 || k.int("quant_mode", 0) == 1 || k.int("dequant_mode", 0) != k.int("quant_mode", 0), Unsupported, "dequant_mode, quant_mode")
 		v := k.gatedBy(k.expertProducts(nil, k.scaledProduct), true)
 		if k.int("quant_mode", 0) == 2 {
@@ -217,8 +221,8 @@ func quantKernels() {
 		s := k.tensor("scale")
 		d := must.Get(held(s))
 		return sized(&formula{shape: s.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
-			// Bit 46 says that there is a scale; the fixed pipe has 19 bits of a float32: sign, exponent and 10 of
-			// the mantissa.
+			// Bit 46 says that there is a scale; the fixed pipe has 19 bits of a float32: sign,
+			// exponent and 10 of the mantissa.
 			return float64(math.Float32bits(float32(d.y[i]))&^0x1fff) + 0x1p46, 0
 		}}, k.shape())
 	})})
@@ -227,7 +231,8 @@ func quantKernels() {
 		x, scale := k.tensor("x"), k.tensor("scale")
 		return k.halves(k.lessQuantised(fours(x), reshape(scale, lastOf(scale, len(x.shape))), k.ifGiven("offset")))
 	})})
-	// y = x·((weight + offset)·scale) + bias, the weight rounded to the type of x before it is multiplied.
+	// y = x·((weight + offset)·scale) + bias, the weight rounded to the type of x before it is
+	// multiplied.
 	define("npu_weight_quant_batchmatmul", function{forward: formulaFor(func(k *invocation) Values {
 		k.unsupported("quant_scale", "quant_offset")
 		x, w := k.pair("x", "weight")
@@ -258,8 +263,9 @@ func (k *invocation) smoothed() Values {
 	return x
 }
 
-// quantisedWithin is a product whose first factor is rounded to steps inside, of each row or by x_scale, with the whole numbers of the
-// other (N, K), of groups of rows each its own (ops-nn matmul/quant_matmul_dequant).
+// quantisedWithin is a product whose first factor is rounded to steps inside, of each row or by
+// x_scale, with the whole numbers of the other (N, K), of groups of rows each its own (ops-nn
+// matmul/quant_matmul_dequant).
 func quantisedWithin(k *invocation) Values {
 	k.unsupported("x_offset")
 	x, w := k.pair("x", "weight")
@@ -313,8 +319,8 @@ func quantisedWithin(k *invocation) Values {
 	return joined(0, parts...)
 }
 
-// kroneckerQuant: each matrix between two others, its numbers in 15 steps, of which eight are kept in a word (ops-nn quant/flat_quant). A
-// word is right if each of its numbers may be.
+// kroneckerQuant: each matrix between two others, its numbers in 15 steps, of which eight are kept
+// in a word (ops-nn quant/flat_quant). A word is right if each of its numbers may be.
 func kroneckerQuant(k *invocation) []Reading {
 	k.only(0, "dst_type_max")
 	x, left, right := k.tensor("x"), k.tensor("kronecker_p1"), k.tensor("kronecker_p2")
@@ -347,8 +353,9 @@ func kroneckerQuant(k *invocation) []Reading {
 	return outputs(&dense{shape: out.shape, y: words, exact: true}, scale)
 }
 
-// swigluGroups is silu of one half of each row, cut off, times the other one and a weight, in steps of blocks of 128 (0) or in blocks of 32
-// with powers of two (1), and as it was; rows behind those of all groups are not written (ops-nn activation/swiglu_group_quant).
+// swigluGroups is silu of one half of each row, cut off, times the other one and a weight, in steps
+// of blocks of 128 (0) or in blocks of 32 with powers of two (1), and as it was; rows behind those
+// of all groups are not written (ops-nn activation/swiglu_group_quant).
 func swigluGroups(k *invocation) []Reading {
 	k.unsupported("scale")
 	k.only(0, "round_scale", "block_size")
@@ -392,8 +399,9 @@ func swigluGroups(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// tiled are tiles of so many rows and columns in steps of their own: x·max/largest and largest/max, max being the largest number of the
-// type. Groups end at rows, each with a row of tiles to itself (documentation of npu_dynamic_block_quant and its grouped form).
+// tiled are tiles of so many rows and columns in steps of their own: x·max/largest and largest/max,
+// max being the largest number of the type. Groups end at rows, each with a row of tiles to itself
+// (documentation of npu_dynamic_block_quant and its grouped form).
 func (k *invocation) tiled(x *operand, high, wide int64, ends []int64) []Reading {
 	k.only(0, "min_scale", "dst_type_max")
 	r, t := len(x.shape), k.outputType(0)
@@ -435,11 +443,12 @@ func (k *invocation) tiled(x *operand, high, wide int64, ends []int64) []Reading
 	return outputs(k.stepped(t, y), k.asRecorded(scale, 1))
 }
 
-// betweenEnds are the rows of the last axis in 255 steps from the least to the largest number of each, with the step and what is
-// added to make the largest number 127 (documentation of npu_dynamic_quant_asymmetric).
-// step = (max − min)/255, offset = 127 − max/step, y = round(x/step + offset). Of a row that is constant nothing is
-// said: 0/0. slack has 8 units for the divisions and the sum, and for the inputs' errors (2·off of max − min) what
-// they move the quotient by.
+// betweenEnds are the rows of the last axis in 255 steps from the least to the largest number of
+// each, with the step and what is added to make the largest number 127 (documentation of
+// npu_dynamic_quant_asymmetric).
+// step = (max − min)/255, offset = 127 − max/step, y = round(x/step + offset). Of a row that is
+// constant nothing is said: 0/0. slack has 8 units for the divisions and the sum, and for the
+// inputs' errors (2·off of max − min) what they move the quotient by.
 func (k *invocation) betweenEnds(x Values) []Reading {
 	refuseIf(len(x.Shape()) < 2, ShapesDiffer, x.Shape())
 	refuseIf(k.outputType(0) != dtype.Int8, Unsupported, "another type than int8")
@@ -451,7 +460,8 @@ func (k *invocation) betweenEnds(x Values) []Reading {
 		hi = slices.Max(x)
 		return hi, (hi - slices.Min(x)) / 255, slices.Max(e)
 	}
-	// What x/step + 127 - hi/step is off, with a step that is off by its own rounding and by both ends of the row.
+	// What x/step + 127 - hi/step is off, with a step that is off by its own rounding and by both
+	// ends of the row.
 	slack := func(x, hi, step, off float64) float64 {
 		return 8*u*(abs(x)+abs(hi)+127*step)/step + (2*off+(abs(x)+abs(hi))*2*off/(255*step))/step
 	}
@@ -471,7 +481,8 @@ func (k *invocation) betweenEnds(x Values) []Reading {
 		part(func(hi, step, off float64) (float64, float64) { return 127 - hi/step, slack(0, hi, step, off) }))
 }
 
-// normedSum is x1 + x2, and its norm with weight and beta; the sum may be rounded to its type before.
+// normedSum is x1 + x2, and its norm with weight and beta; the sum may be rounded to its type
+// before.
 // (x1 + x2)/√(mean((x1 + x2)²) + eps)·weight + beta
 func (k *invocation) normedSum() (sum, normed Values) {
 	a, b := k.pair("x1", "x2")
@@ -525,8 +536,9 @@ func (k *invocation) lessQuantised(x, scale, offset Values) Values {
 	}, in...)
 }
 
-// weightOf is a quantised weight (K, N) as it goes into a product: (w + offset)·scale, rounded to the type of the other factor;
-// scales are those of channels, of all, or of as many rows each (ops-nn matmul/weight_quant_batch_matmul_v2).
+// weightOf is a quantised weight (K, N) as it goes into a product: (w + offset)·scale, rounded to
+// the type of the other factor; scales are those of channels, of all, or of as many rows each
+// (ops-nn matmul/weight_quant_batch_matmul_v2).
 func (k *invocation) weightOf(w Values, scale, offset Values, t dtype.Type) Values {
 	s := w.Shape()
 	rank := len(s)
@@ -549,8 +561,8 @@ func (k *invocation) weightOf(w Values, scale, offset Values, t dtype.Type) Valu
 	return &rounded{k.lessQuantised(w, scale, offset), precisionFor(t)}
 }
 
-// narrowProduct is a product of numbers of eight bits with the scales of channels and tokens, or of blocks of 32 along what is
-// summed up: (K/64, N, 2) and (M, K/64, 2), powers of two.
+// narrowProduct is a product of numbers of eight bits with the scales of channels and tokens, or of
+// blocks of 32 along what is summed up: (K/64, N, 2) and (M, K/64, 2), powers of two.
 func (k *invocation) narrowProduct(x, w, scale *operand, token Values) Values {
 	if t, is := token.(*operand); is && len(t.shape) == 3 && len(scale.shape) == 3 {
 		refuseIf(len(x.shape) != 2 || len(w.shape) != 2, ShapesDiffer, x.shape, w.shape)
@@ -561,8 +573,8 @@ func (k *invocation) narrowProduct(x, w, scale *operand, token Values) Values {
 	return k.scaledProduct(k.product(x, w), scale, token, valuesOf(bias), false, nil)
 }
 
-// unblocked are numbers with blocks of 32 along an axis, times the powers of two of these, which stand in pairs: (…, pairs, …, 2); groups
-// that end at some places have pairs of their own.
+// unblocked are numbers with blocks of 32 along an axis, times the powers of two of these, which
+// stand in pairs: (…, pairs, …, 2); groups that end at some places have pairs of their own.
 func unblocked(x, scale *operand, axis int, ends ...int64) Values {
 	return unblockedBy(x, scale, scale.typ == dtype.Uint8, axis, ends...)
 }
@@ -588,7 +600,8 @@ func unblockedBy(x, scale Values, bytes bool, axis int, ends ...int64) Values {
 	return &dense{shape: shape, y: y, exact: true}
 }
 
-// pairsOf are the pairs of blocks of 32 along n places, and where the group of each place starts and which pair is the first of it.
+// pairsOf are the pairs of blocks of 32 along n places, and where the group of each place starts
+// and which pair is the first of it.
 func pairsOf(n int64, ends []int64) (pairs int64, start, base []int64) {
 	start, base = make([]int64, n), make([]int64, n)
 	if len(ends) == 0 {
@@ -620,7 +633,8 @@ func (k *invocation) gatedIn(name string, left bool) Values {
 	return &rounded{k.gatedBy(x, k.bool("activate_left", left)), precisionFor(x.numeric())}
 }
 
-// groupOf is the group of each row, by how many rows each has or where each ends; -1 behind the last one.
+// groupOf is the group of each row, by how many rows each has or where each ends; -1 behind the
+// last one.
 func (k *invocation) groupOf(rows int64, counts bool) []int64 {
 	out := make([]int64, rows)
 	at := int64(0)
@@ -642,9 +656,9 @@ func (k *invocation) groupOf(rows int64, counts bool) []int64 {
 	return out
 }
 
-// perGroup are the rows of a table (groups, width) or (groups) for the rows of a matrix.
-// A table without groups, of a row or a number, goes with all rows. Rows of no group take those of the first, and are
-// made unknown by unwritten.
+// perGroup are the rows of a table (groups, width) or (groups) for the rows of a matrix. A table
+// without groups, of a row or a number, goes with all rows. Rows of no group take those of the
+// first, and are made unknown by unwritten.
 func (k *invocation) perGroup(o *operand, groups []int64, width int64) Values {
 	wide := count(o.shape) / max(slices.Max(append(slices.Clone(groups), 0))+1, 1)
 	if len(o.shape) < 2 && (wide == width || !k.has("group_index")) {
@@ -661,8 +675,9 @@ func (k *invocation) perGroup(o *operand, groups []int64, width int64) Values {
 	return rowsOf(reshape(o, []int64{n, inner}), at, 1)
 }
 
-// swigluQuant is npu_swiglu_quant and npu_dequant_swiglu_quant: whole numbers are scaled by channel and token first; then one half
-// of the columns gates the other, times or by the scales of groups, and is rounded to steps (documentation and test of op-plugin).
+// swigluQuant is npu_swiglu_quant and npu_dequant_swiglu_quant: whole numbers are scaled by channel
+// and token first; then one half of the columns gates the other, times or by the scales of groups,
+// and is rounded to steps (documentation and test of op-plugin).
 func swigluQuant(k *invocation) []Reading {
 	x := k.tensor("x")
 	refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
@@ -735,22 +750,24 @@ func (k *invocation) unwritten(v Values, groups []int64) Values {
 	}, v, newStrided(wholes(groups, []int64{rows}), []int64{rows, v.Shape()[1]}, []int64{1, 0}, 0))
 }
 
-// Blocks with a scale that is a power of two (documentation of op-plugin and ops-nn quant/dynamic_mx_quant, grouped_dynamic_mx_quant,
-// dynamic_block_mx_quant): that of the largest number less what the type holds (scale_alg 0), or that of the largest number by the
-// largest that the type holds, rounded up (1). Of recorded numbers all of it is exact; where a computed one may be on either side of a
-// power of two, either scale is right.
+// Blocks with a scale that is a power of two (documentation of op-plugin and ops-nn
+// quant/dynamic_mx_quant, grouped_dynamic_mx_quant, dynamic_block_mx_quant): that of the largest
+// number less what the type holds (scale_alg 0), or that of the largest number by the largest that
+// the type holds, rounded up (1). Of recorded numbers all of it is exact; where a computed one may
+// be on either side of a power of two, either scale is right.
 
-// blockScales are the exponents of blocks: the largest and the least that each may have, which nothing is in if used is not set.
+// blockScales are the exponents of blocks: the largest and the least that each may have, which
+// nothing is in if used is not set.
 type blockScales struct {
 	hi, lo []int
 	used   []bool
 }
 
-// inBlocks rounds numbers to the type of an output by blocks, whose number of gives for each place, below n.
-// In scale_alg 0 the exponent is ⌊log₂ max|x|⌋ − top with top 8 for e4m3 and 15 for e5m2, the largest exponent of the
-// type, in 1 it is ⌈log₂(max|x|/largest)⌉; −127 at least, what E8M0 holds. x·2^−e is rounded to the type, and what
-// exceeds it becomes its largest number. Where max|x| with its error reaches over a power of two both exponents are
-// tried.
+// inBlocks rounds numbers to the type of an output by blocks, whose number of gives for each place,
+// below n. In scale_alg 0 the exponent is ⌊log₂ max|x|⌋ − top with top 8 for e4m3 and 15 for e5m2,
+// the largest exponent of the type, in 1 it is ⌈log₂(max|x|/largest)⌉; −127 at least, what E8M0
+// holds. x·2^−e is rounded to the type, and what exceeds it becomes its largest number. Where
+// max|x| with its error reaches over a power of two both exponents are tried.
 func (k *invocation) inBlocks(v Values, output int, n int64, of func(i int64) int64) (Values, *blockScales) {
 	t := k.outputType(output)
 	k.only(0, "dst_type_max", "max_low_bound", "max_dtype_value")
@@ -809,7 +826,8 @@ func (k *invocation) inBlocks(v Values, output int, n int64, of func(i int64) in
 	}}, s
 }
 
-// blockScales are those of blocks as an output, whose places at gives the numbers of; nil where it has another size than n.
+// blockScales are those of blocks as an output, whose places at gives the numbers of; nil where it
+// has another size than n.
 func (k *invocation) blockScales(s *blockScales, output int, n int64, at func(i int64) int64) Values {
 	shape, ok := k.out(output)
 	if !ok || count(shape) != n {
@@ -831,10 +849,10 @@ func (k *invocation) blockScales(s *blockScales, output int, n int64, at func(i 
 	}}
 }
 
-// alongBlocks are the blocks of 32 along an axis of v as output y, their scales in pairs as output scale: (…, pairs, …, 2). Groups
-// end at rows of that axis, each with a pair to itself.
-// A pair covers 64 rows. With groups the pairs of group g begin at start/64 + g, as kernels lay them out without a
-// look at the other groups.
+// alongBlocks are the blocks of 32 along an axis of v as output y, their scales in pairs as output
+// scale: (…, pairs, …, 2). Groups end at rows of that axis, each with a pair to itself. A pair
+// covers 64 rows. With groups the pairs of group g begin at start/64 + g, as kernels lay them out
+// without a look at the other groups.
 func (k *invocation) alongBlocks(v Values, axis int, ends []int64, y, scale int) (Values, Values) {
 	s := v.Shape()
 	n, inner := s[axis], count(s[axis+1:])
@@ -908,7 +926,8 @@ func mxForms() {
 			return (b*high+i)*wide + j
 		}
 		y, s := k.inBlocks(x, 0, lead*high*wide, func(i int64) int64 { return tile(i/(m*n), i/n%m/32, i%n/32) })
-		// Both scales repeat that of a tile: (…, M, wide) and (…, high/2, N, 2), filled up to pairs.
+		// Both scales repeat that of a tile: (…, M, wide) and (…, high/2, N, 2), filled up to
+		// pairs.
 		across, down := (wide+1)/2*2, (high+1)/2
 		return outputs(y,
 			k.blockScales(s, 1, lead*m*across, func(i int64) int64 { return tile(i/(m*across), i/across%m/32, i%across) }),
@@ -1053,7 +1072,8 @@ func buildDequant(c *Call) Values {
 	}, nil, false, []Values{x, along})
 }
 
-// inSteps is x by its scale, or times it without div_mode, and a zero point, if there is one, in steps of a type.
+// inSteps is x by its scale, or times it without div_mode, and a zero point, if there is one, in
+// steps of a type.
 func (k *invocation) inSteps(t dtype.Type, x, scale, zero Values) Values {
 	by, a, in := k.arith().div, k.arith(), []Values{x, scale, zero}
 	if !k.bool("div_mode", true) {
@@ -1071,8 +1091,9 @@ func (k *invocation) inSteps(t dtype.Type, x, scale, zero Values) Values {
 	}, in...))
 }
 
-// clippedTo rounds to a type of whole numbers, and cuts off what it does not hold. Where a number lies within its error of
-// a half, or of a whole number where round cuts, either neighbour is right.
+// clippedTo rounds to a type of whole numbers, and cuts off what it does not hold. Where a number
+// lies within its error of a half, or of a whole number where round cuts, either neighbour is
+// right.
 func (c *Call) clippedTo(t dtype.Type, round func(x float64) float64, v Values) Values {
 	refuseIf(!discrete(t) || t == dtype.Bool || t.Bits() > 32, BadType, "output 0", t.String())
 	lo, hi := integerRange(t)
@@ -1116,8 +1137,8 @@ func roundedTo(p precisionOf, v Values) Values {
 	}, nil, false, []Values{v})
 }
 
-// stepped rounds to a quantised type, and cuts off what it does not hold.
-// Whole numbers are rounded half to even; a float8 is rounded when it is judged, as a bound in its places is.
+// stepped rounds to a quantised type, and cuts off what it does not hold. Whole numbers are rounded
+// half to even; a float8 is rounded when it is judged, as a bound in its places is.
 func (k *invocation) stepped(t dtype.Type, v Values) Values {
 	if t.IsFloat() {
 		most := t.Max()
@@ -1126,8 +1147,9 @@ func (k *invocation) stepped(t dtype.Type, v Values) Values {
 	return k.clippedTo(t, math.RoundToEven, v)
 }
 
-// lined are the numbers that have a step in common as rows of the last axis, and the way back, by quant_mode: a token's, a channel's, which lie
-// in the last axis but one, or all (documentation and tests of op-plugin).
+// lined are the numbers that have a step in common as rows of the last axis, and the way back, by
+// quant_mode: a token's, a channel's, which lie in the last axis but one, or all (documentation and
+// tests of op-plugin).
 func (k *invocation) lined(x Values) (rows Values, back func(Values) Values) {
 	s := x.Shape()
 	refuseIf(len(s) == 0, ShapesDiffer, s)
@@ -1147,8 +1169,9 @@ func (k *invocation) lined(x Values) (rows Values, back func(Values) Values) {
 	panic(refusal(Unsupported, "quant_mode "+mode))
 }
 
-// byRowQuantised are the rows of the last axis in so many steps to each side as a type has, and the step of each row, an output, or of
-// all: numbers are multiplied by 127/max|x| and not divided by the step (ops-nn quant/dynamic_quant).
+// byRowQuantised are the rows of the last axis in so many steps to each side as a type has, and the
+// step of each row, an output, or of all: numbers are multiplied by 127/max|x| and not divided by
+// the step (ops-nn quant/dynamic_quant).
 func (k *invocation) byRowQuantised(x Values, t dtype.Type, step int) (y, scale Values) {
 	y, scale = k.rowsBy(x, stepsOf(t), step)
 	return k.stepped(t, y), scale
@@ -1198,7 +1221,8 @@ func (k *invocation) outputType(i int) dtype.Type {
 	return dtype.Undefined
 }
 
-// alongAxis shapes a vector so that it goes along an axis of x; a lone number goes with all, and none is none.
+// alongAxis shapes a vector so that it goes along an axis of x; a lone number goes with all, and
+// none is none.
 func (k *invocation) alongAxis(x, v *operand, name string, missing int64) Values {
 	if v == nil {
 		return nil
@@ -1227,9 +1251,9 @@ func (k *invocation) wholeProduct(x, w Values) Values {
 	return p
 }
 
-// factorsOf are the scales of channels: numbers, or the fields of 64 bits that the fixed pipe takes, which holds 19 bits of
-// a float32.
-// Whether a kernel cuts the scale or takes all of it is not said: the difference is the bound.
+// factorsOf are the scales of channels: numbers, or the fields of 64 bits that the fixed pipe
+// takes, which holds 19 bits of a float32. Whether a kernel cuts the scale or takes all of it is
+// not said: the difference is the bound.
 func (k *invocation) factorsOf(s *operand) Values {
 	if s.typ != dtype.Int64 && s.typ != dtype.Uint64 {
 		return s
@@ -1243,8 +1267,9 @@ func (k *invocation) factorsOf(s *operand) Values {
 	return d
 }
 
-// dequantised is a product of whole numbers (…, M, N) by the scales of channels and tokens. A bias of whole numbers comes
-// before the scales, another one behind; with whole results the offset is added last.
+// dequantised is a product of whole numbers (…, M, N) by the scales of channels and tokens. A bias
+// of whole numbers comes before the scales, another one behind; with whole results the offset is
+// added last.
 func (k *invocation) dequantised(v, scale, token Values, bias, offset *operand) Values {
 	if k.outType() == dtype.Int32 {
 		return v
@@ -1257,9 +1282,10 @@ func (k *invocation) dequantised(v, scale, token Values, bias, offset *operand) 
 	return all
 }
 
-// scaledProduct makes a product of quantised tensors, (…, M, N) whole numbers, real: times scale (one or N) and token (one or
-// M), with bias added before the scales where early, else behind them, and offset (one or N) last. The number that is scaled is
-// granted one rounding, as a kernel may keep it in float32.
+// scaledProduct makes a product of quantised tensors, (…, M, N) whole numbers, real: times scale
+// (one or N) and token (one or M), with bias added before the scales where early, else behind them,
+// and offset (one or N) last. The number that is scaled is granted one rounding, as a kernel may
+// keep it in float32.
 func (k *invocation) scaledProduct(v, scale, token, bias Values, early bool, offset Values) Values {
 	s := v.Shape()
 	in := []Values{v}

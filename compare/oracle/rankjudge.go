@@ -62,8 +62,8 @@ func (m *gathering) check() (out []Finding) {
 	return m.unexplained(out)
 }
 
-// ranked is a judge of an output with a checksum of its elements.
-// The checksum (CRC-32C of the bits) tells whether two outputs are the same without reading either again.
+// ranked is a judge of an output with a checksum of its elements. The checksum (CRC-32C of the
+// bits) tells whether two outputs are the same without reading either again.
 type ranked struct {
 	*judge
 	sum uint32
@@ -74,8 +74,8 @@ type ranked struct {
 func (m *gathering) elements() []*ranked {
 	list := make([]*ranked, len(m.outs))
 	type use struct{ out, part int }
-	// The result of an all_reduce is the same stretch for every rank: the inputs are read and summed once, not once a
-	// rank.
+	// The result of an all_reduce is the same stretch for every rank: the inputs are read and
+	// summed once, not once a rank.
 	uses, order := map[string][]use{}, []string{}
 	for i := range m.outs {
 		o := &m.outs[i]
@@ -170,8 +170,9 @@ func (m *gathering) opened(member int, a *argument) error {
 	return a.err
 }
 
-// expect computes what elements should be, with a bound that holds for any order of sums.
-// For elements lo … of a stretch: y the result in the order of ranks, in float64, and b first Σ|x|, then the bound.
+// expect computes what elements should be, with a bound that holds for any order of sums. For
+// elements lo … of a stretch: y the result in the order of ranks, in float64, and b first Σ|x|,
+// then the bound.
 func (m *gathering) expect(s *stretch, out *operand, lo int64, y, b, x []float64) {
 	clear(b)
 	if s.op == "" {
@@ -192,9 +193,9 @@ func (m *gathering) expect(s *stretch, out *operand, lo int64, y, b, x []float64
 }
 
 // roomOf makes of the sums of sizes in b the bounds of the results in y: g(R-1)·Σ|x|, and
-// v·(R-1)·Σ|x| where partial sums may be rounded to a narrow type. Two numbers are rounded once.
-// A mean divides the sum by R and rounds once more; a product of R factors has as many roundings, relative to itself.
-// max and min round nothing.
+// v·(R-1)·Σ|x| where partial sums may be rounded to a narrow type. Two numbers are rounded once. A
+// mean divides the sum by R and rounds once more; a product of R factors has as many roundings,
+// relative to itself. max and min round nothing.
 func roomOf(op string, ranks int, p precisionOf, y, b []float64) {
 	n := float64(ranks)
 	unit := max(gamma(n, u32), p.v*(n-1))
@@ -264,9 +265,9 @@ func ranksText(ranks []int) string {
 	return strings.Join(text, ", ")
 }
 
-// alike holds outputs that must be the same on all ranks against each other, to the bit.
-// An all_reduce that is within its bound on each rank is still wrong where ranks differ: all take the same numbers
-// from the network.
+// alike holds outputs that must be the same on all ranks against each other, to the bit. An
+// all_reduce that is within its bound on each rank is still wrong where ranks differ: all take the
+// same numbers from the network.
 func (m *gathering) alike(out []Finding, judges []*ranked) {
 	if m.api != "all_reduce" {
 		return
@@ -302,8 +303,8 @@ func common(sums []uint32) (most uint32) {
 	return most
 }
 
-// differing counts the elements of an output that are not those of another of the same size; as far as they can be read.
-// NaN on both sides is no difference.
+// differing counts the elements of an output that are not those of another of the same size; as far
+// as they can be read. NaN on both sides is no difference.
 func differing(a, b *operand) (count int64) {
 	x, y := make([]float64, slab), make([]float64, slab)
 	for lo := int64(0); lo < a.view.Len(); lo += slab {
@@ -379,7 +380,8 @@ type spanned struct {
 	ok bool
 }
 
-// mostSpans bounds how many are remembered of one assembly: one for each reduction that the ranks may have made.
+// mostSpans bounds how many are remembered of one assembly: one for each reduction that the ranks
+// may have made.
 const mostSpans = 8
 
 // span is spanOf, computed once for outputs that are made of the same.
@@ -405,8 +407,8 @@ func (m *gathering) span(out *argument, parts []stretch) (extent, bool) {
 func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
 	n := float64(elementsOfArgument(out))
 	p := precisionFor(out.v.Elem)
-	// A recorder sums in the type or in float32, in any order.
-	// Pairwise sums of n numbers are off by log₂ n units; 4 and the factor are for its blocks and the root.
+	// A recorder sums in the type or in float32, in any order. Pairwise sums of n numbers are off
+	// by log₂ n units; 4 and the factor are for its blocks and the root.
 	unit := (4 + 2*math.Log2(max(1, n))) * max(p.v, u32)
 	s = extent{interval{math.Inf(-1), math.Inf(-1)}, interval{math.Inf(1), math.Inf(1)}, interval{}, interval{}}
 	squares, mean, size := interval{}, interval{}, 0.0
@@ -460,9 +462,9 @@ func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
 	return s, true
 }
 
-// together is what the statistics of two tensors may come to.
-// Of sums: max(x + z) lies between what the one's maximum and the other's minimum come to and the sum of both maxima;
-// means add exactly; norms by the triangle inequality. Of max and min of two tensors the range of each follows from
+// together is what the statistics of two tensors may come to. Of sums: max(x + z) lies between what
+// the one's maximum and the other's minimum come to and the sum of both maxima; means add exactly;
+// norms by the triangle inequality. Of max and min of two tensors the range of each follows from
 // both. Of products only the range of the corners is known.
 func together(op string, a, b extent) extent {
 	switch op {
@@ -504,9 +506,9 @@ func (m *gathering) statistics(o *gathered, f *Finding) {
 	m.explain(o, nil, f)
 }
 
-// partly tells that an output is in part what the rank had there before: not all of it may have been written
-// when the recorder looked. Of statistics the largest or smallest element tells; of a transfer both have to be
-// of what was sent or was there.
+// partly tells that an output is in part what the rank had there before: not all of it may have
+// been written when the recorder looked. Of statistics the largest or smallest element tells; of a
+// transfer both have to be of what was sent or was there.
 func (m *gathering) partly(o *gathered, j *ranked) bool {
 	out, known := statsOf(o.arg)
 	before := m.args[o.member]["tensor"]
@@ -536,8 +538,9 @@ func (m *gathering) begins(o *gathered) bool {
 	return m.calls[o.member].Parsed.Begins(m.calls[o.member].Argument)
 }
 
-// explain adds what explains a wrong output, whose numbers are the same where outputs are. What an asynchronous call
-// gave may be in any state between its inputs and what it should be, with some ranks left out of some elements:
+// explain adds what explains a wrong output, whose numbers are the same where outputs are. What an
+// asynchronous call gave may be in any state between its inputs and what it should be, with some
+// ranks left out of some elements:
 // only what no such state looks like is wrong.
 func (m *gathering) explain(o *gathered, j *ranked, f *Finding) {
 	var numbers any
@@ -619,9 +622,8 @@ func (m *gathering) conserved(out []Finding, judges []*ranked) {
 // is tells whether an output is what some parts make.
 type is func(m *gathering, o *gathered, parts []stretch) bool
 
-// elementsAre looks at the elements that are wrong, and at no others.
-// 128 of the worst are looked at; a candidate explains them if all are within its bound and at least one of them is
-// judged.
+// elementsAre looks at the elements that are wrong, and at no others. 128 of the worst are looked
+// at; a candidate explains them if all are within its bound and at least one of them is judged.
 func elementsAre(j *ranked) is {
 	idx, found := worstOf(j.judge, 128)
 	return func(m *gathering, o *gathered, parts []stretch) bool {
@@ -750,12 +752,13 @@ func (m *gathering) countedOtherwise(o *gathered, numbers any, fits is, with fun
 	return why, hits == 1
 }
 
-// mostSubsets bounds of how many ranks any of them may be another group; of more ranks only such groups are tried as
-// people make: neighbours, and equal strides.
+// mostSubsets bounds of how many ranks any of them may be another group; of more ranks only such
+// groups are tried as people make: neighbours, and equal strides.
 const mostSubsets = 6
 
-// otherGroup looks for the ranks whose inputs a reduction is made of, if these are not those of its group: some
-// of them, or with those that met in other groups at the same time. Elements have to tell, and no two groups may fit.
+// otherGroup looks for the ranks whose inputs a reduction is made of, if these are not those of its
+// group: some of them, or with those that met in other groups at the same time. Elements have to
+// tell, and no two groups may fit.
 func (m *gathering) otherGroup(o *gathered, fits is, with func(func(*stretch)) []stretch) (ranks []int) {
 	if o.arg.op == nil || m.api != "all_reduce" && m.api != "reduce" {
 		return nil
@@ -796,8 +799,8 @@ func (m *gathering) otherGroup(o *gathered, fits is, with func(func(*stretch)) [
 	return ranks
 }
 
-// groupsOf are the groups that ranks may be taken for: all of them, any of those that should have met where
-// they are few, blocks of neighbours and equal strides.
+// groupsOf are the groups that ranks may be taken for: all of them, any of those that should have
+// met where they are few, blocks of neighbours and equal strides.
 func groupsOf(all, met []int) (groups [][]int) {
 	add := func(group []int) {
 		if len(group) > 1 && !slices.ContainsFunc(groups, func(g []int) bool { return slices.Equal(g, group) }) {
@@ -900,8 +903,8 @@ func (m *gathering) whyMoved(o *gathered, fits is) (why result.Reason, found boo
 }
 
 // factor is what all of an output is multiplied by, where it is neither 1 nor too small to tell.
-// The first 256 elements are looked at, but for those whose bound is above a thousandth; all of them must have the
-// same factor within 1e-5 and their bounds.
+// The first 256 elements are looked at, but for those whose bound is above a thousandth; all of
+// them must have the same factor within 1e-5 and their bounds.
 func (m *gathering) factor(o *gathered) (f float64, ok bool) {
 	if o.arg.op == nil {
 		return m.factorOfStatistics(o)

@@ -36,7 +36,8 @@ type assembly struct {
 	missing int
 	// transfer: it is between two ranks, the sender first.
 	transfer bool
-	// beside are the calls of the same function that other groups made at the same time, as far as is known.
+	// beside are the calls of the same function that other groups made at the same time, as far as
+	// is known.
 	beside []*assembly
 }
 
@@ -130,10 +131,10 @@ func groupOf(args map[string]*argument) (ranks []int) {
 }
 
 // assemblies finds the collectives of all recordings. Nothing is said of ranks that no folder
-// names.
-// The n-th call of a function on a group of ranks, at a step, is one meeting; calls that name no group are of all
-// ranks that were recorded, which is certain only where a collective shows by its number of pieces how many there
-// are. A transfer is a meeting of sender and receiver, in the order of their calls.
+// names. The n-th call of a function on a group of ranks, at a step, is one meeting; calls that
+// name no group are of all ranks that were recorded, which is certain only where a collective shows
+// by its number of pieces how many there are. A transfer is a meeting of sender and receiver, in
+// the order of their calls.
 func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly) {
 	type place struct {
 		mode string
@@ -213,8 +214,8 @@ func assemblies(list []*recordedCalls, only func(string) bool) (all []*assembly)
 	return all
 }
 
-// transfers are the calls that ranks run together, in their order. One that sends and receives several tensors
-// is a call for each of them.
+// transfers are the calls that ranks run together, in their order. One that sends and receives
+// several tensors is a call for each of them.
 func (r *recordedCalls) transfers() (list []*recordedCall) {
 	for _, c := range r.calls {
 		switch {
@@ -227,8 +228,8 @@ func (r *recordedCalls) transfers() (list []*recordedCall) {
 	return list
 }
 
-// split makes a call of each operation of batch_isend_irecv: its tensor, and the rank at the other end. Calls whose
-// operations are not known are left as they are.
+// split makes a call of each operation of batch_isend_irecv: its tensor, and the rank at the other
+// end. Calls whose operations are not known are left as they are.
 func (c *recordedCall) split() (list []*recordedCall) {
 	of := map[string]*recordedCall{}
 	at := 0 // among the outputs
@@ -414,8 +415,8 @@ func listOf(a *argument) (list []*argument) {
 	return list
 }
 
-// reduction is the operation that a call names.
-// torch.distributed's ReduceOp by its last word: RedOpType.SUM is sum, PRODUCT prod, AVG mean. Without one it is sum.
+// reduction is the operation that a call names. torch.distributed's ReduceOp by its last word:
+// RedOpType.SUM is sum, PRODUCT prod, AVG mean. Without one it is sum.
 func reduction(args map[string]*argument) string {
 	op := args["op"]
 	if op == nil || op.v == nil {
@@ -477,9 +478,9 @@ func (m *gathering) prepare() {
 }
 
 // parts is what an output is made of: the tensor number piece of the parameter name of a member.
-// all_reduce: inputs of all, reduced. broadcast and scatter: of the root. all_gather: piece r of rank r.
-// reduce_scatter: piece k of all, reduced. all_to_all: piece k of rank r. all_gather_into_tensor and
-// reduce_scatter_tensor do so within one tensor, along its first axis.
+// all_reduce: inputs of all, reduced. broadcast and scatter: of the root. all_gather: piece r of
+// rank r. reduce_scatter: piece k of all, reduced. all_to_all: piece k of rank r.
+// all_gather_into_tensor and reduce_scatter_tensor do so within one tensor, along its first axis.
 func (m *gathering) parts(k int, name string, piece int, out *argument) []stretch {
 	n := elementsOfArgument(out)
 	refuseIf(n < 0, BadTensor, out.place, "shape")
@@ -656,17 +657,17 @@ func filed(a *argument) bool { return a.tensor() && (a.v.DataName != "" || eleme
 
 func isCollective(t string) bool { return strings.HasPrefix(t, "Hcom") }
 
-// occasion is an operator at a step, and what the devices that ran it together recorded of it: their places in Job.Devices in
-// the order of their ranks, and what was found of them all.
+// occasion is an operator at a step, and what the devices that ran it together recorded of it:
+// their places in Job.Devices in the order of their ranks, and what was found of them all.
 type occasion struct {
 	devices []int
 	found   *meeting
 	err     error
 }
 
-// collective judges an operator that several devices ran together. They meet once, and each takes the findings of its own
-// outputs.
-// A meeting is judged once and remembered for the other ranks of its step.
+// collective judges an operator that several devices ran together. They meet once, and each takes
+// the findings of its own outputs. A meeting is judged once and remembered for the other ranks of
+// its step.
 func (j Job) collective(ctx context.Context, t task, r *dump.Reader) []Finding {
 	findings := make([]Finding, len(r.Outputs))
 	for i := range findings {
@@ -762,13 +763,13 @@ func (j Job) occasion(ctx context.Context, t task) (o occasion) {
 	return o
 }
 
-// Replicas: what ranks of a data parallel job have alike, and what they must not. Their weights are the same, and
-// so are gradients after they were reduced, which the weights of the next step show; their batches are not.
-// Nothing is said of ranks that run something together before the first gradient, or hold parts of
-// tensors: what of theirs is alike nobody knows.
+// Replicas: what ranks of a data parallel job have alike, and what they must not. Their weights are
+// the same, and so are gradients after they were reduced, which the weights of the next step show;
+// their batches are not. Nothing is said of ranks that run something together before the first
+// gradient, or hold parts of tensors: what of theirs is alike nobody knows.
 
-// mostOther is the share of weights, one in so many, in which ranks may differ and still be taken for replicas; leastAlike is
-// how many calls have to give the same for a batch to be.
+// mostOther is the share of weights, one in so many, in which ranks may differ and still be taken
+// for replicas; leastAlike is how many calls have to give the same for a batch to be.
 const mostOther, leastAlike = 4, 4
 
 // replica is what one rank of a step has.
@@ -784,7 +785,8 @@ type ownWeight struct {
 	summary string
 }
 
-// replicas finds ranks with another weight than their peers, and ranks that were fed the same batch.
+// replicas finds ranks with another weight than their peers, and ranks that were fed the same
+// batch.
 func replicas(list []*recordedCalls) (out []remark) {
 	type occasion struct {
 		mode string
@@ -843,8 +845,8 @@ func addRemarks(findings []Finding, remarks []remark) []Finding {
 	return findings
 }
 
-// replicaOf is what a rank has before its first gradient; nil where ranks run something together there or hold parts of
-// tensors.
+// replicaOf is what a rank has before its first gradient; nil where ranks run something together
+// there or hold parts of tensors.
 func replicaOf(r *recordedCalls) *replica {
 	t := &replica{of: r, weights: map[string]ownWeight{}}
 	for _, c := range r.calls {
@@ -931,10 +933,11 @@ func otherWeights(all []*replica) (out []remark) {
 	return out
 }
 
-// summed is what an argument without elements should be that was on its way from other ranks when it was recorded: the sum
-// of the summands that the ranks of the step have from the last call before that leaves some of its form. nil if there are
-// none. Which call that was is not recorded, so that nothing is called wrong by it, and of more than two ranks the order
-// of the sum is not known, either: what it does not explain stays unknown.
+// summed is what an argument without elements should be that was on its way from other ranks when
+// it was recorded: the sum of the summands that the ranks of the step have from the last call
+// before that leaves some of its form. nil if there are none. Which call that was is not recorded,
+// so that nothing is called wrong by it, and of more than two ranks the order of the sum is not
+// known, either: what it does not explain stays unknown.
 func (b *bound) summed(a *argument) *operand {
 	n, ok := a.v.Elements()
 	taker := b.forward()
@@ -968,14 +971,16 @@ func (b *bound) summed(a *argument) *operand {
 	return o
 }
 
-// partOfSum is the first output of a call that the ranks have one summand each of, among those of its form.
+// partOfSum is the first output of a call that the ranks have one summand each of, among those of
+// its form.
 type partOfSum struct {
 	call  *recordedCall
 	place int
 }
 
-// lastSummand is the last call before that of an order that gives summands of the form of a tensor, and the place of the
-// first of them; nil if there is none. Calls are looked through once, however many ask.
+// lastSummand is the last call before that of an order that gives summands of the form of a tensor,
+// and the place of the first of them; nil if there is none. Calls are looked through once, however
+// many ask.
 func (r *recordedCalls) lastSummand(like *msprobe.Value, before int) (*recordedCall, int) {
 	form := func(v *msprobe.Value) string { return fmt.Sprint(v.Elem, v.Shape) }
 	r.summing.Do(func() {

@@ -265,7 +265,8 @@ type Finding struct {
 	// function is what the call is one of, with its direction; "" where there are no calls.
 	function string
 
-	// Want and Got are what all elements should be and what they are, of an output that was kept; see [Settings].
+	// Want and Got are what all elements should be and what they are, of an output that was kept;
+	// see [Settings].
 	Want, Got []float64
 
 	// History is what a monitor recorded of it, step by step.
@@ -309,15 +310,16 @@ type Split struct {
 	Sensitive bool
 }
 
-// A refusal ends the making of readings wherever it is met, as an error of syntax ends the work of a parser: forms
-// are written as formulas, and [must.Of] is where a refusal becomes an error again. Values, which compute later, and
-// meetings of ranks end so, too.
+// A refusal ends the making of readings wherever it is met, as an error of syntax ends the work of
+// a parser: forms are written as formulas, and [must.Of] is where a refusal becomes an error again.
+// Values, which compute later, and meetings of ranks end so, too.
 
 // refusal is what ends it, where a refusal is the only way on.
 func refusal(kind result.Kind, args ...any) any { return must.Failure(refuse(kind, args...)) }
 
-// refuseIf refuses where something is bad: what a form asks of its arguments, a line each. Arguments that are shapes
-// become text when they are needed. It is apart: in line at its hundreds of places it is 100 KB of the program.
+// refuseIf refuses where something is bad: what a form asks of its arguments, a line each.
+// Arguments that are shapes become text when they are needed. It is apart: in line at its hundreds
+// of places it is 100 KB of the program.
 //
 //go:noinline
 func refuseIf(bad bool, kind result.Kind, args ...any) {

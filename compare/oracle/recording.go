@@ -77,7 +77,8 @@ type recordedCalls struct {
 	// most is how many outputs the calls of a function have, counted when first asked for.
 	most     map[string]int
 	counting sync.Once
-	// summands are the outputs that ranks have one summand each of, by form, looked for when first asked for.
+	// summands are the outputs that ranks have one summand each of, by form, looked for when first
+	// asked for.
 	summands map[string][]partOfSum
 	summing  sync.Once
 	// path is the file of a tensor by its DataName.
@@ -373,8 +374,8 @@ func (c *recordedCall) forward() *recordedCall {
 	return c.of.index[n.String()]
 }
 
-// needs estimates the memory that a check takes.
-// 4 MB for buffers, 64 MB more of a whole check, and 4 bytes for each element of tensors that may be held.
+// needs estimates the memory that a check takes. 4 MB for buffers, 64 MB more of a whole check, and
+// 4 bytes for each element of tensors that may be held.
 func (c *recordedCall) needs(full bool) int64 {
 	var n int64 = 4 << 20
 	if full {
@@ -445,8 +446,8 @@ func (c *recordedCall) kind() string {
 	return c.Parsed.Prefix + "." + c.Parsed.API
 }
 
-// check judges the outputs of a call. Complex numbers that are only moved are judged part by part, and are what the worse of
-// both is.
+// check judges the outputs of a call. Complex numbers that are only moved are judged part by part,
+// and are what the worse of both is.
 func (c *recordedCall) check(full bool) []Finding {
 	if !c.movesComplex() {
 		return c.checkPart(full, &files{path: c.of.path})
@@ -535,8 +536,8 @@ func (c *recordedCall) unfilled() bool {
 	return c.Parsed.Unfilled(msprobe.Output, "0", func(msprobe.Section, string) (msprobe.Number, bool) { return msprobe.Number{}, false })
 }
 
-// passed tells a backward call whose forward call may have returned its argument itself. The recorder
-// then takes the gradients of the call that made it.
+// passed tells a backward call whose forward call may have returned its argument itself. The
+// recorder then takes the gradients of the call that made it.
 func (c *recordedCall) passed() bool {
 	f := c.forward()
 	return c.Parsed.Direction == msprobe.Backward && f != nil && f.Passes()
@@ -604,9 +605,9 @@ func (f *files) close() {
 	}
 }
 
-// tensor opens a recorded tensor; name is for messages.
-// Each file is opened once; only shapes and types that fit are taken from it again. A tensor without statistics or
-// file is one that the recorder could not read, as FRACTAL_NZ.
+// tensor opens a recorded tensor; name is for messages. Each file is opened once; only shapes and
+// types that fit are taken from it again. A tensor without statistics or file is one that the
+// recorder could not read, as FRACTAL_NZ.
 func (f *files) tensor(v *msprobe.Value, name string) (*operand, error) {
 	return must.Of(func() *operand { return f.opened(v, name) })
 }

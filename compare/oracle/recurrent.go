@@ -46,8 +46,9 @@ func recurrentForms() {
 	register(one(buildDynamicGRU), "gru")
 }
 
-// cell is a step of a recurrent network of the gates of the input and those of the state, weights (gates, width) of torch, or (width,
-// gates) of npu_lstm_cell (op-plugin LstmCellKernelNpu: gate order ifco), whose values of gates lie in the device's own layout.
+// cell is a step of a recurrent network of the gates of the input and those of the state, weights
+// (gates, width) of torch, or (width, gates) of npu_lstm_cell (op-plugin LstmCellKernelNpu: gate
+// order ifco), whose values of gates lie in the device's own layout.
 func (k *invocation) cell(step func(k *invocation, x, h []Values) []Values) []Reading {
 	k.required("input", "hx", "w_ih", "w_hh")
 	own := strings.HasPrefix(k.name, "npu_")
@@ -76,8 +77,8 @@ func (k *invocation) cell(step func(k *invocation, x, h []Values) []Values) []Re
 	return outputs(step(k, gates(k.tensor("input"), "w_ih", "b_ih"), gates(h, "w_hh", "b_hh"))...)
 }
 
-// Gates stand as i, f, g, o: c' = σ(f)·c + σ(i)·tanh(g), h' = σ(o)·tanh(c'), each gate the sum of its input's part
-// (x) and its state's (h). torch gives h and c as a pair hx.
+// Gates stand as i, f, g, o: c' = σ(f)·c + σ(i)·tanh(g), h' = σ(o)·tanh(c'), each gate the sum of
+// its input's part (x) and its state's (h). torch gives h and c as a pair hx.
 func lstmStep(k *invocation, x, h []Values) []Values {
 	refuseIf(len(x) != 4 || len(h) != 4, ShapesDiffer, x[0].Shape(), h[0].Shape())
 	c := k.optional("c")
@@ -111,12 +112,14 @@ func rnnStep(k *invocation, x, h []Values) []Values {
 	return []Values{k.computed(text, x[0], h[0])}
 }
 
-// buildDynamicRNN: an LSTM over x (T, B, I) with w (I + H, 4H), b (4H) and, if given, the states of the start: z = [x_t, h]·w + b; i, f and
-// o are σ of their parts of z, of f with forget_bias added, j is tanh of its own; c' = f·c + i·j, h' = o·tanh(c'). Outputs are y and h, which are
-// the same, c, i, j, f, o and tanh(c) of every step (TBE's dynamic_rnn.py, whose dynamic_rnn_np says so; dynamic_rnn_proto.h). What is
-// handed on is what was recorded of h and c, as the kernel wrote it, where rounding explains it, else what it should be: an element that is wrong does not
-// excuse the steps behind it. Gates, c and what is handed on may be rounded to the type of the outputs or not; tanh is (1 − e)/(1 + e) of
-// e = e^(−2|x|), which cancels near 0.
+// buildDynamicRNN: an LSTM over x (T, B, I) with w (I + H, 4H), b (4H) and, if given, the states of
+// the start: z = [x_t, h]·w + b; i, f and o are σ of their parts of z, of f with forget_bias added,
+// j is tanh of its own; c' = f·c + i·j, h' = o·tanh(c'). Outputs are y and h, which are the same,
+// c, i, j, f, o and tanh(c) of every step (TBE's dynamic_rnn.py, whose dynamic_rnn_np says so;
+// dynamic_rnn_proto.h). What is handed on is what was recorded of h and c, as the kernel wrote it,
+// where rounding explains it, else what it should be: an element that is wrong does not excuse the
+// steps behind it. Gates, c and what is handed on may be rounded to the type of the outputs or not;
+// tanh is (1 − e)/(1 + e) of e = e^(−2|x|), which cancels near 0.
 func buildDynamicRNN(c *Call) []Values {
 	k := c.plainCell()
 	refuseIf(c.attrBool("use_peephole", false), Unsupported, "use_peephole")
@@ -198,10 +201,11 @@ func (c *Call) ofSteps(out [][]Values, gates int) []Values {
 	return results
 }
 
-// buildDynamicGRU: a GRU over x (T, B, I) with weight_input (I, 3H), weight_hidden (H, 3H), a bias (3H) of each and the state of the start,
-// if given: z and r are σ of the sums of their parts, n = tanh(x_n + r·h_n), h' = (1 − z)·n + z·h. Outputs are y and h, which are the same, z, r, n and
-// h_n of every step (MindSpore's documentation of DynamicGRUV2, whose kernel it is; dynamic_gru_v2_proto.h). States are handed on as in
-// [buildDynamicRNN].
+// buildDynamicGRU: a GRU over x (T, B, I) with weight_input (I, 3H), weight_hidden (H, 3H), a bias
+// (3H) of each and the state of the start, if given: z and r are σ of the sums of their parts, n =
+// tanh(x_n + r·h_n), h' = (1 − z)·n + z·h. Outputs are y and h, which are the same, z, r, n and h_n
+// of every step (MindSpore's documentation of DynamicGRUV2, whose kernel it is;
+// dynamic_gru_v2_proto.h). States are handed on as in [buildDynamicRNN].
 func buildDynamicGRU(c *Call) []Values {
 	k := c.plainCell()
 	refuseIf(c.input("seq_length", 5) != nil, Unsupported, "seq_length")
@@ -265,8 +269,9 @@ func halved(d *dense) *dense {
 	return h
 }
 
-// handedOn is a state behind step t, which output i has. Its numbers are those that were recorded where v explains them; they may have been
-// handed on rounded to kept, or before they were rounded to it.
+// handedOn is a state behind step t, which output i has. Its numbers are those that were recorded
+// where v explains them; they may have been handed on rounded to kept, or before they were rounded
+// to it.
 func (c *Call) handedOn(v *dense, i int, t int64, kept dtype.Type) *dense {
 	n, p := int64(len(v.y)), precisionFor(kept)
 	d := &dense{shape: v.shape, y: slices.Clone(v.y), b: make([]float64, n)}
@@ -293,9 +298,10 @@ func (c *Call) handedOn(v *dense, i int, t int64, kept dtype.Type) *dense {
 	return d
 }
 
-// stateConv convolves each channel of sequences with what a cache holds of their last tokens in front, which it then has of these
-// (documentation of npu_fused_causal_conv1d). Where prefixes are cached, a sequence has a line of the cache for each block of tokens, reads
-// one, writes another, and leaves in those between what stands in front of the end of their blocks.
+// stateConv convolves each channel of sequences with what a cache holds of their last tokens in
+// front, which it then has of these (documentation of npu_fused_causal_conv1d). Where prefixes are
+// cached, a sequence has a line of the cache for each block of tokens, reads one, writes another,
+// and leaves in those between what stands in front of the end of their blocks.
 func stateConv(k *invocation) []Values {
 	mode, prefixed := k.string("conv_mode", "default"), k.has("initial_state_idx")
 	refuseIf(mode != "default" && mode != "pangu", Unsupported, "conv_mode "+mode)
@@ -412,13 +418,15 @@ func stateConv(k *invocation) []Values {
 	return []Values{k.between(y), left}
 }
 
-// deltaRule is the gated delta rule, token by token: the state (values × keys) fades by e^g, beta times what the key does not yet give
-// of the value is added to it, and the query reads it. An error of the state does not grow where beta·|k|² is at most 2, so
-// that its norm is followed for each row. The recurrent kernel keeps the running state in float32 (ops-transformer
-// attention/recurrent_gated_delta_rule), the chunked one multiplies in bfloat16, of which its test allows several units.
-// S ← e^g·S; S ← S + β·(v − S·k)·kᵀ; o = scale·S·q, with S of (values, keys) for each head, and heads of keys
-// repeated to those of values. ssm_state_indices says where the state of each token is kept, and, with
-// num_accepted_tokens, from which a sequence goes on: speculative decoding keeps one for each token.
+// deltaRule is the gated delta rule, token by token: the state (values × keys) fades by e^g, beta
+// times what the key does not yet give of the value is added to it, and the query reads it. An
+// error of the state does not grow where beta·|k|² is at most 2, so that its norm is followed for
+// each row. The recurrent kernel keeps the running state in float32 (ops-transformer
+// attention/recurrent_gated_delta_rule), the chunked one multiplies in bfloat16, of which its test
+// allows several units. S ← e^g·S; S ← S + β·(v − S·k)·kᵀ; o = scale·S·q, with S of (values, keys)
+// for each head, and heads of keys repeated to those of values. ssm_state_indices says where the
+// state of each token is kept, and, with num_accepted_tokens, from which a sequence goes on:
+// speculative decoding keeps one for each token.
 func (k *invocation) deltaRule(chunked bool) []Reading {
 	query, key := k.pair("query", "key")
 	value := k.tensor("value")
@@ -513,7 +521,8 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 				if beta != nil {
 					b = beta[t*heads+h]
 				}
-				// An error δ of a row becomes δ·(1 − β·k·kᵀ), whose norm grows by no more than this.
+				// An error δ of a row becomes δ·(1 − β·k·kᵀ), whose norm grows by no more than
+				// this.
 				grow := max(1, abs(1-b*norm))
 				for r := range dv {
 					row := running[(h*dv+r)*dk:][:dk]
@@ -526,8 +535,8 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 					}
 					y := (v.y[(t*heads+h)*dv+r] - x) * b
 					length = math.Sqrt(length)
-					// What this token adds: rounding of S·k and of v − S·k, times |k|; fading of the row; and the
-					// product with k.
+					// What this token adds: rounding of S·k and of v − S·k, times |k|; fading of
+					// the row; and the product with k.
 					local := abs(b)*(rounding*whole+4*unit*(abs(v.y[(t*heads+h)*dv+r])+abs(x)))*math.Sqrt(norm) + 12*u*length + 4*unit*abs(y)*math.Sqrt(norm)
 					off[h*dv+r] = fade*grow*off[h*dv+r] + local
 					o, terms := 0.0, 0.0

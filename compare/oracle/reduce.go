@@ -28,8 +28,8 @@ import (
 // what they like, so that a place among equals is open and a row with NaN is, too. Places of sorted
 // rows are open where neighbours are equal.
 
-// reducing makes the forward of a reduction over dim, all axes if it is None.
-// A reduction that is exact moves numbers; others take the input as it is converted to the accumulator.
+// reducing makes the forward of a reduction over dim, all axes if it is None. A reduction that is
+// exact moves numbers; others take the input as it is converted to the accumulator.
 func reducing(exact bool, f reducer) func(k *invocation) []Reading {
 	return formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
@@ -64,7 +64,8 @@ func (k *invocation) spreadBack(g Values) (Values, int64) {
 	return v, n
 }
 
-// shared is the backward of a reduction to an extreme: all elements that are the extreme share its gradient.
+// shared is the backward of a reduction to an extreme: all elements that are the extreme share its
+// gradient.
 func shared(k *invocation, g []Values) gradients {
 	return gradients{"input": func() Values {
 		x := k.tensor("input")
@@ -120,7 +121,8 @@ func reduceForms() {
 			return k.of("input", func(a arith, x []num) num { return a.div(x[0], exactNum(float64(n))) }, v)
 		}}
 	}})
-	// Relative errors add up: g(n) of the roundings and e/|x| of each element, with a tenth for their products.
+	// Relative errors add up: g(n) of the roundings and e/|x| of each element, with a tenth for
+	// their products.
 	define("prod", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		g := gamma(float64(n), c.reduceUnit())
 		return func(x, e []float64) (float64, float64) {
@@ -171,8 +173,8 @@ func defineExtremes() {
 	// torch.amax and amin: exact, over several axes, and in their gradients equal elements share.
 	define("amax", function{forward: reducing(true, largest), backward: shared})
 	define("amin", function{forward: reducing(true, smallest), backward: shared})
-	// max(x) is a number, max(x, dim) a pair of values and places, max(x, other) the larger elements: three functions
-	// under one name.
+	// max(x) is a number, max(x, dim) a pair of values and places, max(x, other) the larger
+	// elements: three functions under one name.
 	extremum := func(name string, f reducer, two func(a, b float64) float64, index reducer) {
 		define(name, function{forward: func(k *invocation) []Reading {
 			x := k.tensor("input")
@@ -260,8 +262,8 @@ func defineOrdered() {
 }
 
 // running are the sums of all elements of an axis up to each.
-// B_i = g(i+1)·Σ|x| + Σe + v·Σ|partial sums|: a kernel that keeps the running sum in a narrow type rounds it at each
-// element.
+// B_i = g(i+1)·Σ|x| + Σe + v·Σ|partial sums|: a kernel that keeps the running sum in a narrow type
+// rounds it at each element.
 func (k *invocation) running(x Values) Values {
 	axis, u := k.axis("dim", 0, len(x.Shape())), k.reduceUnit()
 	if len(x.Shape()) == 0 {
@@ -312,9 +314,8 @@ func (k *invocation) alongAxes(x Values, axes []int, f func(row int64, x, e, y, 
 	return k.rowsBack(newRows(in, n, f), len(x.Shape()), kept, axes)
 }
 
-// variance: Σ(x - mean)²/(n - correction), or the root of it.
-// The device may take Σx²/n − mean² instead, which the moments' bound covers, with a division and a product behind
-// it.
+// variance: Σ(x - mean)²/(n - correction), or the root of it. The device may take Σx²/n − mean²
+// instead, which the moments' bound covers, with a division and a product behind it.
 func (k *invocation) variance(root bool) Values {
 	x := k.tensor("input")
 	// var(x, unbiased) has the flag where the axes are else.
@@ -339,8 +340,8 @@ func (k *invocation) variance(root bool) Values {
 	})
 }
 
-// logOfSum is the largest number m of a row and its error, and log Σ e^(x-m) with what Σ is off as a share of it. An error
-// of a term goes into the logarithm by its share of the sum.
+// logOfSum is the largest number m of a row and its error, and log Σ e^(x-m) with what Σ is off as
+// a share of it. An error of a term goes into the logarithm by its share of the sum.
 func logOfSum(x, e []float64, u, sumUnit float64) (m, em, log, off float64) {
 	m = math.Inf(-1)
 	for i, v := range x {
@@ -357,7 +358,8 @@ func logOfSum(x, e []float64, u, sumUnit float64) (m, em, log, off float64) {
 	return m, em, math.Log(sum), 1.02*off/sum + gamma(float64(len(x)+2), sumUnit)
 }
 
-// logSum: m + log Σ e^(x-m). The logarithm has 8u of its own, also where it is 0, and the last sum is rounded once.
+// logSum: m + log Σ e^(x-m). The logarithm has 8u of its own, also where it is 0, and the last sum
+// is rounded once.
 func logSum(x, e []float64, u, sumUnit float64) (y, b float64) {
 	m, em, log, off := logOfSum(x, e, u, sumUnit)
 	return m + log, em + off + 8*u*(log+1) + u*abs(m+log)
@@ -403,9 +405,9 @@ func norms(k *invocation) Values {
 	})
 }
 
-// ordered: the elements of an axis in order, and where they are; of equal ones any
-// may come first.
-// sort, argsort and topk: values are exact in any order of equal ones, and places of equal ones are open.
+// ordered: the elements of an axis in order, and where they are; of equal ones any may come first.
+// sort, argsort and topk: values are exact in any order of equal ones, and places of equal ones are
+// open.
 func ordered(k *invocation) []Reading {
 	x := k.tensor("input")
 	rank := len(x.shape)
@@ -531,11 +533,11 @@ func (c *Call) rowsBack(v Values, rank int, kept, axes []int) Values {
 	return back
 }
 
-// softmaxRow: the relative error of e^(x-m) is the absolute one of x-m,
-// ρ = u·(m-x) + 8u + B_x + B_m; the sum adds g(n+2) + Σ y·ρ, and
-// B = 1.02·y·(ρ + sum + 3u): 3u are the quotient, or a reciprocal and a product, and 1.02 is for
-// products of these errors, which are small wherever B says anything. Not subtracting m changes
-// nothing. A row of -Inf is NaN. What is below 2^-126, the smallest normal number, may be 0 on a device.
+// softmaxRow: the relative error of e^(x-m) is the absolute one of x-m, ρ = u·(m-x) + 8u + B_x +
+// B_m; the sum adds g(n+2) + Σ y·ρ, and B = 1.02·y·(ρ + sum + 3u): 3u are the quotient, or a
+// reciprocal and a product, and 1.02 is for products of these errors, which are small wherever B
+// says anything. Not subtracting m changes nothing. A row of -Inf is NaN. What is below 2^-126, the
+// smallest normal number, may be 0 on a device.
 func softmaxRow(u, sumUnit float64) func(x, e, y, b []float64) {
 	return func(x, e, y, b []float64) {
 		m, em := math.Inf(-1), 0.0
@@ -575,12 +577,13 @@ func logSoftmaxRow(u, sumUnit float64) func(x, e, y, b []float64) {
 	}
 }
 
-// castagnoli is made when it is first needed: it takes as long as a hundredth of a small comparison.
+// castagnoli is made when it is first needed: it takes as long as a hundredth of a small
+// comparison.
 var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
-// InputSums hashes the elements of recorded inputs of an operator, by their places among those
-// that were recorded, in the axis order of the framework: what fills up a layout is left out. A tensor that
-// cannot be read has an empty sum.
+// InputSums hashes the elements of recorded inputs of an operator, by their places among those that
+// were recorded, in the axis order of the framework: what fills up a layout is left out. A tensor
+// that cannot be read has an empty sum.
 func InputSums(op *graph.Op, r *dump.Reader, recorded []int) []string {
 	sums := make([]string, len(recorded))
 	slots := connectedSlots(op)

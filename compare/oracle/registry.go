@@ -39,7 +39,8 @@ type Reading struct {
 	Args []string
 	// Out are the outputs by this reading; nil where one is not computed.
 	Out []Values
-	// NaN tells, once outputs were computed, that numbers that are no numbers were among what they put in order.
+	// NaN tells, once outputs were computed, that numbers that are no numbers were among what they
+	// put in order.
 	NaN *atomic.Bool
 }
 
@@ -49,8 +50,8 @@ func outputs(out ...Values) []Reading { return []Reading{{Out: out}} }
 // title is the name with its arguments.
 func (r Reading) title() string { return strings.Join(append([]string{r.Name}, r.Args...), " ") }
 
-// init says how the tables of forms are filled, family by family, when they are asked for first: it takes some milliseconds,
-// which commands that recompute nothing do not spend.
+// init says how the tables of forms are filled, family by family, when they are asked for first: it
+// takes some milliseconds, which commands that recompute nothing do not spend.
 func init() {
 	functions = sync.OnceValue(functionsOfForms)
 }
@@ -67,7 +68,8 @@ func functionsOfForms() map[string]*function {
 	return all
 }
 
-// kernelForm is a form that rows of the catalogue say of kernels, nil where there is none of that name.
+// kernelForm is a form that rows of the catalogue say of kernels, nil where there is none of that
+// name.
 func kernelForm(name string) builder {
 	functions()
 	return builders[name]
@@ -88,7 +90,8 @@ type elementwise struct {
 }
 
 var (
-	// builders are the forms that rows of the catalogue say of kernels, parts those that fused kernels may consist of.
+	// builders are the forms that rows of the catalogue say of kernels, parts those that fused
+	// kernels may consist of.
 	builders = map[string]builder{}
 	parts    = map[string]elementwise{}
 	// fusedParts are the parts of fused kernels by the words of their names.
@@ -188,12 +191,13 @@ type function struct {
 	nodes [][]string
 	// hidden are attributes that a primitive of MindSpore keeps to itself.
 	hidden []string
-	// borrowed is one of PyTorch under the name of one of MindSpore that nobody compared with it: what it explains is right, and
-	// of what it does not nothing is known.
+	// borrowed is one of PyTorch under the name of one of MindSpore that nobody compared with it:
+	// what it explains is right, and of what it does not nothing is known.
 	borrowed bool
 	// updates: what it works on is recorded when it has done so.
 	updates bool
-	// states are outputs that go on from a state which is not recorded: they are known where it was the first one.
+	// states are outputs that go on from a state which is not recorded: they are known where it was
+	// the first one.
 	states []int
 	// ranks: it computes with what all ranks of its group have.
 	ranks bool
@@ -210,13 +214,15 @@ type gradients map[string]func() Values
 var (
 	// forms are what rows of the catalogue say that functions compute.
 	forms = map[string]*function{}
-	// functions are those of the catalogue by their names, Functional.softmax where a namespace has parameters of its own.
+	// functions are those of the catalogue by their names, Functional.softmax where a namespace has
+	// parameters of its own.
 	functions func() map[string]*function
 )
 
-// functionsOfRows makes a function of every formula of the catalogue, and of every call whose form there is.
-// The same form with the same parameters is one function, however many names it has. Gradients of functions
-// (form'parameter) and formulas under other parameters are made when all others are there.
+// functionsOfRows makes a function of every formula of the catalogue, and of every call whose form
+// there is. The same form with the same parameters is one function, however many names it has.
+// Gradients of functions (form'parameter) and formulas under other parameters are made when all
+// others are there.
 func functionsOfRows() map[string]*function {
 	type called struct {
 		form, params, named, others, defaults string
@@ -300,11 +306,10 @@ func formulaFor(f func(k *invocation) Values) func(k *invocation) []Reading {
 var dunders = map[string]string{"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "matmul": "matmul", "invert": "bitwise_not",
 	"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift"}
 
-// called is the function that a name stands for: without the namespace, the marks
-// of an operator of Python, and the _ of one that works in place.
-// __add__ is add, __radd__ add with its operands swapped, __iadd__ and add_ add in place; Aten's overload names
-// (.Tensor, .out) are cut off. MindSpore's functions are looked for first in its own, then as one of PyTorch
-// (borrowed).
+// called is the function that a name stands for: without the namespace, the marks of an operator of
+// Python, and the _ of one that works in place. __add__ is add, __radd__ add with its operands
+// swapped, __iadd__ and add_ add in place; Aten's overload names (.Tensor, .out) are cut off.
+// MindSpore's functions are looked for first in its own, then as one of PyTorch (borrowed).
 func called(prefix, api, framework string) (f *function, base string, inPlace, swapped bool) {
 	base = api
 	switch prefix {
@@ -364,7 +369,8 @@ func called(prefix, api, framework string) (f *function, base string, inPlace, s
 	return functions()[base], base, inPlace, swapped
 }
 
-// otherNames are parameters under the names that many functions know them by; those of one are in its row.
+// otherNames are parameters under the names that many functions know them by; those of one are in
+// its row.
 var otherNames = map[string]string{"self": "input", "x": "input", "axis": "dim", "keepdims": "keepdim", "tensor": "input", "dimension": "dim", "vec": "vec2"}
 
 // param is the parameter that an argument is given to by name; the name itself where there is none.
@@ -386,10 +392,10 @@ func (f *function) param(name string) string {
 var ignored = map[string]bool{"requires_grad": true, "device": true, "layout": true, "pin_memory": true, "non_blocking": true, "memory_format": true,
 	"copy": true, "dtype": true, "_stacklevel": true, "generator": true, "async": true}
 
-// bind gives the arguments of a call to the parameters of a function.
-// Positional arguments go to parameters in order, the last of which may take the rest; keyword arguments by any of
-// their names. inplace and out say that an argument was written over. What is no parameter is refused unless it is
-// None or says nothing of the numbers (ignored).
+// bind gives the arguments of a call to the parameters of a function. Positional arguments go to
+// parameters in order, the last of which may take the rest; keyword arguments by any of their
+// names. inplace and out say that an argument was written over. What is no parameter is refused
+// unless it is None or says nothing of the numbers (ignored).
 func bind(f *function, r *recorded, swapped bool) (args map[string]*argument, inPlace bool) {
 	args = map[string]*argument{}
 	positional := r.args
@@ -453,7 +459,8 @@ func (f *function) fill(args map[string]*argument) {
 // A kernel that computes what a function does is a row of the catalogue and no code here: the row
 // says which function, and which inputs and attributes of the kernel are its parameters.
 
-// kernelFunction is the function that a kernel computes, with how its parameters are bound; nil where its row says none.
+// kernelFunction is the function that a kernel computes, with how its parameters are bound; nil
+// where its row says none.
 func kernelFunction(row *catalogue.Row) (f *function, args []catalogue.Arg) {
 	if b := row.As; b != nil {
 		return functions()[b.Function], b.Args
@@ -488,9 +495,9 @@ func (c *Call) twin(row *catalogue.Row) []Reading {
 	return out
 }
 
-// invoked binds the inputs and attributes of a kernel to the parameters of a function.
-// An input that is connected goes before an attribute of the same parameter; of attributes the first name that the
-// graph has.
+// invoked binds the inputs and attributes of a kernel to the parameters of a function. An input
+// that is connected goes before an attribute of the same parameter; of attributes the first name
+// that the graph has.
 func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *invocation {
 	k := &invocation{Call: c, name: row.Names[0], args: map[string]*argument{}, params: f.params, called: map[string]string{}}
 	if row.As != nil {
@@ -532,8 +539,8 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 	return k
 }
 
-// numbered are the inputs of an argument that is a list of them; one of them stands for itself. Without names a list of more moves what
-// comes behind it, and nobody knows where to.
+// numbered are the inputs of an argument that is a list of them; one of them stands for itself.
+// Without names a list of more moves what comes behind it, and nobody knows where to.
 func (c *Call) numbered(a *catalogue.Arg, args []catalogue.Arg) *argument {
 	last := slices.MaxFunc(args, func(a, b catalogue.Arg) int { return a.Slot - b.Slot })
 	refuseIf(len(c.names) == 0 && len(c.slots) > last.Slot+1, InputCount, len(c.slots), last.Slot+1)
@@ -559,7 +566,8 @@ func (c *Call) numbered(a *catalogue.Arg, args []catalogue.Arg) *argument {
 	return list
 }
 
-// rest are the inputs of a kernel that takes any number of them, but those that go by the name of another argument.
+// rest are the inputs of a kernel that takes any number of them, but those that go by the name of
+// another argument.
 func (c *Call) rest(args []catalogue.Arg) *argument {
 	list := &argument{}
 	for slot, o := range c.slots {
@@ -574,8 +582,8 @@ func (c *Call) rest(args []catalogue.Arg) *argument {
 	return list
 }
 
-// gradientOf is the gradient of a parameter, by the gradient of the result and the result itself, which are
-// arguments of the kernel.
+// gradientOf is the gradient of a parameter, by the gradient of the result and the result itself,
+// which are arguments of the kernel.
 func (k *invocation) gradientOf(f *function, param string) []Reading {
 	g := k.tensor("grad")
 	if k.has("result") {
@@ -603,10 +611,9 @@ func placed(results []Values, at []int) (out []Values) {
 	return out
 }
 
-// attributeArgument is an attribute as an argument of a function; nil where the function's own default is
-// what it is.
-// !value in the row asks for that value, ? that there is one, and nothing leaves it to the function. Numbers of words
-// are places in the list.
+// attributeArgument is an attribute as an argument of a function; nil where the function's own
+// default is what it is. !value in the row asks for that value, ? that there is one, and nothing
+// leaves it to the function. Numbers of words are places in the list.
 func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 	v := c.attrs.Get(key)
 	if a.Param == "" {
@@ -685,7 +692,8 @@ func textArgument(s string) *argument {
 	return scalarArgument("str", msprobe.Number{Kind: msprobe.Text, S: s})
 }
 
-// wordArgument is a word of a row, which may be a number: functions and kernels count the same modes otherwise.
+// wordArgument is a word of a row, which may be a number: functions and kernels count the same
+// modes otherwise.
 func wordArgument(s string) *argument {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return intArgument(n)

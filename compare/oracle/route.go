@@ -52,9 +52,9 @@ func routeForms() {
 	define("npu_moe_re_routing", function{forward: reRouting})
 	// The last product of the experts and the sum over them in one kernel.
 	define("npu_grouped_matmul_finalize_routing", function{forward: formulaFor(combinedProducts)})
-	// Rows k·T + t of a token and its k-th choice come in row_idx; they are ordered by expert, and stably. The
-	// outputs are the tokens' rows in that order, where each row went, and the experts in order; active_num cuts the
-	// first alone.
+	// Rows k·T + t of a token and its k-th choice come in row_idx; they are ordered by expert, and
+	// stably. The outputs are the tokens' rows in that order, where each row went, and the experts
+	// in order; active_num cuts the first alone.
 	define("npu_moe_init_routing", function{forward: func(k *invocation) []Reading {
 		x, idx := k.pair("x", "expert_idx")
 		rows, experts := ints(k.tensor("row_idx")), ints(idx)
@@ -87,8 +87,8 @@ func routeForms() {
 	// group.
 	define("npu_grouped_matmul_add", function{forward: formulaFor(addedProducts)})
 	define("added_products", function{mends: []string{"input"}, forward: formulaFor(addedProducts)})
-	// Rows i of indices (T, k) are ordered by expert, stably: permuted[j] = tokens[order[j]/k]. The second output is
-	// where row i went. Without padding the first may be cut to num_out_tokens.
+	// Rows i of indices (T, k) are ordered by expert, stably: permuted[j] = tokens[order[j]/k]. The
+	// second output is where row i went. Without padding the first may be cut to num_out_tokens.
 	define("npu_moe_token_permute", function{forward: func(k *invocation) []Reading {
 		k.unpadded()
 		x, idx := k.pair("tokens", "indices")
@@ -121,7 +121,8 @@ func routeForms() {
 		x, idx := k.pair("permuted_tokens", "sorted_indices")
 		return k.unpermuted(x, idx, k.optional("probs"))
 	}), nodes: [][]string{{"permuted_tokens", "probs"}}, backward: unpermutedGradients})
-	// The third output numbers rows j·T + t of the j-th choice of token t, as moe_init_routing takes them.
+	// The third output numbers rows j·T + t of the j-th choice of token t, as moe_init_routing
+	// takes them.
 	define("npu_moe_gating_top_k_softmax", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("x")
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
@@ -157,8 +158,9 @@ func routeForms() {
 	define("npu_moe_update_expert", function{forward: placedExperts})
 }
 
-// mappedSums are the rows of each token added up, weighed by its probabilities where the map has them, and these.
-// sorted_indices has the place of each of a token's rows (T·k), restore_shape is (T, H). Of the further outputs, which are kept for the backward, the fourth alone is computed.
+// mappedSums are the rows of each token added up, weighed by its probabilities where the map has
+// them, and these. sorted_indices has the place of each of a token's rows (T·k), restore_shape is
+// (T, H). Of the further outputs, which are kept for the backward, the fourth alone is computed.
 func mappedSums(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
 	x, places := k.tensor("permuted_tokens"), must.Get(numbers(k.tensor("sorted_indices")))
@@ -187,9 +189,9 @@ func (k *invocation) mapped() (weights []float64, at []int) {
 	return weights, at
 }
 
-// mappedSumsGradients are those of the rows and of all probabilities.
-// The gradient of a row is its token's times the probability; that of a probability is the row times the token's
-// gradient, put where routing_map (T, experts) has it and 0 elsewhere.
+// mappedSumsGradients are those of the rows and of all probabilities. The gradient of a row is its
+// token's times the probability; that of a probability is the row times the token's gradient, put
+// where routing_map (T, experts) has it and 0 elsewhere.
 func mappedSumsGradients(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
 	d := k.tensor("grad")
@@ -214,8 +216,9 @@ func mappedSumsGradients(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// mappedGradients are those of what mappedRouting took: of each token its rows added up, of the probabilities those of their rows.
-// probs_grad stands in the order of mappedRouting, expert by expert and by token within each.
+// mappedGradients are those of what mappedRouting took: of each token its rows added up, of the
+// probabilities those of their rows. probs_grad stands in the order of mappedRouting, expert by
+// expert and by token within each.
 func mappedGradients(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
 	tokens, places, routes := k.int("tokens_num", 0), must.Get(numbers(k.tensor("sorted_indices"))), k.tensor("routing_map")
@@ -238,9 +241,10 @@ func mappedGradients(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// mappedRouting are the rows of the tokens of each expert that a map has, one expert behind the other, with their probabilities and
-// where in these the tokens come from, in the order of tokens. With drop_and_pad each expert has as many: tokens that
-// it does not have fill up, and the places are the tokens.
+// mappedRouting are the rows of the tokens of each expert that a map has, one expert behind the
+// other, with their probabilities and where in these the tokens come from, in the order of tokens.
+// With drop_and_pad each expert has as many: tokens that it does not have fill up, and the places
+// are the tokens.
 func mappedRouting(k *invocation) []Reading {
 	x, routes := k.pair("tokens", "routing_map")
 	refuseIf(len(x.shape) != 2 || len(routes.shape) != 2 || routes.shape[0] != x.shape[0], ShapesDiffer, x.shape, routes.shape)
@@ -258,8 +262,8 @@ func mappedRouting(k *invocation) []Reading {
 			}
 		}
 		if padded {
-			// The capacity of an expert. What fills it up are tokens in their order, whose probability is given with
-			// them though the map says no.
+			// The capacity of an expert. What fills it up are tokens in their order, whose
+			// probability is given with them though the map says no.
 			most := k.count("num_out_tokens") / experts
 			tokens = append(tokens, rest...)
 			refuseIf(most > x.shape[0], BadArgument, "num_out_tokens", most, "tokens")
@@ -282,10 +286,11 @@ func mappedRouting(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// addedProducts adds xᵀ·w of the rows of each group, or of all, to a part of its own (test of op-plugin; MindSpeed's
-// docs/ops/npu_groupmatmul_add_fp32.md and npu_matmul_add.md).
-// sum (groups·K, N) + x (M, K) over the rows of a group, transposed, times w (M, N). group_list has where groups end;
-// one without rows adds 0. The accumulator and the sum are float32, as in gradient accumulation, which this is for.
+// addedProducts adds xᵀ·w of the rows of each group, or of all, to a part of its own (test of
+// op-plugin; MindSpeed's docs/ops/npu_groupmatmul_add_fp32.md and npu_matmul_add.md). sum
+// (groups·K, N) + x (M, K) over the rows of a group, transposed, times w (M, N). group_list has
+// where groups end; one without rows adds 0. The accumulator and the sum are float32, as in
+// gradient accumulation, which this is for.
 func addedProducts(k *invocation) Values {
 	sum, x := k.pair("input", "x")
 	w := k.tensor("weight")
@@ -310,11 +315,12 @@ func addedProducts(k *invocation) Values {
 	return k.computed("s,p)=s+p", sum, sized(joined(0, parts...), sum.shape))
 }
 
-// combinedProducts adds the products of the rows of each expert, weighed, to the rows of the tokens that they belong to, and what
-// experts that are shared give to some of them (documentation of op-plugin).
-// x (R, K) int8 times the experts' (E, K, N), scaled by channel and token; row_index says for each of R rows to which
-// token it is added, logit with which weight. Shared experts' rows come from shared_input_offset on. Each sum is
-// bounded for any order, since devices add with atomics.
+// combinedProducts adds the products of the rows of each expert, weighed, to the rows of the tokens
+// that they belong to, and what experts that are shared give to some of them (documentation of
+// op-plugin). x (R, K) int8 times the experts' (E, K, N), scaled by channel and token; row_index
+// says for each of R rows to which token it is added, logit with which weight. Shared experts' rows
+// come from shared_input_offset on. Each sum is bounded for any order, since devices add with
+// atomics.
 func combinedProducts(k *invocation) Values {
 	k.unsupported("bias", "offset")
 	refuseIf(k.tensor("x").typ != dtype.Int8, Unsupported, "another type than int8")
@@ -352,11 +358,11 @@ func combinedProducts(k *invocation) Values {
 	return sum.values(shape, true, u)
 }
 
-// placedExperts are the places of the experts of each token: a row of the table is how many an expert has, and which. It takes that
-// of the rank, or of the token. A choice below its share of what the token's choices sum up to is pruned.
-// eplb_table is (experts, 1 + places). Mode 0 takes the place for the rank, ranks being shared out evenly: rank /
-// ceil(world / n); mode 1 the token number modulo n. The second output is 1 where a choice is kept: s ≥ threshold · Σ
-// s.
+// placedExperts are the places of the experts of each token: a row of the table is how many an
+// expert has, and which. It takes that of the rank, or of the token. A choice below its share of
+// what the token's choices sum up to is pruned. eplb_table is (experts, 1 + places). Mode 0 takes
+// the place for the rank, ranks being shared out evenly: rank / ceil(world / n); mode 1 the token
+// number modulo n. The second output is 1 where a choice is kept: s ≥ threshold · Σ s.
 func placedExperts(k *invocation) []Reading {
 	ids, table := k.pair("expert_ids", "eplb_table")
 	refuseIf(len(ids.shape) != 2 || len(table.shape) != 2, ShapesDiffer, ids.shape, table.shape)
@@ -389,7 +395,8 @@ func placedExperts(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// gateSides says whether the left half gates; both where the call does not, for documents of npu_geglu differ.
+// gateSides says whether the left half gates; both where the call does not, for documents of
+// npu_geglu differ.
 func gateSides(k *invocation) []bool {
 	if k.has("activate_left") {
 		return []bool{k.bool("activate_left", false)}
@@ -399,9 +406,9 @@ func gateSides(k *invocation) []bool {
 
 // gateForms are activations within fused kernels.
 func gateForms() {
-	// y = gelu(gate)·other of the two halves of an axis; approximate 0 is the erf form, 1 that with tanh. act and
-	// slope write gelu and its derivative out: Φ(a) = erfc(−a/√2)/2, φ(a) = e^(−a²/2)/√(2π), √(2/π) =
-	// 0.7978845608028654.
+	// y = gelu(gate)·other of the two halves of an axis; approximate 0 is the erf form, 1 that with
+	// tanh. act and slope write gelu and its derivative out: Φ(a) = erfc(−a/√2)/2, φ(a) =
+	// e^(−a²/2)/√(2π), √(2/π) = 0.7978845608028654.
 	define("npu_geglu", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("input")
 		axis := k.axisOf(x.shape, "dim", -1)
@@ -445,9 +452,10 @@ func gateForms() {
 	}})
 }
 
-// feedForward is act(x·w1 + b1)·w2 + b2, of the rows of each expert with its own weights. The hidden tensor is rounded to its type,
-// and with inner_precise 1 what the activation takes and computes is in float16 (op-plugin's documentation of npu_ffn;
-// ops-transformer ffn/ffn, aclnnFFNV3.md). Which half gates, and which gelu it is, they do not say: each is a reading.
+// feedForward is act(x·w1 + b1)·w2 + b2, of the rows of each expert with its own weights. The
+// hidden tensor is rounded to its type, and with inner_precise 1 what the activation takes and
+// computes is in float16 (op-plugin's documentation of npu_ffn; ops-transformer ffn/ffn,
+// aclnnFFNV3.md). Which half gates, and which gelu it is, they do not say: each is a reading.
 func feedForward(k *invocation) (out []Reading) {
 	k.unsupported("scale", "offset", "deq_scale1", "deq_scale2", "antiquant_scale1", "antiquant_scale2", "antiquant_offset1", "antiquant_offset2")
 	x, w1 := k.pair("x", "weight1")
@@ -462,7 +470,8 @@ func feedForward(k *invocation) (out []Reading) {
 	width := x.shape[len(x.shape)-1]
 	refuseIf(width == 0, ShapesDiffer, x.shape)
 	rows := reshape(x, []int64{count(x.shape) / width, width})
-	// x is (M, K1), weight1 (E, K1, N1), weight2 (E, N1 or N1/2, N2); weights without E serve all rows.
+	// x is (M, K1), weight1 (E, K1, N1), weight2 (E, N1 or N1/2, N2); weights without E serve all
+	// rows.
 	layer := func(c *invocation, x Values, e int, first bool) Values {
 		of := func(name string) Values {
 			switch o := k.optional(name); {
@@ -525,12 +534,13 @@ func feedForward(k *invocation) (out []Reading) {
 	return out
 }
 
-// initRouting orders the rows of tokens by their expert, those of experts in a range alone, and copies, scales or quantises them.
-// Its further outputs are where each went, or came from, how many each expert has, and the scales.
-// x is (T, H), expert_idx (T, k). The places of row i = t·k + j in expert order come first (row_idx_type 0), or for
-// each place the row (1). What lies behind the active rows is not written by the kernel, and may be anything.
-// quant_mode −1 copies, with scales passed on a row; 1 quantises each row by its largest magnitude after smoothing by
-// the expert's scale; 2 and 3 by 32 with powers of two, to float8 e5m2 and e4m3.
+// initRouting orders the rows of tokens by their expert, those of experts in a range alone, and
+// copies, scales or quantises them. Its further outputs are where each went, or came from, how many
+// each expert has, and the scales. x is (T, H), expert_idx (T, k). The places of row i = t·k + j in
+// expert order come first (row_idx_type 0), or for each place the row (1). What lies behind the
+// active rows is not written by the kernel, and may be anything. quant_mode −1 copies, with scales
+// passed on a row; 1 quantises each row by its largest magnitude after smoothing by the expert's
+// scale; 2 and 3 by 32 with powers of two, to float8 e5m2 and e4m3.
 func initRouting(k *invocation) []Reading {
 	if mode := k.int("quant_mode", -1); !k.has("scale_alg") && (mode == 2 || mode == 3) { // the documentation of op-plugin rounds exponents down, its test up
 		var both []Reading
@@ -644,10 +654,11 @@ func initRouting(k *invocation) []Reading {
 	return outputs(out...)
 }
 
-// finalizeRouting sums the rows of each token, weighed, in the order of k, to what is passed by; a row that was dropped is 0.
-// In modes 0 and 1 the places of all tokens for each k stand together, in 2 and 3 those of each token.
-// out[t] = skip1 + skip2 + Σ_j scales[t, j]·(rows[place(t, j)] + bias[expert(t, j)]). float32 within, but for
-// float16, where each operation rounds.
+// finalizeRouting sums the rows of each token, weighed, in the order of k, to what is passed by; a
+// row that was dropped is 0. In modes 0 and 1 the places of all tokens for each k stand together,
+// in 2 and 3 those of each token.
+// out[t] = skip1 + skip2 + Σ_j scales[t, j]·(rows[place(t, j)] + bias[expert(t, j)]). float32
+// within, but for float16, where each operation rounds.
 func finalizeRouting(k *invocation) Values {
 	rows, to := k.tensor("expanded_permuted_rows"), k.tensor("expanded_src_to_dst_row")
 	places := must.Get(numbers(to))
@@ -725,9 +736,9 @@ func finalizeRouting(k *invocation) Values {
 	}}
 }
 
-// reRouting orders tokens that came rank by rank, each rank's by expert, by expert and then by rank.
-// expert_token_num_per_rank is (ranks, experts), and the tokens stand in that order. Rows behind their sum are not
-// written.
+// reRouting orders tokens that came rank by rank, each rank's by expert, by expert and then by
+// rank. expert_token_num_per_rank is (ranks, experts), and the tokens stand in that order. Rows
+// behind their sum are not written.
 func reRouting(k *invocation) []Reading {
 	x, counts := k.pair("tokens", "expert_token_num_per_rank")
 	k.only(0, "idx_type")
@@ -789,8 +800,8 @@ func (k *invocation) byExpert(idx *operand) (order, back []int64) {
 	return order, back
 }
 
-// unpermuted sums the rows of each token, weighed, in the order of its experts; one rounding (ops-transformer
-// moe_token_unpermute). Rows that were dropped count nothing.
+// unpermuted sums the rows of each token, weighed, in the order of its experts; one rounding
+// (ops-transformer moe_token_unpermute). Rows that were dropped count nothing.
 func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 	places, weights, per := must.Get(numbers(idx)), []float64(nil), int64(1)
 	if probs != nil {
@@ -803,9 +814,9 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 	return k.addedRows(x, places, weights, per)
 }
 
-// addedRows are the sums of so many rows at places each, weighed or not.
-// Element (t, e) is Σ_j x[places[t·per + j], e]·weight. A place beyond the rows is of one that was dropped; one that
-// is no place at all leaves the sum open. The device sums in float32: per products, per sums.
+// addedRows are the sums of so many rows at places each, weighed or not. Element (t, e) is Σ_j
+// x[places[t·per + j], e]·weight. A place beyond the rows is of one that was dropped; one that is
+// no place at all leaves the sum open. The device sums in float32: per products, per sums.
 func (k *invocation) addedRows(x Values, places, weights []float64, per int64) Values {
 	s := x.Shape()
 	refuseIf(len(s) != 2 || per < 1 || int64(len(places))%per != 0 || weights != nil && len(weights) != len(places), ShapesDiffer, s, []int64{int64(len(places)), per})
@@ -832,8 +843,8 @@ func (k *invocation) addedRows(x Values, places, weights []float64, per int64) V
 	}}
 }
 
-// unpermutedGradients are those of the rows, which each get that of their token times its weight, and of the weights, each the product
-// of both.
+// unpermutedGradients are those of the rows, which each get that of their token times its weight,
+// and of the weights, each the product of both.
 func unpermutedGradients(k *invocation, g []Values) gradients {
 	k.unpadded()
 	idx, probs, d := k.tensor("sorted_indices"), k.optional("probs"), gradient(g, 0)
@@ -879,7 +890,8 @@ func unpermutedGradients(k *invocation, g []Values) gradients {
 	}
 }
 
-// leaveFinished gives rows that are marked as finished the number of experts in place of one: they go to none (test of op-plugin).
+// leaveFinished gives rows that are marked as finished the number of experts in place of one: they
+// go to none (test of op-plugin).
 func (k *invocation) leaveFinished(idx *dense, of []int64) {
 	if !k.has("finished") {
 		return
@@ -895,11 +907,12 @@ func (k *invocation) leaveFinished(idx *dense, of []int64) {
 	}
 }
 
-// gated are the largest probabilities of each row and their places, in falling order: by probs and what is added to
-// choose by, if anything is. What is nearly equal may change places.
-// Of (rows, experts) come (rows, k). added is a bias that takes part in choosing and not in what is given; closed
-// says which experts may not be chosen. Two keys are near where their bounds, and a rounding of each, overlap: then
-// the place is open, and with a bias the value, too, as it does not follow the order.
+// gated are the largest probabilities of each row and their places, in falling order: by probs and
+// what is added to choose by, if anything is. What is nearly equal may change places. Of (rows,
+// experts) come (rows, k). added is a bias that takes part in choosing and not in what is given;
+// closed says which experts may not be chosen. Two keys are near where their bounds, and a rounding
+// of each, overlap: then the place is open, and with a bias the value, too, as it does not follow
+// the order.
 func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i int) bool) (y, idx *dense) {
 	rank := len(probs.shape)
 	out := k.shape()
@@ -940,10 +953,10 @@ func (k *invocation) gated(probs *dense, added []float64, closed func(r int64, i
 	return y, idx
 }
 
-// groupsOf are the experts that are not in the best groups, by the largest probability of each or the sum of its two largest;
-// doubt marks the rows in which another group is as good.
-// A group is out of doubt where its score is 64 units above that of the best one left out, for sums of two and the
-// bias.
+// groupsOf are the experts that are not in the best groups, by the largest probability of each or
+// the sum of its two largest; doubt marks the rows in which another group is as good. A group is
+// out of doubt where its score is 64 units above that of the best one left out, for sums of two and
+// the bias.
 func (k *invocation) groupsOf(probs *dense, added []float64) (closed func(r int64, i int) bool, doubt []bool) {
 	groups, best, n := k.int("group_count", 1), k.int("k_group", 1), probs.shape[1]
 	if groups == best {
@@ -984,10 +997,10 @@ func (k *invocation) groupsOf(probs *dense, added []float64) (closed func(r int6
 	return func(r int64, i int) bool { return !open[r*n+int64(i)] }, doubt
 }
 
-// gatingTopK: the probabilities are a softmax or sigmoids; the bias takes part in the choice alone; those of sigmoids are
-// divided by their sum.
-// y = p/(Σ p + eps)·routed_scaling_factor for sigmoids, p·factor for a softmax; in rows whose groups are in doubt
-// nothing is judged.
+// gatingTopK: the probabilities are a softmax or sigmoids; the bias takes part in the choice alone;
+// those of sigmoids are divided by their sum.
+// y = p/(Σ p + eps)·routed_scaling_factor for sigmoids, p·factor for a softmax; in rows whose
+// groups are in doubt nothing is judged.
 func gatingTopK(k *invocation) []Reading {
 	x := k.tensor("x")
 	k.only(0, "renorm")

@@ -258,8 +258,8 @@ func (b *budget) give(n int64) {
 }
 
 // checked runs check for every number below n, several at a time, until the context is done, and
-// returns the findings in the order of the numbers. Workers below 1 are as many as there are processors; progress, if not
-// nil, is called one at a time.
+// returns the findings in the order of the numbers. Workers below 1 are as many as there are
+// processors; progress, if not nil, is called one at a time.
 func checked(ctx context.Context, n, workers int, progress func(done, total int), check func(i int, budget *budget) []Finding) (findings []Finding) {
 	out := make([][]Finding, n)
 	memory := newBudget(memory)
@@ -438,7 +438,8 @@ type Coverage struct {
 	// Gaps are ranks without a recording, although ranks around them, or other steps of
 	// theirs, have one.
 	Gaps []string
-	// Strangers are operators that were recorded and that the graph does not have, Recorded how many were.
+	// Strangers are operators that were recorded and that the graph does not have, Recorded how
+	// many were.
 	Strangers []string
 	Recorded  int
 }
@@ -543,8 +544,8 @@ func (f *Finding) aside() bool {
 	return kind == Empty || kind == NoKernel || kind == NotInGraph && f.Damage == nil
 }
 
-// Unread are dumps that nothing is computed for and that cannot be believed: of inputs of the network and weights, as
-// whoever takes them has them, too.
+// Unread are dumps that nothing is computed for and that cannot be believed: of inputs of the
+// network and weights, as whoever takes them has them, too.
 func (j Job) Unread() (list []result.Damage) {
 	for _, device := range j.Devices {
 		seen := map[*dump.Op]bool{}
@@ -576,8 +577,9 @@ func (j Job) Unread() (list []result.Damage) {
 }
 
 // Missing are findings for what the graph promises and was not dumped: the outputs of operators
-// that run a kernel, which computes tells. Where some are missing, so may be those of operators that
-// are still: that run a kernel only where the compiler left them one, and that nothing is expected of.
+// that run a kernel, which computes tells. Where some are missing, so may be those of operators
+// that are still: that run a kernel only where the compiler left them one, and that nothing is
+// expected of.
 func (j Job) Missing(computes, passthrough func(*graph.Op) bool) (list []Finding) {
 	if list = j.undumped(NoDump, func(op *graph.Op) bool { return computes(op) && !passthrough(op) }); len(list) > 0 {
 		list = append(list, j.undumped(NoKernel, func(op *graph.Op) bool { return computes(op) && passthrough(op) })...)

@@ -17,9 +17,9 @@ import (
 	catalogue "precision/op"
 )
 
-// What statistics tell where no elements were recorded. Max, Min, Mean and Norm of arguments say where results have to
-// lie; a result within is not known to be right. And whatever else was recorded, they tell where numbers that are none
-// came from.
+// What statistics tell where no elements were recorded. Max, Min, Mean and Norm of arguments say
+// where results have to lie; a result within is not known to be right. And whatever else was
+// recorded, they tell where numbers that are none came from.
 
 // interval is a range of numbers.
 type interval struct{ lo, hi float64 }
@@ -59,8 +59,9 @@ var ranges = map[string]func(k *invocation, x interval) interval{
 	},
 }
 
-// formulaRange is where a function of one number, that is a formula, lies over a range: its values at the ends and in
-// between. What may lie between two of these where it rises before and falls behind is allowed for by its slope.
+// formulaRange is where a function of one number, that is a formula, lies over a range: its values
+// at the ends and in between. What may lie between two of these where it rises before and falls
+// behind is allowed for by its slope.
 func formulaRange(row *catalogue.Row, k *invocation, x interval) interval {
 	f, out := k.slope(row), interval{math.Inf(1), math.Inf(-1)}
 	take := func(y float64) { out.lo, out.hi = min(out.lo, y), max(out.hi, y) }
@@ -74,8 +75,8 @@ func formulaRange(row *catalogue.Row, k *invocation, x interval) interval {
 			points = append(points, p)
 		}
 	}
-	// Where the slope changes its sign there is an extreme between, no further off than the larger slope times the
-	// step.
+	// Where the slope changes its sign there is an extreme between, no further off than the larger
+	// slope times the step.
 	before, slope := f(points[0])
 	take(before)
 	for i, p := range append(points, x.hi)[1:] {
@@ -142,9 +143,9 @@ func (c *recordedCall) statisticsOnly(r *recorded, f *Finding) {
 		return
 	}
 	p := precisionFor(out.v.Elem)
-	// The numbers of a device are off by some units, those of a CPU in its narrow types
-	// by some of these.
-	// 16 units: the last rounding, some operations of functions, and a CPU that rounds between them.
+	// The numbers of a device are off by some units, those of a CPU in its narrow types by some of
+	// these. 16 units: the last rounding, some operations of functions, and a CPU that rounds
+	// between them.
 	slack := func(x float64) float64 { return 16*max(p.v, u32)*abs(x) + 2*p.t }
 	norm, normed := out.v.Norm.Value()
 	lo, hi := claim.each.lo-slack(claim.each.lo), claim.each.hi+slack(claim.each.hi)
@@ -183,10 +184,10 @@ func statisticsLeft(out *argument) result.Reason {
 	}
 }
 
-// kept holds what keeps all elements of its arguments, in any order, to their statistics, and tells if that was to be said.
-// Reshapes, permutations, casts and whatever has the law "elements" in its row keep count, extremes, sum and sum of
-// squares; a cast rounds the extremes. Only dumps of statistics are looked at, since statistics beside elements may
-// be of parts.
+// kept holds what keeps all elements of its arguments, in any order, to their statistics, and tells
+// if that was to be said. Reshapes, permutations, casts and whatever has the law "elements" in its
+// row keep count, extremes, sum and sum of squares; a cast rounds the extremes. Only dumps of
+// statistics are looked at, since statistics beside elements may be of parts.
 func (c *recordedCall) kept(r *recorded, f *Finding) bool {
 	row := catalogue.Of(c.Parsed.API)
 	form := ""
@@ -197,7 +198,8 @@ func (c *recordedCall) kept(r *recorded, f *Finding) bool {
 		return false
 	}
 	unit := u32
-	// sizes are the number of elements of some tensors, their extremes, their sum and the sum of their squares.
+	// sizes are the number of elements of some tensors, their extremes, their sum and the sum of
+	// their squares.
 	sizes := func(list []*argument) (s [5]float64, ok bool) {
 		s[1], s[2] = math.Inf(1), math.Inf(-1)
 		for _, a := range list {
@@ -297,9 +299,8 @@ func (c *recordedCall) claim(r *recorded) (claim, bool) {
 		if !ok || m <= 0 || n%m != 0 {
 			break
 		}
-		// Of n numbers between the least and the largest, the sum is between n times these; it is off by what they add up to
-		// rounds to.
-		// How many elements went into each of the result.
+		// Of n numbers between the least and the largest, the sum is between n times these; it is
+		// off by what they add up to rounds to. How many elements went into each of the result.
 		times := float64(n / m)
 		off := times * (times + 4) * u32 * max(abs(x.lo), abs(x.hi))
 		if p := precisionFor(args["input"].v.Elem); p.v > u32 { // sums of a CPU in a narrow type
@@ -313,8 +314,8 @@ func (c *recordedCall) claim(r *recorded) (claim, bool) {
 // and is a range with a further number.
 func (x interval) and(v float64) interval { return interval{min(x.lo, v), max(x.hi, v)} }
 
-// hull is where elements lie that are taken from arguments, or put in their places: 0, or a number that is an argument.
-// Those of some functions may have the other sign.
+// hull is where elements lie that are taken from arguments, or put in their places: 0, or a number
+// that is an argument. Those of some functions may have the other sign.
 func (c *recordedCall) hull(k *invocation, r *recorded, signs bool) (claim, bool) {
 	out := interval{0, 0}
 	known := false
@@ -344,10 +345,10 @@ func (c *recordedCall) hull(k *invocation, r *recorded, signs bool) (claim, bool
 	return claim{each: out, norm: math.Inf(1), all: true}, known && !strings.Contains(c.Parsed.API, "add")
 }
 
-// productClaim is what sums of products of two tensors may come to: no more than the product of their norms (Cauchy and
-// Schwarz), of an element and, but for convolutions, of all of them.
-// |Σ a·b| ≤ ‖a‖·‖b‖, and ‖A·B‖_F ≤ ‖A‖_F·‖B‖_F. Products of two tensors that hold something and give zeros alone are
-// suspect (full).
+// productClaim is what sums of products of two tensors may come to: no more than the product of
+// their norms (Cauchy and Schwarz), of an element and, but for convolutions, of all of them. |Σ
+// a·b| ≤ ‖a‖·‖b‖, and ‖A·B‖_F ≤ ‖A‖_F·‖B‖_F. Products of two tensors that hold something and give
+// zeros alone are suspect (full).
 func productClaim(k *invocation, base string) (claim, bool) {
 	var factors []*argument
 	bias := interval{}
@@ -377,7 +378,8 @@ func productClaim(k *invocation, base string) (claim, bool) {
 		}
 		most, full = most*s[3], full && s[3] > 0
 	}
-	// Sums are in float32 at least, or in the type of a CPU; products of half a million terms in float32 are off by 4 %.
+	// Sums are in float32 at least, or in the type of a CPU; products of half a million terms in
+	// float32 are off by 4 %.
 	most *= 1.05
 	c := claim{each: interval{-most + bias.lo, most + bias.hi}, norm: math.Inf(1)}
 	if bias == (interval{}) {
@@ -388,7 +390,8 @@ func productClaim(k *invocation, base string) (claim, bool) {
 	return c, true
 }
 
-// normClaim is where the rows of a norm lie: of n numbers with a mean square of 1 none is beyond the root of n.
+// normClaim is where the rows of a norm lie: of n numbers with a mean square of 1 none is beyond
+// the root of n.
 // |x̂| ≤ √n as mean(x̂²) ≤ 1, so that |y| ≤ √n·max|w| + max|b|; 5 % for roundings in narrow types.
 func normClaim(k *invocation, input *argument) (claim, bool) {
 	weight, bias, n := interval{1, 1}, interval{}, elementsOfArgument(input)
@@ -411,7 +414,8 @@ func normClaim(k *invocation, input *argument) (claim, bool) {
 	return claim{each: interval{-most + min(bias.lo, 0)*1.05, most + max(bias.hi, 0)*1.05}, norm: math.Inf(1)}, ok && n > 0
 }
 
-// claimBack is what there is to say of gradients: those of products are not all zero where nothing that they are made of is.
+// claimBack is what there is to say of gradients: those of products are not all zero where nothing
+// that they are made of is.
 func (c *recordedCall) claimBack() (claim, bool) {
 	forward := c.forward()
 	if forward == nil || catalogue.Of(c.Parsed.API).Traits&catalogue.Product == 0 || catalogue.Of(c.Parsed.API).Does == "scaled_dot_product_attention" {
@@ -431,7 +435,8 @@ func (c *recordedCall) claimBack() (claim, bool) {
 	return claim{each: anything, norm: math.Inf(1), all: true, full: true}, true
 }
 
-// allowedRange is where the elements of the first result of a function of one place, or of two, have to lie.
+// allowedRange is where the elements of the first result of a function of one place, or of two,
+// have to lie.
 func (c *recordedCall) allowedRange(k *invocation, base string) (interval, bool) {
 	args := k.args
 	row := catalogue.Of(base)
@@ -472,11 +477,13 @@ func (c *recordedCall) allowedRange(k *invocation, base string) (interval, bool)
 
 // Where numbers that are none came from
 //
-// In the order of the calls of a rank, step after step: a call that gives NaN or Inf, and took none, made it; what it
-// took is of the last call that gave as many elements of it; and what no recorded call gave was there before. Masks
-// of -Inf are none, but a product that gives it overflowed.
+// In the order of the calls of a rank, step after step: a call that gives NaN or Inf, and took
+// none, made it; what it took is of the last call that gave as many elements of it; and what no
+// recorded call gave was there before. Masks of -Inf are none, but a product that gives it
+// overflowed.
 
-// notNumber is what the extremes of a tensor tell that it holds: NaN, Inf, -Inf or nothing of these.
+// notNumber is what the extremes of a tensor tell that it holds: NaN, Inf, -Inf or nothing of
+// these.
 func notNumber(v *msprobe.Value) string {
 	hi, _ := v.Max.Value()
 	lo, _ := v.Min.Value()
@@ -506,8 +513,8 @@ func (s *origins) leaves(v *msprobe.Value, call string) {
 	s.last = call
 }
 
-// takes is the first tensor that a call reads which holds NaN or Inf, nil if there is none; masked tells that some hold
-// -Inf, and given is an argument that is NaN itself.
+// takes is the first tensor that a call reads which holds NaN or Inf, nil if there is none; masked
+// tells that some hold -Inf, and given is an argument that is NaN itself.
 func (c *recordedCall) takes() (first, given *msprobe.Value, masked bool) {
 	for i := range c.Values {
 		v := &c.Values[i]
@@ -573,7 +580,8 @@ func (r *recordedCalls) trace(from *origins, tell func(c *recordedCall, output i
 	}
 }
 
-// cause is why a call gives NaN or Inf, if it does: the kind of the reason, with its arguments behind the first.
+// cause is why a call gives NaN or Inf, if it does: the kind of the reason, with its arguments
+// behind the first.
 func (c *recordedCall) cause(from *origins, first, given *msprobe.Value, tell func(c *recordedCall, output int, why result.Reason)) (result.Kind, []any) {
 	back := c.forward()
 	switch {
@@ -611,7 +619,8 @@ func (c *recordedCall) cause(from *origins, first, given *msprobe.Value, tell fu
 	return MadeHere, nil
 }
 
-// sources has findings say where NaN and Inf came from: what made them is suspect, and wrong where the inputs allow none.
+// sources has findings say where NaN and Inf came from: what made them is suspect, and wrong where
+// the inputs allow none.
 func sources(opened []*recordedCalls, findings []Finding) []Finding {
 	type rank struct {
 		mode string
@@ -669,7 +678,8 @@ func (f *Finding) cameFrom(c *recordedCall, why result.Reason) {
 	f.Reasons = append(f.Reasons, why)
 }
 
-// jumps are calls whose results are far larger than at the steps before, on a rank: the first of each step.
+// jumps are calls whose results are far larger than at the steps before, on a rank: the first of
+// each step.
 func jumps(opened []*recordedCalls) (out []remark) {
 	type series struct {
 		calls []*recordedCall
@@ -718,24 +728,27 @@ func jumps(opened []*recordedCalls) (out []remark) {
 
 // Monitors: what the statistics of a training tell step by step
 //
-// A series is held against its own history, which says what is usual: the median and the quartiles of the steps before. What
-// happens first in the order of a step is what is said; what lies behind it at the same step, or takes it on, follows.
+// A series is held against its own history, which says what is usual: the median and the quartiles
+// of the steps before. What happens first in the order of a step is what is said; what lies behind
+// it at the same step, or takes it on, follows.
 
 const (
 	// leastHistory is how many steps there have to be before.
 	leastHistory = 3
-	// spikeMedian is the least multiple of the median that a spike is, and spikeFew what is added to it for a history of one
-	// step: of few steps little is known of how far they spread. spikeSpread is how many times as far as the quartiles are apart it
-	// lies beyond the upper one. Of numbers that spread as logarithms do with a deviation of 0.5, as norms of gradients do, 1 in
-	// 10⁵ is a spike by that (TestSpikesOfNoise).
+	// spikeMedian is the least multiple of the median that a spike is, and spikeFew what is added
+	// to it for a history of one step: of few steps little is known of how far they spread.
+	// spikeSpread is how many times as far as the quartiles are apart it lies beyond the upper one.
+	// Of numbers that spread as logarithms do with a deviation of 0.5, as norms of gradients do, 1
+	// in 10⁵ is a spike by that (TestSpikesOfNoise).
 	spikeMedian, spikeFew, spikeSpread = 4, 48, 10
 	// longestHistory is how many steps are looked back.
 	longestHistory = 128
 )
 
-// spikeOf is the first place where numbers spike, with the median of those before; -1 if they do not.
-// limit = max(q3 + 10·(q3 − q1), (4 + 48/n)·median) of the n ≤ 128 steps before: 20 times the median after 3 steps,
-// 4.4 times after 120. Steps without a number are passed over.
+// spikeOf is the first place where numbers spike, with the median of those before; -1 if they do
+// not.
+// limit = max(q3 + 10·(q3 − q1), (4 + 48/n)·median) of the n ≤ 128 steps before: 20 times the
+// median after 3 steps, 4.4 times after 120. Steps without a number are passed over.
 func spikeOf(x []float64) (at int, median float64) {
 	var before []float64
 	for i, v := range x {
@@ -779,8 +792,9 @@ func seriesName(s *monitor.Series) string {
 	return "rank" + strconv.Itoa(s.Rank) + "/" + s.Metric + "/" + s.Name
 }
 
-// CheckMonitors judges what monitors recorded, a finding for each series, in the order of ranks and steps.
-// A series is unknown where nothing happens to it: statistics alone never say that a tensor is right.
+// CheckMonitors judges what monitors recorded, a finding for each series, in the order of ranks and
+// steps. A series is unknown where nothing happens to it: statistics alone never say that a tensor
+// is right.
 func CheckMonitors(d *monitor.Data) []Finding {
 	list := slices.Clone(d.Series)
 	slices.SortStableFunc(list, func(a, b *monitor.Series) int {
@@ -865,7 +879,8 @@ func ranksOf(list []*monitor.Series, of *monitor.Series) int {
 	return len(ranks)
 }
 
-// eventOf is the first step at which a series has no number although it should, spikes, or becomes 0; nil if there is none.
+// eventOf is the first step at which a series has no number although it should, spikes, or becomes
+// 0; nil if there is none.
 func eventOf(s *monitor.Series, has, dump bool) (first *event) {
 	sizes := make([]float64, len(s.Points))
 	before, nonzero := 0, true
@@ -898,12 +913,14 @@ func eventOf(s *monitor.Series, has, dump bool) (first *event) {
 	return first
 }
 
-// causes are the first events that others follow from: no number of any before; a spike of one at the same step, or, of moments
-// and parameters, of any before. What ranks exchange stands beside the layers, of which one is to be named, too.
-// Each has two places: what ranks exchange is in the second.
+// causes are the first events that others follow from: no number of any before; a spike of one at
+// the same step, or, of moments and parameters, of any before. What ranks exchange stands beside
+// the layers, of which one is to be named, too. Each has two places: what ranks exchange is in the
+// second.
 type causes struct{ number, step, ever [2]*event }
 
-// of is the event that another one follows from, nil where there is none, and remembers it. Events come in their order.
+// of is the event that another one follows from, nil where there is none, and remembers it. Events
+// come in their order.
 func (c *causes) of(e *event) (cause *event) {
 	beside := 0
 	if e.at.Metric == "comm" {
@@ -944,8 +961,9 @@ func (c *causes) of(e *event) (cause *event) {
 	return cause
 }
 
-// parted finds ranks whose reduced gradients, moments or parameters were equal at all steps before and are not at one.
-// Replicas must have the same after an all_reduce; series are compared to the bit.
+// parted finds ranks whose reduced gradients, moments or parameters were equal at all steps before
+// and are not at one. Replicas must have the same after an all_reduce; series are compared to the
+// bit.
 func parted(list []*monitor.Series, findings []Finding) {
 	of := map[string][]int{}
 	for i, s := range list {
@@ -969,7 +987,8 @@ func parted(list []*monitor.Series, findings []Finding) {
 	}
 }
 
-// partsAt is the first step at which series that were the same part, with those that are not what most are: all if there are two.
+// partsAt is the first step at which series that were the same part, with those that are not what
+// most are: all if there are two.
 func partsAt(list []*monitor.Series, peers []int) (step int64, odd []int) {
 	for at := 0; ; at++ {
 		count := map[float64]int{}
@@ -998,8 +1017,8 @@ func partsAt(list []*monitor.Series, peers []int) (step int64, odd []int) {
 	}
 }
 
-// Quote adds to findings what msprobe's tools claim of them, with whether what was recorded bears it out, and gives the claims about what has
-// no finding. A claim changes no verdict.
+// Quote adds to findings what msprobe's tools claim of them, with whether what was recorded bears
+// it out, and gives the claims about what has no finding. A claim changes no verdict.
 func Quote(findings []Finding, claims []monitor.Claim) (others []monitor.Claim) {
 	of := map[string][]int{} // outputs of a call, or a series of each stage and micro batch
 	for i := range findings {
@@ -1068,7 +1087,8 @@ func (f *Finding) Last() result.Reason {
 	return f.Reasons[0]
 }
 
-// bears tells whether a finding is of what a rule claims: no number at a step, unlike at others, or something that begins at that step.
+// bears tells whether a finding is of what a rule claims: no number at a step, unlike at others, or
+// something that begins at that step.
 func (f *Finding) bears(c *monitor.Claim) bool {
 	none, some := false, false
 	for _, p := range f.History {

@@ -37,9 +37,10 @@ import (
 // Behind the tape stand steps: kernels whose rows in the catalogue say their formulas
 // ([invocation.bySteps]).
 
-// tape is what a function computes, number by number. A program is written once, as what goes forward; the
-// gradients follow from the steps it took. Its tensors hold places on the tape in place of numbers, so that whatever
-// moves elements moves these: below 0 of what was given, from 0 on of steps.
+// tape is what a function computes, number by number. A program is written once, as what goes
+// forward; the gradients follow from the steps it took. Its tensors hold places on the tape in
+// place of numbers, so that whatever moves elements moves these: below 0 of what was given, from 0
+// on of steps.
 type tape struct {
 	*invocation
 	a       arith
@@ -62,14 +63,16 @@ type taped struct {
 	all    []float64
 }
 
-// mostSteps bounds the steps of a program, each of which takes some hundred bytes, and mostAdded what its sums are of:
+// mostSteps bounds the steps of a program, each of which takes some hundred bytes, and mostAdded
+// what its sums are of:
 // running sums are of ever more.
 const (
 	mostSteps = 1 << 19
 	mostAdded = 1 << 24
 )
 
-// program adds a form that is a program, with the operands that have gradients in their order; # are all of a list.
+// program adds a form that is a program, with the operands that have gradients in their order; #
+// are all of a list.
 func program(form string, operands []string, run func(t *tape) []*dense) {
 	fresh := func(k *invocation, c *Call) *tape {
 		other := *k
@@ -314,9 +317,9 @@ func (t *tape) filled(shape []int64, x float64) *dense {
 // move is what a function that moves elements makes of places.
 func move(v Values) *dense { return must.Get(held(v)) }
 
-// along applies a function to the rows of some axes, all if there are none; it gives some numbers for each row, as many as a
-// row has to stay in place.
-// A row has n numbers; keep leaves axes of one element.
+// along applies a function to the rows of some axes, all if there are none; it gives some numbers
+// for each row, as many as a row has to stay in place. A row has n numbers; keep leaves axes of one
+// element.
 func (t *tape) along(v *dense, axes []int, keep bool, f func(row []float64) []float64) *dense {
 	in, kept, n := lastAxes(v, axes)
 	d := move(in)
@@ -395,8 +398,8 @@ func (s *adjoint) num(u float64) num {
 	return num{s.y, s.off + gamma(float64(s.n)+1, u)*s.size}
 }
 
-// back goes from the gradients of the results to those of all numbers that were given.
-// Steps are visited from the last on, so that all that used a number has been added before it is passed on.
+// back goes from the gradients of the results to those of all numbers that were given. Steps are
+// visited from the last on, so that all that used a number has been added before it is passed on.
 func (t *tape) back(out []*dense, g []Values) []adjoint {
 	given, steps := make([]adjoint, len(t.y)), make([]adjoint, len(t.steps))
 	at := func(p int) *adjoint {
@@ -438,9 +441,9 @@ func (t *tape) back(out []*dense, g []Values) []adjoint {
 	return given
 }
 
-// gradient is that of an operand.
-// 4 times the bound: PyTorch computes gradients by other formulas than the chain rule of these steps, with a few
-// roundings more or in another order; what was only moved stays exact.
+// gradient is that of an operand. 4 times the bound: PyTorch computes gradients by other formulas
+// than the chain rule of these steps, with a few roundings more or in another order; what was only
+// moved stays exact.
 func (t *tape) gradient(v *dense, sum []adjoint) Values {
 	d := &dense{shape: v.shape, y: make([]float64, len(v.y)), b: make([]float64, len(v.y)), exact: true}
 	for i, p := range v.y {
@@ -487,9 +490,9 @@ func (k *invocation) with(args map[string]*argument) *invocation {
 //	.md,nd->.mn(x,w)    sums of products by the labels of axes, a dot being all in front
 //	softmax:x           a function of [madeBy]
 //
-// What is made under a name?given is made where that was given, or under name!given where it was not; @name=number says what an argument
-// has to be. Arguments that no step takes are
-// refused, but for 0.
+// What is made under a name?given is made where that was given, or under name!given where it was
+// not; @name=number says what an argument has to be. Arguments that no step takes are refused, but
+// for 0.
 func (k *invocation) bySteps(steps []string) []Reading {
 	made, out, used := map[string]Values{}, make([]Values, len(k.outs)), map[string]bool{}
 	of := func(list string) (in []Values) {
@@ -627,7 +630,8 @@ func (k *invocation) labelled(labels []string, to string, in ...Values) Values {
 	return reshape(v, shape)
 }
 
-// asProduct is a product of matrices, those of either side turned where they have to be; nil where it is something else.
+// asProduct is a product of matrices, those of either side turned where they have to be; nil where
+// it is something else.
 func (k *invocation) asProduct(labels []string, to string, in []Values) Values {
 	if len(in) != 2 || len(to) < 2 || len(labels[0]) < 2 || len(labels[1]) < 2 {
 		return nil

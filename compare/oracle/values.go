@@ -121,7 +121,8 @@ func grow[T any](s []T, n int) []T {
 	return make([]T, n)
 }
 
-// reads tells whether elements from lo on, as many as y has, can be had without their bounds, and readsAt those at some places.
+// reads tells whether elements from lo on, as many as y has, can be had without their bounds, and
+// readsAt those at some places.
 func reads(v Values, lo int64, y []float64) bool {
 	return must.Try(func() { v.Range(lo, y, nil) }) == nil
 }
@@ -228,7 +229,8 @@ func sameShape(a, b []int64) bool {
 	return slices.Equal(a, b) || slices.Equal(nd.WithoutOnes(a), nd.WithoutOnes(b))
 }
 
-// sortBy orders places by their numbers, the smallest first, or with sign -1 the largest; equal ones stay in their order.
+// sortBy orders places by their numbers, the smallest first, or with sign -1 the largest; equal
+// ones stay in their order.
 func sortBy(order []int, x []float64, sign int) {
 	slices.SortStableFunc(order, func(a, b int) int { return int(toNumber(x[a] > x[b])-toNumber(x[a] < x[b])) * sign })
 }
@@ -398,7 +400,8 @@ type strided struct {
 	idx          []int64
 }
 
-// A view of a plain view is one of what that views; a view that changes nothing is the tensor itself.
+// A view of a plain view is one of what that views; a view that changes nothing is the tensor
+// itself.
 func newStrided(in Values, shape, steps []int64, off int64) Values {
 	if s, ok := in.(*strided); ok && s.plain {
 		in, off = s.in, off+s.off

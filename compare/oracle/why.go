@@ -36,11 +36,10 @@ const (
 	mostPictured = 1 << 21
 )
 
-// explain tries what kind of wrong an output is, and names the kind that its
-// numbers bear out best.
-// Outputs of up to mostExplained elements are looked at whole, larger ones at samples, extremes and misses. Values,
-// bounds and recorded numbers go to the hypotheses of compare/pattern; readings that leave the graph are tried where
-// these say nothing or little.
+// explain tries what kind of wrong an output is, and names the kind that its numbers bear out best.
+// Outputs of up to mostExplained elements are looked at whole, larger ones at samples, extremes and
+// misses. Values, bounds and recorded numbers go to the hypotheses of compare/pattern; readings
+// that leave the graph are tried where these say nothing or little.
 func (c *checker) explain(f *Finding, best Reading, j *judge) {
 	v := best.out(c.index)
 	n := c.rec.view.Len()
@@ -121,8 +120,9 @@ func (c *checker) explain(f *Finding, best Reading, j *judge) {
 	}
 }
 
-// show keeps the elements of an output and what they should be, where that is no more than a moment's work.
-// Up to 2 M elements, if they can be recomputed in as many operations as a second look takes.
+// show keeps the elements of an output and what they should be, where that is no more than a
+// moment's work. Up to 2 M elements, if they can be recomputed in as many operations as a second
+// look takes.
 func (c *checker) show(f *Finding, best Reading) {
 	v, n := best.out(c.index), c.rec.view.Len()
 	if n > mostPictured || cost(v)*float64(n) > mostRechecked {
@@ -138,14 +138,14 @@ func (c *checker) show(f *Finding, best Reading) {
 	f.Want, f.Got = want, got
 }
 
-// general are kinds that another reading of the operator may explain better: a factor is what another epsilon
-// makes, too.
+// general are kinds that another reading of the operator may explain better: a factor is what
+// another epsilon makes, too.
 var general = map[pattern.Kind]bool{pattern.Scale: true, pattern.Offset: true, pattern.Affine: true, pattern.SliceOffset: true, pattern.SliceScale: true,
 	pattern.RowScale: true, pattern.Slope: true, pattern.Clipped: true, pattern.Shifted: true, pattern.Reversed: true, pattern.SlicesPermuted: true,
 	pattern.StrideIgnored: true, pattern.StrideDoubled: true, pattern.InvertedMask: true}
 
-// isGeneral reports whether another reading may say more than a finding: also where another tensor's numbers stand, which
-// a choice between inputs gives, and the same fault before.
+// isGeneral reports whether another reading may say more than a finding: also where another
+// tensor's numbers stand, which a choice between inputs gives, and the same fault before.
 func isGeneral(f *pattern.Finding) bool {
 	return general[f.Kind] || f.Kind.Vague() || f.Kind == pattern.Stale || f.Left > 2
 }
@@ -183,7 +183,8 @@ func (c *checker) others() iter.Seq[pattern.Tensor] {
 	}
 }
 
-// earlier yields what the same call gave at the step before, and then what the calls before it gave, the nearest first.
+// earlier yields what the same call gave at the step before, and then what the calls before it
+// gave, the nearest first.
 func (c *recordedCall) earlier(yield func(pattern.Tensor) bool) {
 	var before []*recordedCall
 	if c.of.before != nil && c.of.before.index[c.Name] != nil {
@@ -213,8 +214,8 @@ func (c *recordedCall) earlier(yield func(pattern.Tensor) bool) {
 	}
 }
 
-// repeats tells a call of the same function with arguments of the same statistics, as checkpointing makes: what is wrong with both
-// is no old data.
+// repeats tells a call of the same function with arguments of the same statistics, as checkpointing
+// makes: what is wrong with both is no old data.
 func (c *recordedCall) repeats(o *recordedCall) bool {
 	if c.kind() != o.kind() || len(c.Values) != len(o.Values) {
 		return false
@@ -311,11 +312,13 @@ func alternatives(v Values) (out []alternative) {
 	return out
 }
 
-// expected are the values of a reading and their bounds, at the elements that hypotheses are tried on.
+// expected are the values of a reading and their bounds, at the elements that hypotheses are tried
+// on.
 type expected func(v Values) (y, b []float64, err error)
 
-// otherReadings are those of an output of a call with one argument as a kernel may have taken it: another epsilon or axis, the other
-// of two words, a mask inverted, places one off or in another order, what belongs to another expert, channel, token or sequence.
+// otherReadings are those of an output of a call with one argument as a kernel may have taken it:
+// another epsilon or axis, the other of two words, a mask inverted, places one off or in another
+// order, what belongs to another expert, channel, token or sequence.
 type otherReadings struct {
 	*bound
 	index     int
@@ -377,8 +380,8 @@ func renumbered(o *operand, of func(list []float64, j int64) float64) *argument 
 	return &argument{v: &msprobe.Value{Kind: msprobe.Tensor}, place: o.name, op: v}
 }
 
-// taken is an argument with slices of others in their places along an axis; of a list of tensors, these.
-// from says which slice comes in the place of slice e; a list of tensors has a slice each.
+// taken is an argument with slices of others in their places along an axis; of a list of tensors,
+// these. from says which slice comes in the place of slice e; a list of tensors has a slice each.
 func taken(a *argument, axis int, from func(e int64) int64) *argument {
 	switch {
 	case a.tensor():
@@ -409,11 +412,11 @@ const (
 	mostEntries = 64
 )
 
-// inOrder tries slices of an argument along an axis, which no two share an element of the output, in the order that was recorded: two
-// exchanged, or one taken for another.
-// n readings with all slices by further on tell of each element which slice would explain it; a reading with one
-// slice changed tells which elements depend on it. A slice is moved where one other explains all of its elements: 2n
-// readings, not n².
+// inOrder tries slices of an argument along an axis, which no two share an element of the output,
+// in the order that was recorded: two exchanged, or one taken for another. n readings with all
+// slices by further on tell of each element which slice would explain it; a reading with one slice
+// changed tells which elements depend on it. A slice is moved where one other explains all of its
+// elements: 2n readings, not n².
 func (o *otherReadings) inOrder(name string, a *argument, axis int, n int64) {
 	if n < 3 || n > mostSlices {
 		return
@@ -464,9 +467,8 @@ func (o *otherReadings) inOrder(name string, a *argument, axis int, n int64) {
 	}
 }
 
-// entries tries one entry of a table of pages taken for another: that of the page behind or before, of its neighbours in the table,
-// or any of the first pages.
-// The first 64 entries; each value once.
+// entries tries one entry of a table of pages taken for another: that of the page behind or before,
+// of its neighbours in the table, or any of the first pages. The first 64 entries; each value once.
 func (o *otherReadings) entries(name string, a *argument) {
 	list, width := must.Get(numbers(a.op)), a.op.shape[len(a.op.shape)-1]
 	for e := range min(int64(len(list)), mostEntries) {
@@ -510,10 +512,9 @@ func (o *otherReadings) misread(name string, a, t *argument) {
 	}
 }
 
-// try tries all arguments.
-// Epsilons that are usual; the other of two words or truths; scales of 1, squared and rooted, or those of the next or
-// the first slice; axes 0 to 3; paddings one off; masks inverted; indices one off, reversed, of the next row; pages
-// of a table; experts in other places.
+// try tries all arguments. Epsilons that are usual; the other of two words or truths; scales of 1,
+// squared and rooted, or those of the next or the first slice; axes 0 to 3; paddings one off; masks
+// inverted; indices one off, reversed, of the next row; pages of a table; experts in other places.
 func (o *otherReadings) try() {
 	wrong := pattern.WrongAttribute
 	if o.k.has("cos") {
@@ -708,8 +709,8 @@ func lowAccumulation(j *judge) bool {
 	return share > 0.1 && share < 0.9 && abs(cross) < 0.7*math.Sqrt(same*squares)
 }
 
-// halfOver is how much coarser half precision rounds than the float32 of bounds: bfloat16 where numbers are
-// recorded in it, else float16, which is what kernels fall back to.
+// halfOver is how much coarser half precision rounds than the float32 of bounds: bfloat16 where
+// numbers are recorded in it, else float16, which is what kernels fall back to.
 func halfOver(t dtype.Type) float64 {
 	if t == dtype.BFloat16 {
 		return 0x1p-8 / u32
@@ -782,7 +783,8 @@ func (j Job) held(t task, r *dump.Reader, in *dump.Tensor, desc *graph.TensorDes
 	return differ, len(a)
 }
 
-// sameBytes tells whether two tensors are stored as the same bytes, which takes no more than reading them.
+// sameBytes tells whether two tensors are stored as the same bytes, which takes no more than
+// reading them.
 func sameBytes(r *dump.Reader, t *dump.Tensor, s *dump.Reader, u *dump.Tensor) bool {
 	if t.Size != u.Size || !slices.Equal(t.Shape, u.Shape) || !slices.Equal(t.OriginShape, u.OriginShape) || t.Err != nil || u.Err != nil {
 		return false

@@ -242,7 +242,8 @@ func WriteJSON(w io.Writer, findings []Finding, whole Whole, say Say) error {
 	return e.Encode(report)
 }
 
-// ReadJSON reads what [WriteJSON] wrote: all of it but reasons of damage and those of premises, which are texts there.
+// ReadJSON reads what [WriteJSON] wrote: all of it but reasons of damage and those of premises,
+// which are texts there.
 func ReadJSON(r io.Reader) (findings []Finding, whole Whole, err error) {
 	var report jsonReport
 	if err := json.NewDecoder(r).Decode(&report); err != nil {

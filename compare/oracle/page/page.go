@@ -1,6 +1,7 @@
-// Package page renders what a check found as one page to look at: how far every output is from what its own inputs
-// explain, over execution order; what is wrong, with the element that is off the most; and what could not be judged, with
-// the reasons. It has the design and the parts of the page of a comparison.
+// Package page renders what a check found as one page to look at: how far every output is from what
+// its own inputs explain, over execution order; what is wrong, with the element that is off the
+// most; and what could not be judged, with the reasons. It has the design and the parts of the page
+// of a comparison.
 package page
 
 import (
@@ -33,7 +34,8 @@ type Options struct {
 	Looks json.RawMessage
 }
 
-// data is what the script reads: one column for each thing that is known of outputs, and what is said of them.
+// data is what the script reads: one column for each thing that is known of outputs, and what is
+// said of them.
 type data struct {
 	Outputs outputs         `json:"outputs"`
 	Looks   json.RawMessage `json:"looks,omitempty"`
@@ -41,7 +43,8 @@ type data struct {
 	Page    own             `json:"page"`
 }
 
-// heat is what monitors recorded: of each output its size at each step, over its median; null where there is no number.
+// heat is what monitors recorded: of each output its size at each step, over its median; null where
+// there is no number.
 type heat struct {
 	Steps []int64           `json:"steps"`
 	Sizes [][]result.Number `json:"sizes"` // in the order of outputs
@@ -84,8 +87,9 @@ func heatOf(findings []oracle.Finding) *heat {
 	return h
 }
 
-// outputs are in execution order. Ratio is the largest error as a share of what rounding may do; Worst the place of that
-// element, in the axes of the framework; Expected, Found and Bound its numbers.
+// outputs are in execution order. Ratio is the largest error as a share of what rounding may do;
+// Worst the place of that element, in the axes of the framework; Expected, Found and Bound its
+// numbers.
 type outputs struct {
 	Op       []string        `json:"op"`
 	Type     []string        `json:"type"`
@@ -107,7 +111,8 @@ type outputs struct {
 	Kind     []int           `json:"kind"`   // places in the kinds of wrong of a language, -1 for none
 }
 
-// letters are the states of outputs as the scripts know them: good, suspect, bad, and uncompared for what is unknown.
+// letters are the states of outputs as the scripts know them: good, suspect, bad, and uncompared
+// for what is unknown.
 var letters = map[oracle.Verdict]byte{oracle.OK: 'g', oracle.Suspect: 's', oracle.Wrong: 'b', oracle.Unknown: 'u'}
 
 type own struct {
@@ -202,7 +207,8 @@ func Name(f *oracle.Finding) string {
 	}
 }
 
-// WriteNodes writes how far outputs are from what explains them, as shares of the bound, as node data for model-explorer.
+// WriteNodes writes how far outputs are from what explains them, as shares of the bound, as node
+// data for model-explorer.
 func WriteNodes(to io.Writer, findings []oracle.Finding) error {
 	states := map[oracle.Verdict]verdict.State{oracle.OK: verdict.StateGood, oracle.Suspect: verdict.StateSuspect, oracle.Wrong: verdict.StateBad}
 	return report.WriteNodes(to, func(yield func(report.Node) bool) {
@@ -215,8 +221,9 @@ func WriteNodes(to io.Writer, findings []oracle.Finding) error {
 	})
 }
 
-// WriteGraph writes the operators that were checked as a graph for model-explorer, each once whatever ranks have it, with the
-// verdicts of its outputs. Edges are those of the graph of the network; nil stands for none, as recordings of calls have it.
+// WriteGraph writes the operators that were checked as a graph for model-explorer, each once
+// whatever ranks have it, with the verdicts of its outputs. Edges are those of the graph of the
+// network; nil stands for none, as recordings of calls have it.
 func WriteGraph(to io.Writer, label string, findings []oracle.Finding, network *graph.Model) error {
 	inputs := map[string][]graph.Edge{}
 	if network != nil {

@@ -135,8 +135,8 @@ func line(label string, style report.Style, text string) report.Line {
 	return report.Line{Label: label, Segments: []report.Segment{{Text: text, Style: style}}}
 }
 
-// sources tells where NaN and Inf come from: the first call of every rank that made or was given some, or the collective that
-// brought it there, and how many outputs behind have it.
+// sources tells where NaN and Inf come from: the first call of every rank that made or was given
+// some, or the collective that brought it there, and how many outputs behind have it.
 func sources(lang msg.Lang, findings []oracle.Finding) (lines []report.Line) {
 	label, behind := lang.T("check.sources"), 0
 	certain := map[string]bool{}

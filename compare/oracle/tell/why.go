@@ -7,7 +7,8 @@ import (
 	"precision/internal/msg"
 )
 
-// Why is all there is to say of an output: what it is, and lines below that, the evidence of one indented.
+// Why is all there is to say of an output: what it is, and lines below that, the evidence of one
+// indented.
 func Why(lang msg.Lang, f *oracle.Finding) (head string, lines []string) {
 	tr := lang.T
 	name := result.TensorName(f.Op, result.Output, f.Index)
