@@ -19,13 +19,30 @@
 // with a reason, where the package cannot tell. Bounds are absolute: nothing is
 // divided by a sum that may have cancelled.
 //
+// # Files
+//
+// What is computed stands in files of forms, each of which opens with its formulas, where devices
+// round, and the sources:
+//
+//   - formula.go, arithmetic.go, activation.go, logic.go: the numbers in one place;
+//   - move.go, pick.go, cache.go: what moves, parts and places, layouts of sequences and their caches;
+//   - product.go, conv.go, linear.go, recurrent.go, attention.go, route.go: products and what is
+//     made of them;
+//   - reduce.go, norm.go, pool.go, distances.go, quant.go: rows, windows, losses, numbers in steps;
+//   - tape.go, programs.go: functions whose gradients follow from what they compute.
+//
+// What computes is values.go, operand.go and gemm.go. A call finds its form in registry.go, call.go and
+// mindspore.go; modules.go has what is made of several calls. Judging is check.go and judge.go, for
+// dumps (run.go, follow.go), for recordings of calls (recording.go, bound.go, statistics.go) and for
+// ranks together (meet.go, ranks.go, rankjudge.go); why.go and meetwhy.go look for causes.
+//
 // # To add an operator
 //
-// One file with a call of register in an init function: the types, and a
-// function that turns the [Call] into [Values], the outputs as they should be.
-// The file says the formula, where it is from, and the bound. Most operators
-// are put together from few kinds of Values: pointwise, strided (all that only
-// moves elements), reduced, rows, product.
+// A row of op/operators.txt names it and says how it is computed: a formula, another function whose
+// parameters its inputs are, steps, or a form of this package. A form is a call of define or register
+// in the file of its family: a function that turns a call into [Values], the outputs as they should
+// be. Its comment says the formula, where it is from, and the bound. Most forms are put together from
+// few kinds of Values: pointwise, strided (all that only moves elements), reduced, rows, product.
 //
 // # Memory
 //
