@@ -281,21 +281,6 @@ func (t *tape) cosine(x, z []float64, eps float64) float64 {
 // boxForms: how much boxes have of each other, and what detectors make of them (documentation and
 // tests of op-plugin).
 func boxForms() {
-	// The second half of a cross entropy whose vocabulary ranks share (documentation of op-plugin).
-	// loss = log Σe^(x−max) − x_target, where the sum and the target's logit, less max, are of all
-	// ranks; of the probabilities a rank has its own columns (N, V/ranks).
-	define("npu_fused_cross_entropy_loss_with_max_sum", function{forward: func(k *invocation) []Reading {
-		k.unsupported("input", "weight")
-		k.only(0, "label_smoothing")
-		most, sum := k.pair("logits_max", "sum_exp_logits")
-		out := []Values{k.computed("s,p)=log(s)-p", sum, k.tensor("predicted_logits")), nil}
-		if logits := k.optional("vocab_parallel_logits"); logits != nil {
-			refuseIf(len(logits.shape) != 2 || count(most.shape) != logits.shape[0] || count(sum.shape) != logits.shape[0], ShapesDiffer, logits.shape, most.shape, sum.shape)
-			column := []int64{logits.shape[0], 1}
-			out[1] = k.computed("x,m,s)=exp(x-m)/s", logits, reshape(most, column), reshape(sum, column))
-		}
-		return outputs(out...)
-	}})
 	for form, eps := range map[string]float64{"npu_giou": 1e-16, "npu_diou": 1e-9, "npu_ciou": 1e-9} {
 		prepared := func(k *invocation) (v []Values) {
 			k.only(0, "mode", "is_cross")

@@ -1029,17 +1029,6 @@ func defineHyperConnections() {
 	// Gradients of x, phi, alpha, bias and gamma, by what the forward kept: the reciprocal root,
 	// mix and what reads and writes.
 	define("npu_mhc_pre_backward", function{forward: readStreamsBackward})
-	// y_j = Σ_i h_res[i, j]·x_i + h_post_j·h_out
-	define("npu_mhc_post", function{forward: formulaFor(func(k *invocation) Values {
-		x, out, post := k.tensor("x"), k.tensor("h_out"), k.tensor("h_post")
-		r := len(x.shape)
-		refuseIf(r < 3 || len(out.shape) != r-1 || len(post.shape) != r-1, ShapesDiffer, x.shape, out.shape, post.shape)
-		var mixed Values = x
-		if k.has("h_res") { // stream i of x goes to stream j by row i, column j
-			mixed = k.product(turned(k.tensor("h_res"), true), x)
-		}
-		return k.computed("x,p,h)=x+p*h", mixed, reshape(post, append(slices.Clone(post.shape), 1)), reshape(out, slices.Insert(slices.Clone(out.shape), r-2, 1)))
-	})})
 	// A softmax of each row + eps, then columns and rows divided by their sums + eps in turn,
 	// columns num_iters and rows num_iters − 1 times. Errors go through every step.
 	define("npu_mhc_sinkhorn", function{forward: formulaFor(func(k *invocation) Values {

@@ -597,7 +597,8 @@ func namesIn(text string) (names []string) {
 	return names
 }
 
-// labelled are sums of products by the labels of axes; a 1 of the result is an axis of one.
+// labelled are sums of products by the labels of axes; a 1 of the result is an axis of one. A tensor
+// whose labels stay as they are is that tensor, exactly.
 func (k *invocation) labelled(labels []string, to string, in ...Values) Values {
 	lead := 0
 	for i, x := range in {
@@ -615,9 +616,11 @@ func (k *invocation) labelled(labels []string, to string, in ...Values) Values {
 			labels[i] = front[lead-(len(x.Shape())-len(rest)):] + rest
 		}
 	}
-	v := k.asProduct(labels, plain, in)
-	if v == nil {
-		v = k.newContraction(labels, plain, in...)
+	v := in[0]
+	if len(in) > 1 || labels[0] != plain || len(v.Shape()) != len(plain) {
+		if v = k.asProduct(labels, plain, in); v == nil {
+			v = k.newContraction(labels, plain, in...)
+		}
 	}
 	shape, at := []int64{}, 0
 	for _, l := range wide {
