@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"precision/internal/pairwise"
 	"precision/testdata/workshop/guard"
 )
 
@@ -14,7 +15,7 @@ func TestKernelsStayInside(t *testing.T) {
 	signalling := math.Float32frombits(0x7fa00000)
 	eachLevel(t, func(t *testing.T) {
 		rng := rand.New(rand.NewPCG(17, 18))
-		for _, n := range append([]int{511, 513, 1031, 4095, sumBlock - 1, sumBlock + 5}, lengths()[1:200]...) {
+		for _, n := range append([]int{511, 513, 1031, 4095, pairwise.Block - 1, pairwise.Block + 5}, lengths()[1:200]...) {
 			x, y := randomArrays(rng, n, n%3 == 1)
 			switch n % 5 {
 			case 2:

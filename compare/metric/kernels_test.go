@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"precision/internal/pairwise"
 )
 
 // lengths are all short ones and those around the borders of vectors, leaves,
@@ -13,7 +15,7 @@ func lengths() (n []int) {
 	for i := range 301 {
 		n = append(n, i)
 	}
-	for _, border := range []int{512, 1024, 4096, sumBlock, 2 * sumBlock, TileLen, TileLen + sumBlock} {
+	for _, border := range []int{512, 1024, 4096, pairwise.Block, 2 * pairwise.Block, TileLen, TileLen + pairwise.Block} {
 		for d := -9; d <= 9; d++ {
 			n = append(n, border+d)
 		}
@@ -191,7 +193,7 @@ func TestTilesMergeToTheWhole(t *testing.T) {
 			x, y := randomArrays(rng, 2*TileLen+rng.IntN(TileLen), round%2 == 1)
 			cfg := Config{Numerics: Reference}
 			whole := Compute32(cfg, x, y)
-			split := inTiles(cfg, x, y, func() int { return sumBlock * (1 + rng.IntN(tileBlocks)) })
+			split := inTiles(cfg, x, y, func() int { return pairwise.Block * (1 + rng.IntN(tileBlocks)) })
 			if !sameBits(split, whole) {
 				t.Errorf("reference: split %v, whole %v", split, whole)
 			}

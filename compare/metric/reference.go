@@ -1,8 +1,15 @@
 package metric
 
-import "math"
+import (
+	"math"
 
-// referenceRun is the state of a run in Reference numerics.
+	"precision/internal/pairwise"
+)
+
+const tileBlocks = TileLen / pairwise.Block
+
+// referenceRun is the state of a run in Reference numerics. The float32 sums
+// depend on the order of their terms, which is that of package pairwise.
 type referenceRun struct {
 	pass int
 	n    int64
@@ -35,13 +42,13 @@ func (r *referenceRun) reduce(p *referencePartial, x, y []float32) {
 	p.n = len(x)
 	p.extrema = newRefExtrema()
 	if !r.reduceVector(p, x, y) {
-		for b := 0; b*sumBlock < len(x); b++ {
-			lo, hi := b*sumBlock, min((b+1)*sumBlock, len(x))
+		for b := 0; b*pairwise.Block < len(x); b++ {
+			lo, hi := b*pairwise.Block, min((b+1)*pairwise.Block, len(x))
 			r.reduceBlock(p, b, x[lo:hi], y[lo:hi])
 		}
 	}
 	if r.pass == 0 {
-		for b := 0; b*sumBlock < len(x); b++ {
+		for b := 0; b*pairwise.Block < len(x); b++ {
 			p.extrema.mend(&p.first[b])
 		}
 	}
@@ -62,7 +69,7 @@ func (r *referenceRun) fold(p *referencePartial) {
 	if r.n == 0 && r.pass == 0 {
 		r.extrema = newRefExtrema()
 	}
-	for b := range (p.n + sumBlock - 1) / sumBlock {
+	for b := range (p.n + pairwise.Block - 1) / pairwise.Block {
 		switch r.pass {
 		case 0:
 			s, t := &r.sums, &p.first[b]

@@ -1,11 +1,15 @@
 package metric
 
-import "math"
+import (
+	"math"
+
+	"precision/internal/pairwise"
+)
 
 // The loops of Reference numerics, a block of at most 8192 elements each. All
 // element operations are in float32 and rounded one by one: the conversions
 // keep compilers from fusing a multiplication with an addition. Sums have the
-// shape of [pairwise].
+// shape of [pairwise.Sum].
 
 const (
 	// epsilon64 is below which norms and golden values count as zero.
@@ -61,8 +65,8 @@ func (e *refExtrema) mend(s *refSums) {
 // ahead. The extrema are without NaN.
 func refFirst(s *refSums, e *refExtrema, x, y []float32) {
 	y = y[:len(x)]
-	var room [sumBlock]float32
-	var wide [sumBlock]float64
+	var room [pairwise.Block]float32
+	var wide [pairwise.Block]float64
 	t, w := room[:len(x)], wide[:len(x)]
 
 	for i, v := range x {
@@ -71,28 +75,28 @@ func refFirst(s *refSums, e *refExtrema, x, y []float32) {
 		lower(&e.loX, v)
 		raise(&e.hiX, v)
 	}
-	s.xx, s.x = pairwise(t), pairwise(w)
+	s.xx, s.x = pairwise.Sum(t, 8), pairwise.Sum(w, 8)
 	for i, v := range y {
 		t[i] = float32(v * v)
 		w[i] = float64(v)
 		lower(&e.loY, v)
 		raise(&e.hiY, v)
 	}
-	s.yy, s.y = pairwise(t), pairwise(w)
+	s.yy, s.y = pairwise.Sum(t, 8), pairwise.Sum(w, 8)
 	for i, v := range x {
 		t[i] = abs32(v - y[i])
 		raise(&e.maxAbs, t[i])
 	}
-	s.ad = pairwise(t)
+	s.ad = pairwise.Sum(t, 8)
 	for i, d := range t {
 		t[i] = float32(d * d)
 	}
-	s.dd = pairwise(t)
+	s.dd = pairwise.Sum(t, 8)
 	for i, v := range x {
 		t[i] = relativeError(v, y[i])
 		raise(&e.maxRel, t[i])
 	}
-	s.rel = pairwise(t)
+	s.rel = pairwise.Sum(t, 8)
 }
 
 func relativeError(x, y float32) float32 {
@@ -172,33 +176,33 @@ type refMiddles struct {
 // refSecond is the second pass over a block.
 func refSecond(s *refMiddles, kx, ky *refScale, x, y []float32) {
 	y = y[:len(x)]
-	var room [sumBlock]float32
-	var wide [sumBlock]float64
+	var room [pairwise.Block]float32
+	var wide [pairwise.Block]float64
 	t, w := room[:len(x)], wide[:len(x)]
 
 	for i, v := range x {
 		t[i] = alignment(kx, ky, v, y[i])
 	}
-	s.cos = pairwise(t)
+	s.cos = pairwise.Sum(t, 8)
 	for i, v := range x {
 		t[i], w[i] = kx.share(v), kx.distance(v)
 	}
-	s.px, s.vx = pairwise(t), pairwise(w)
+	s.px, s.vx = pairwise.Sum(t, 8), pairwise.Sum(w, 8)
 	for i, v := range y {
 		t[i], w[i] = ky.share(v), ky.distance(v)
 	}
-	s.py, s.vy = pairwise(t), pairwise(w)
+	s.py, s.vy = pairwise.Sum(t, 8), pairwise.Sum(w, 8)
 }
 
 // refThird is the third pass over a block: the divergence.
 func refThird(kx, ky *refScale, x, y []float32) float32 {
 	y = y[:len(x)]
-	var room [sumBlock]float32
+	var room [pairwise.Block]float32
 	t := room[:len(x)]
 	for i, v := range x {
 		t[i] = surprise(kx, ky, v, y[i])
 	}
-	return pairwise(t)
+	return pairwise.Sum(t, 8)
 }
 
 func abs32(f float32) float32 {

@@ -2,6 +2,8 @@
 
 package metric
 
+import "precision/internal/pairwise"
+
 // leafRows are the sums of the leaves of a block, and then of larger and
 // larger parts of it.
 type leafRows struct {
@@ -9,15 +11,15 @@ type leafRows struct {
 	doubles [128][2]float64
 }
 
-// leafPlan cuts a block into the leaves of [pairwise].
+// leafPlan cuts a block into the leaves of [pairwise.Sum].
 type leafPlan struct {
 	groups [128]uint8 // of eight elements, by leaf
 	n      int        // leaves
 }
 
 func (p *leafPlan) cut(n int) {
-	if n > sumLeaf {
-		h := halve(n)
+	if n > pairwise.Leaf {
+		h := pairwise.Halve(n, 8)
 		p.cut(h)
 		p.cut(n - h)
 		return
@@ -27,17 +29,17 @@ func (p *leafPlan) cut(n int) {
 }
 
 var fullPlan = func() (p leafPlan) {
-	p.cut(sumBlock)
+	p.cut(pairwise.Block)
 	return p
 }()
 
 // sum adds the leaves of a block of n elements; the first leaf is in row i. It
 // returns the row of the sum and of the leaf behind.
 func (r *leafRows) sum(n, i int) (at, next int) {
-	if n <= sumLeaf {
+	if n <= pairwise.Leaf {
 		return i, i + 1
 	}
-	h := halve(n)
+	h := pairwise.Halve(n, 8)
 	a, next := r.sum(h, i)
 	b, next := r.sum(n-h, next)
 	for j := range r.rows[a] {
@@ -61,8 +63,8 @@ func (r *referenceRun) reduceVector(p *referencePartial, x, y []float32) bool {
 	for i := range 8 {
 		start.lane(&ext, i)
 	}
-	for b := 0; b*sumBlock < len(x); b++ {
-		lo, hi := b*sumBlock, min((b+1)*sumBlock, len(x))
+	for b := 0; b*pairwise.Block < len(x); b++ {
+		lo, hi := b*pairwise.Block, min((b+1)*pairwise.Block, len(x))
 		r.vectorBlock(p, b, &work, &ext, x[lo:hi], y[lo:hi])
 	}
 	if r.pass == 0 {
@@ -78,7 +80,7 @@ func ordinary(sum float32) bool { return sum >= epsilon32 && sum <= 0x1p40 }
 func (r *referenceRun) vectorBlock(p *referencePartial, b int, work *leafRows, ext *[6][8]float32, x, y []float32) {
 	var short leafPlan
 	plan := &fullPlan
-	if len(x) < sumBlock {
+	if len(x) < pairwise.Block {
 		plan = &short
 		plan.cut(len(x))
 	}

@@ -43,7 +43,7 @@ func TestEleventhMetric(t *testing.T) {
 			put("compare/metric/"+name, get(name))
 		}
 	}
-	for _, name := range []string{"internal/kernel/kernel.go", "internal/integer/integer.go"} {
+	for _, name := range []string{"internal/kernel/kernel.go", "internal/integer/integer.go", "internal/pairwise/pairwise.go"} {
 		put(name, get("../../"+name))
 	}
 	put("go.mod", []byte("module precision\n\ngo 1.26.0\n"))

@@ -9,6 +9,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/dtype"
+	"precision/internal/pairwise"
 )
 
 // Stats is what a report tells of the elements of a tensor, as the texts that
@@ -27,7 +28,7 @@ const maxHalf = 65504
 
 // Measure reads the elements of a tensor once and computes their statistics.
 // The mean is that of numpy to the last digit: sums of float16 and float32 are
-// float32, of all else float64, block by block (see pairwise).
+// float32, of all else float64, block by block (see package pairwise).
 func Measure(r io.ReaderAt, t *dump.Tensor) (Stats, error) {
 	if t.Err != nil {
 		return Stats{}, t.Err
@@ -45,11 +46,11 @@ func Measure(r io.ReaderAt, t *dump.Tensor) (Stats, error) {
 		return fail("elements are big-endian, expected little-endian as in a dump", nil)
 	}
 	m := newMeter(t.Type)
-	raw := make([]byte, t.Type.Bytes(min(n, sumBlock)))
-	values := make([]float64, int(min(n, sumBlock))*t.Type.Parts())
+	raw := make([]byte, t.Type.Bytes(min(n, pairwise.Block)))
+	values := make([]float64, int(min(n, pairwise.Block))*t.Type.Parts())
 	at := t.Offset
 	for left := n; left > 0; {
-		count := min(left, sumBlock)
+		count := min(left, pairwise.Block)
 		chunk := raw[:t.Type.Bytes(count)]
 		if got, err := r.ReadAt(chunk, at); got < len(chunk) {
 			return Stats{}, &dump.Error{Code: dump.CodeInvalid, Offset: at, Text: fmt.Sprintf("read %d bytes, expected %d", got, len(chunk)), Err: err}
@@ -224,40 +225,6 @@ func (m *complexMeter) stats(n int64) Stats {
 		formatComplex(m.t, rounded(m.t, mean[0]), rounded(m.t, mean[1])), m.extreme}
 }
 
-// sumBlock is the number of elements that numpy sums at a time. The sum of an
-// array is the running total of its blocks, so its last digits depend on it.
-const sumBlock = 8192
-
-// pairwise sums a block as numpy does: halves of halves down to runs of at most
-// 16 elements a lane. Real numbers have 8 lanes, the parts of complex ones 4.
-func pairwise[T float32 | float64](v []T, lanes int) (sum T) {
-	if len(v) > 16*lanes {
-		h := len(v) / 2
-		h -= h % lanes
-		return pairwise(v[:h], lanes) + pairwise(v[h:], lanes)
-	}
-	rest := v
-	if len(v) >= lanes {
-		var a [8]T
-		copy(a[:lanes], v)
-		i := lanes
-		for ; i+lanes <= len(v); i += lanes {
-			for k := range lanes {
-				a[k] += v[i+k]
-			}
-		}
-		sum = (a[0] + a[1]) + (a[2] + a[3])
-		if lanes == 8 {
-			sum += (a[4] + a[5]) + (a[6] + a[7])
-		}
-		rest = v[i:]
-	}
-	for _, x := range rest {
-		sum += x
-	}
-	return sum
-}
-
 // total is a running sum in the precision of T.
 type total[T float32 | float64] struct {
 	sum T
@@ -270,7 +237,7 @@ func (t *total[T]) add(v []float64, lanes int) {
 	for _, x := range v {
 		t.buf = append(t.buf, T(x))
 	}
-	t.sum += pairwise(t.buf, lanes)
+	t.sum += pairwise.Sum(t.buf, lanes)
 }
 
 func (t *total[T]) value() float64 { return float64(t.sum) }
