@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"slices"
 
 	"precision/internal/must"
@@ -282,8 +283,20 @@ func (r *rows) Range(lo int64, y, b []float64) {
 	}
 }
 
+// At computes each row once, whatever the order of the elements: down a column they are all of other rows.
 func (r *rows) At(idx []int64, y, b []float64) {
-	for i, k := range idx {
+	byRow := func(i, k int) int { return cmp.Compare(idx[i]/r.n, idx[k]/r.n) }
+	order := make([]int, len(idx))
+	sorted := true
+	for i := range order {
+		order[i] = i
+		sorted = sorted && (i == 0 || byRow(i-1, i) <= 0)
+	}
+	if !sorted {
+		slices.SortFunc(order, byRow)
+	}
+	for _, i := range order {
+		k := idx[i]
 		r.row(k / r.n)
 		y[i] = r.y[k%r.n]
 		if b != nil {
@@ -307,16 +320,20 @@ func (r *reduced) Shape() []int64 { return r.shape }
 func (r *reduced) Exact() bool    { return r.exact }
 func (r *reduced) Cost() float64  { return float64(r.n) * (1 + cost(r.in)) }
 
-// batch is how many elements of the operand are read at once.
-const batch = 1 << 16
+// batch is how many elements of the operand are read at once, and longBatch of one whose elements are computed many together: what is
+// summed up down columns of rows takes all rows once a batch.
+const batch, longBatch = 1 << 16, 1 << 21
 
 // Range makes one number of each n elements of the input, some rows at a time.
 func (r *reduced) Range(lo int64, y, b []float64) {
 	refuseIf(r.n > maxDense, TooLarge, r.n, maxDense)
 	refuseIf(count(r.in.Shape()) != r.n*count(r.shape), ShapesDiffer, r.in.Shape(), r.shape)
-	per := int64(1)
+	per, most := int64(1), int64(batch)
+	if cost(r.in) > 1 {
+		most = longBatch
+	}
 	if r.n > 0 {
-		per = max(batch/r.n, 1)
+		per = max(most/r.n, 1)
 	}
 	for at := int64(0); at < int64(len(y)); at += per {
 		k := min(per, int64(len(y))-at)
@@ -332,8 +349,25 @@ func (r *reduced) Range(lo int64, y, b []float64) {
 	}
 }
 
-// An element is n numbers of the operand.
-func (r *reduced) At(idx []int64, y, b []float64) { oneByOne(r, idx, y, b) }
+// At makes all where that is no more than some times as many as are asked for.
+func (r *reduced) At(idx []int64, y, b []float64) {
+	n := count(r.shape)
+	if n > wholeFrom*int64(len(idx)) || n > maxDense {
+		oneByOne(r, idx, y, b)
+		return
+	}
+	all, bounds := make([]float64, n), make([]float64, n)
+	r.Range(0, all, bounds)
+	for i, k := range idx {
+		y[i] = all[k]
+		if b != nil {
+			b[i] = bounds[k]
+		}
+	}
+}
+
+// wholeFrom is how many times as many elements are made as are asked for: together they take what they are made of once.
+const wholeFrom = 8
 
 // oneByOne is At by way of Range.
 func oneByOne(v Values, idx []int64, y, b []float64) {
