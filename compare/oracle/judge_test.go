@@ -105,6 +105,21 @@ func TestOneSided(t *testing.T) {
 	}
 }
 
+// TestOneSidedFewNumbers: few different numbers are rounded to one side, and that is no error; a factor is.
+func TestOneSidedFewNumbers(t *testing.T) {
+	p := precisionFor(dtype.BFloat16)
+	for factor, want := range map[float64]bool{1: false, 1.0005: true, 0.9995: true} {
+		j := newJudge(dtype.BFloat16, false)
+		for i := range int64(1 << 20) {
+			y := math.Sqrt(p.Round(1e-9 * float64(1+i%150)))
+			j.element(i, p.Round(y*factor), y, 1e-7*y)
+		}
+		if mean, limit, yes := j.oneSided(); yes != want {
+			t.Errorf("factor %g: mean %g of %g", factor, mean, limit)
+		}
+	}
+}
+
 // Integers beyond 2^53 that look right may be off by the digits that float64 lacks: nothing
 // is said of them. Smaller ones are judged, and so is what looks wrong.
 func TestLongIntegersAreNotTakenForRight(t *testing.T) {
