@@ -54,8 +54,8 @@ func activationForms() {
 			return a.mul(v[0], v[1])
 		}, x, weight)
 	})})
-	// The second half gates, through σ, or of swiglu the first, through silu
-	// (torch.nn.functional.glu; documentation of torch_npu.npu_swiglu).
+	// gated is torch.nn.functional.glu and torch_npu.npu_swiglu: act of one half of an axis times the
+	// other.
 	gated := func(of string, firstGates bool) func(k *invocation) []Reading {
 		return formulaFor(func(k *invocation) Values {
 			x := k.tensor("input")
@@ -204,7 +204,7 @@ func defineLookups() {
 	}, nodes: [][]string{{"weight"}}})
 
 	define("embedding_bag", function{forward: formulaFor(embeddingBag)})
-	// torch_npu._npu_dropout's backward and npu_dropout_do_mask: x·bit/(1 − p), with two units for
+	// npu_dropout_do_mask and npu_dropout_backward of torch_npu: x·bit/(1 − p), with two units for
 	// 1 − p and the division. The mask comes out again.
 	define("masked_dropout", function{forward: func(k *invocation) []Reading {
 		x, mask := k.pair("input", "mask")

@@ -146,7 +146,7 @@ func cacheForms() {
 		return outputs(out...)
 	}})
 	define("scattered_cache", function{forward: forms["scatter_cache"].forward}) // which returns it
-	// torch_npu's counterpart: pages of a cache become the tokens of sequences behind each other,
+	// npu_gather_pa_kv_cache: pages of a cache become the tokens of sequences behind each other,
 	// which the call writes to key and value.
 	define("gather_cache", function{mends: []string{"key", "value"}, forward: gatherCache})
 	// indices (…, d) name slices of the first d axes; a negative entry is no place, and that row is

@@ -77,8 +77,7 @@ func routeForms() {
 		out := initRouting(k.with(map[string]*argument{"expert_tokens_num_flag": numberArgument(toNumber(how > 0)), "expert_tokens_num_type": intArgument(how - 1)}))[0].Out
 		return outputs(slices.Insert(out, 3, nil)...)
 	}})
-	// Megatron's routing by a map (tokens, experts) of truths: there, back, and the gradients of
-	// both.
+	// Routing by a map (tokens, experts) of truths: there, back, and the gradients of both.
 	define("npu_moe_token_permute_with_routing_map", function{forward: mappedRouting})
 	define("mapped_sums", function{forward: mappedSums})
 	define("mapped_sums_gradients", function{forward: mappedSumsGradients})
@@ -134,8 +133,8 @@ func routeForms() {
 		from := &formula{shape: idx.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return float64(i%n*rows + i/n), 0 }}
 		return outputs(y, idx, from)
 	}})
-	// DeepSeek's gate: softmax or sigmoids, a bias that only chooses, groups of experts of which
-	// the best are open.
+	// A gate as DeepSeek-V3 (2024) has it: softmax or sigmoids, a bias that only chooses, groups of
+	// experts of which the best are open.
 	define("npu_moe_gating_top_k", function{forward: gatingTopK})
 	// The probabilities of the best experts or, renormalised, the softmax of the best scores.
 	define("npu_moe_gating_top_k_softmax_v2", function{forward: func(k *invocation) []Reading {
