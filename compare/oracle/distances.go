@@ -565,11 +565,13 @@ type classes struct {
 	axis       int
 	n          int64   // classes
 	rows       []int64 // shape without classes
-	logs       *dense  // log p, classes last
-	q          []num
+	logs       Values  // log p, classes last
 	how        string
 	over       num
 	perElement bool
+
+	weigh func(row int64) // makes q of a row
+	q     []num
 }
 
 // classes prepares a loss over classes: input is (C) or (N, C, …) and target has its shape without
@@ -582,8 +584,8 @@ func (k *invocation) classes(soft bool) *classes {
 	switch n := count(x.shape); {
 	case len(x.shape) == 0 || n == 0:
 		panic(refusal(ShapesDiffer, shapeText(x.shape, t.shape)))
-	case n > maxDense/4: // several numbers are kept of each
-		panic(refusal(TooLarge, n, maxDense/4))
+	case n > mostMultiplied/4: // an exponential and some products each
+		panic(refusal(TooLarge, n, int64(mostMultiplied/4)))
 	}
 	c.n = x.shape[c.axis]
 	c.rows = without(x.shape, c.axis)
@@ -597,7 +599,7 @@ func (k *invocation) classes(soft bool) *classes {
 			logs = &rounded{logs, p}
 		}
 	}
-	c.logs = must.Get(held(logs))
+	c.logs = logs
 	c.targets(t, soft)
 	return c
 }
@@ -623,7 +625,7 @@ func (c *classes) targets(t *operand, soft bool) {
 	ignored := k.int("ignore_index", -100)
 	list := must.Get(numbers(t))
 	rows := count(c.rows)
-	c.q = make([]num, rows*c.n)
+	c.q = make([]num, c.n)
 	sum, terms := 0.0, 0.0
 	keep, even := k.rounding(1-smoothing), k.rounding(smoothing/float64(c.n))
 	keep.b += 2 * u32 * abs(keep.y)
@@ -635,28 +637,34 @@ func (c *classes) targets(t *operand, soft bool) {
 	} else if int64(len(list)) != rows || !discrete(t.typ) {
 		panic(refusal(ShapesDiffer, shapeText(c.shape, t.shape)))
 	}
-	for r := range rows {
-		at := int64(-1)
-		if !probabilities {
-			if at = int64(list[r]); at == ignored {
-				continue
-			}
-			if at < 0 || at >= c.n {
-				panic(refusal(BadArgument, "target", at, "below "+itoa(int(c.n))))
-			}
-			sum += weight[at]
-			terms++
+	for r := int64(0); r < rows && !probabilities; r++ {
+		at := int64(list[r])
+		if at == ignored {
+			continue
 		}
+		if at < 0 || at >= c.n {
+			panic(refusal(BadArgument, "target", at, "below "+itoa(int(c.n))))
+		}
+		sum += weight[at]
+		terms++
+	}
+	c.weigh = func(r int64) {
 		for i := range c.n {
-			p := toNumber(i == at)
-			if probabilities {
+			var p float64
+			switch {
+			case probabilities:
 				p = list[r*c.n+i]
+			case int64(list[r]) == ignored:
+				c.q[i] = num{}
+				continue
+			default:
+				p = toNumber(i == int64(list[r]))
 			}
 			q := a.mul(exactNum(p), exactNum(weight[i]))
 			if smoothing != 0 {
 				q = a.add(a.mul(keep, q), a.mul(even, exactNum(weight[i])))
 			}
-			c.q[r*c.n+i] = q
+			c.q[i] = q
 		}
 	}
 	if probabilities {
@@ -670,35 +678,28 @@ func (c *classes) targets(t *operand, soft bool) {
 	}
 }
 
-// element is the loss of one row.
-// Classes of weight 0 are left out: 0·log p is 0 also where p is 0.
-func (c *classes) element(r int64) num {
+// element is the loss of a row with the logarithms y, which are off by b. Classes of weight 0 are
+// left out: 0·log p is 0 also where p is 0.
+func (c *classes) element(r int64, y, b []float64) num {
 	a := c.k.arith()
-	terms := make([]num, 0, c.n)
-	for i := range c.n {
-		q := c.q[r*c.n+i]
-		if q.y == 0 && q.b == 0 {
-			continue
+	c.weigh(r)
+	var terms []num
+	for i, q := range c.q {
+		if q.y != 0 || q.b != 0 {
+			terms = append(terms, a.mul(q, minus(num{y[i], b[i]})))
 		}
-		terms = append(terms, a.mul(q, minus(num{c.logs.y[r*c.n+i], c.bound(r*c.n + i)})))
 	}
 	return total(terms, c.k.sumUnit())
-}
-
-// bound is what a logarithm is off by; those that were given are exact.
-func (c *classes) bound(i int64) float64 {
-	if c.logs.b == nil {
-		return 0
-	}
-	return c.logs.b[i]
 }
 
 // A mean divides the sum over all rows once.
 func (c *classes) loss() Values {
 	rows := count(c.rows)
 	all := make([]num, rows)
+	y, b := make([]float64, c.n), make([]float64, c.n)
 	for r := range all {
-		all[r] = c.element(int64(r))
+		c.logs.Range(int64(r)*c.n, y, b)
+		all[r] = c.element(int64(r), y, b)
 	}
 	if c.perElement {
 		v := bounded(c.rows...)
@@ -721,27 +722,25 @@ func (c *classes) gradient(g Values, soft bool) Values {
 	rows := count(c.rows)
 	n := int64(len(d.y))
 	refuseIf(n != 1 && n != rows, ShapesDiffer, shapeText(c.shape, g.Shape()))
-	v := bounded(append(slices.Clone(c.rows), c.n)...)
-	for r := range rows {
-		at := exactNum(d.y[min(r, int64(len(d.y))-1)])
+	v := newRows(reshape(c.logs, append(slices.Clone(c.rows), c.n)), c.n, func(r int64, x, e, y, b []float64) {
+		at := exactNum(d.y[min(r, n-1)])
 		if c.how == "mean" {
 			at = a.div(at, c.over)
 		}
-		q := c.q[r*c.n : (r+1)*c.n]
-		sum := total(q, c.k.sumUnit())
-		for i := range c.n {
-			z := minus(q[i])
+		c.weigh(r)
+		sum := total(c.q, c.k.sumUnit())
+		for i, q := range c.q {
+			z := minus(q)
 			if soft {
-				p := math.Exp(c.logs.y[r*c.n+i])
-				off := c.bound(r*c.n+i) + a.ulps
-				z = a.sub(a.mul(num{p, 1.1 * p * off}, sum), q[i])
+				p := math.Exp(x[i])
+				z = a.sub(a.mul(num{p, 1.1 * p * (e[i] + a.ulps)}, sum), q)
 			}
 			z = a.mul(z, at)
 			// Products with g one by one.
-			z.b += 4 * a.u * abs(at.y) * (abs(q[i].y) + abs(sum.y))
-			v.y[r*c.n+i], v.b[r*c.n+i] = z.y, z.b
+			z.b += 4 * a.u * abs(at.y) * (abs(q.y) + abs(sum.y))
+			y[i], b[i] = z.y, z.b
 		}
-	}
+	})
 	kept := slices.Delete(inOrder(len(c.shape)), c.axis, c.axis+1)
 	return backAxes(v, len(c.shape), kept, []int{c.axis})
 }
