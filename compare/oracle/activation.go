@@ -325,22 +325,38 @@ func (k *invocation) embeddingGradient(g []Values) Values {
 			padding += w.shape[0]
 		}
 	}
-	refuseIf(len(w.shape) != 2 || count(w.shape) > maxDense || count(d.Shape()) != count(x.shape)*w.shape[1], ShapesDiffer, x.shape, w.shape, d.Shape())
+	refuseIf(len(w.shape) != 2 || count(d.Shape()) != count(x.shape)*w.shape[1], ShapesDiffer, x.shape, w.shape, d.Shape())
 	idx := must.Get(numbers(x))
-	grads := must.Get(held(d))
-	n := w.shape[1]
-	sum := newSpreader(count(w.shape))
+	of := map[int64][]int64{} // the places of each index
+	exact := true
 	for i, f := range idx {
 		at := int64(f)
 		if at == padding {
 			continue
 		}
 		refuseIf(at < 0 || at >= w.shape[0], BadArgument, "input", at, "below "+itoa(int(w.shape[0])))
-		for j := range n {
-			sum.add(at*n+j, grads.y[int64(i)*n+j], 1, 0)
-		}
+		of[at] = append(of[at], int64(i))
+		exact = exact && len(of[at]) == 1
 	}
-	return sum.values(w.shape, false, k.sumUnit())
+	n := w.shape[1]
+	zeros, _ := broadcast(scalar(0), w.shape)
+	v := newRows(zeros, n, func(at int64, x, _, y, b []float64) {
+		clear(y)
+		clear(b)
+		for _, i := range of[at] {
+			d.Range(i*n, x, nil)
+			for j, g := range x {
+				y[j] += g
+				b[j] += abs(g)
+			}
+		}
+		g := gamma(float64(len(of[at])+2), k.sumUnit())
+		for j := range b {
+			b[j] *= g * toNumber(len(of[at]) > 1)
+		}
+	})
+	v.exact = exact
+	return v
 }
 
 // clipForms: kernels that say less of themselves than the function that they compute.

@@ -243,6 +243,8 @@ type rows struct {
 	n    int64
 	f    func(row int64, x, e, y, b []float64)
 	held int64 // the row in y and b, -1 for none
+	// exact tells that rows have no errors.
+	exact bool
 
 	x, e, y, b []float64
 }
@@ -255,6 +257,7 @@ func newRows(in Values, n int64, f func(row int64, x, e, y, b []float64)) *rows 
 func (r *rows) Shape() []int64 { return r.in.Shape() }
 func (r *rows) Cost() float64  { return 8 + cost(r.in) }
 func (r *rows) Align() int64   { return max(r.n, 1) }
+func (r *rows) Exact() bool    { return r.exact }
 
 // row computes a row. Its values stay until the next.
 func (r *rows) row(k int64) {
