@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// clean checks recordings with nothing wrong (clean.py makes them) and prints how many of their
+// clean checks recordings with nothing wrong (clean.py or another script makes them) and prints how many of their
 // outputs are judged, and how: nothing in them is wrong.
-func clean(python, in string, seed int, only, program string, verbose bool) (err error) {
+func clean(python, script, in string, seed int, only, program string, verbose bool) (err error) {
 	defer must.Catch(&err)
 	work := must.Get(os.MkdirTemp("", "recordings"))
 	defer os.RemoveAll(work)
@@ -25,7 +25,10 @@ func clean(python, in string, seed int, only, program string, verbose bool) (err
 	if in == "" {
 		must.Not(python == "", "which Python records? -python PYTHON, or -in DIR with what was recorded")
 		in = filepath.Join(work, "clean")
-		record := exec.Command(python, "testdata/recordings/clean.py", in, "--seed", fmt.Sprint(seed), "--only", only)
+		if script == "record.py" {
+			script = "clean.py"
+		}
+		record := exec.Command(python, filepath.Join("testdata/recordings", script), in, "--seed", fmt.Sprint(seed), "--only", only)
 		record.Stdout, record.Stderr = os.Stderr, os.Stderr
 		must.Do(record.Run())
 	}

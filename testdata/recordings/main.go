@@ -9,7 +9,8 @@
 //	go run ./testdata/recordings -python PYTHON -script megatroncore.py  those of Megatron-core
 //	go run ./testdata/recordings -in DIR                           judge pairs that were recorded before
 //	go run ./testdata/recordings -python PYTHON -only llama -v     of some pairs, and what the program says of each
-//	go run ./testdata/recordings -python PYTHON -clean             record models with nothing wrong, and check them
+//	go run ./testdata/recordings -python PYTHON -clean             record models with nothing wrong, and check them;
+//	                                                               with -script large.py of real size, some GB
 //	go run ./testdata/recordings -python PYTHON -mindspore PYTHON  pairs of MindSpore, recorded by the second; with -script othercells.py of other networks
 //
 // PYTHON has torch, transformers and mindstudio-probe from PyPI; record.py or kinds.py, beside
@@ -50,7 +51,7 @@ func main() {
 	right := flag.Bool("clean", false, "check recordings with nothing wrong in place of judging pairs, and count the outputs that are called wrong")
 	flag.Parse()
 	if *right {
-		if err := clean(*python, *in, *seed, *only, *program, *verbose); err != nil {
+		if err := clean(*python, *script, *in, *seed, *only, *program, *verbose); err != nil {
 			fmt.Fprintln(os.Stderr, "recordings:", err)
 			os.Exit(1)
 		}
