@@ -741,7 +741,7 @@ func (t *attention) gave(o *operand) {
 // one walk over the rows, which is refused where these look at too many keys.
 func (t *attention) backOf(d Values) func(i int) func() Values {
 	refuseIf(!sameCount(d.Shape(), t.shape), ShapesDiffer, d.Shape(), t.shape)
-	rows, work := count(t.shape)/t.ev, int64(0)
+	rows, work := count(t.shape)/max(t.ev, 1), int64(0)
 	for r := range rows {
 		work += t.at(r).s * (t.e + t.ev)
 	}
