@@ -121,6 +121,8 @@ type Row struct {
 	// Indices are the inputs that it takes as indices or ids, Weights the arguments that are weights when they are
 	// given by position.
 	Indices, Weights []int
+	// Updates are, by output, the inputs that MindSpore's kernel writes its results to, -1 for none: it hands out buffers that nobody fills.
+	Updates []int
 	// Formula is what a function computes, of the numbers in one place. Rounded says that B, the bound of its error, is
 	// units of (|y| + Near·min(|x|, 1)) however it is computed, and of (|y| + Near) below 0 where it Cancels; else B
 	// follows from each step. With Ends, Low is the value at -Inf, where the formula has none. Back is the gradient of

@@ -75,6 +75,8 @@ func (r *Row) set(word string) (err error) {
 		r.Indices, err = numbers(value)
 	case key == "weights" && has:
 		r.Weights, err = numbers(value)
+	case key == "updates" && has:
+		r.Updates, err = numbers(value)
 	case key == "near" && has:
 		r.Rounded = true
 		r.Near, err = strconv.ParseFloat(value, 64)

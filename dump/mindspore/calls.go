@@ -11,6 +11,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/internal/nd"
+	catalogue "precision/op"
 )
 
 // Calls are the kernels of an iteration as calls, in the order in which they ran; what holds
@@ -31,16 +32,6 @@ type Calls struct {
 // State is the type of what holds a value and computes nothing: a parameter, an input of the
 // network. Its file is written when the iteration is over.
 const State = "Parameter"
-
-// updates are the kernels that work on what they get and hand out buffers that nobody fills: by
-// output, the input that is the output. Files of inputs are written after the kernel ran.
-var updates = map[string][]int{
-	"Assign": {0}, "AssignAdd": {0}, "AssignSub": {0}, "Adam": {0, 1, 2}, "AdamWeightDecay": {0, 1, 2}, "FusedSparseAdam": {0, 1, 2}, "FusedSparseLazyAdam": {0, 1, 2},
-	"ApplyAdam": {0, 1, 2}, "ApplyAdamWithAmsgrad": {0, 1, 2, 3}, "ApplyMomentum": {0}, "Momentum": {0}, "SGD": {0}, "ApplyGradientDescent": {0},
-	"ApplyAdagrad": {0, 1}, "ApplyAdagradV2": {0, 1}, "ApplyAdadelta": {0, 1, 2}, "ApplyAdaMax": {0, 1, 2}, "ApplyFtrl": {0}, "ApplyRMSProp": {0}, "ApplyCenteredRMSProp": {0},
-	"ApplyKerasMomentum": {0, 1}, "ApplyPowerSign": {0, 1}, "ApplyAddSign": {0, 1}, "ApplyProximalAdagrad": {0, 1}, "ApplyProximalGradientDescent": {0},
-	"BatchNorm": {-1, 3, 4},
-}
 
 // Calls makes calls of the kernels. Errors of files go to Remarks.
 func (it *Iteration) Calls() *Calls {
@@ -102,9 +93,9 @@ func (k *Kernel) gap() bool {
 }
 
 // updated tells of an output that it is a buffer nobody fills, in place of an input; in is nil if
-// that was not recorded.
+// that was not recorded. Files of inputs are written after the kernel ran.
 func (k *Kernel) updated(x *Tensor) (in *Tensor, ok bool) {
-	list := updates[k.Type]
+	list := catalogue.Of(k.Type).Updates
 	if !x.Output || x.Index >= len(list) || list[x.Index] < 0 {
 		return nil, false
 	}
@@ -119,7 +110,7 @@ func (k *Kernel) updated(x *Tensor) (in *Tensor, ok bool) {
 // gets tells of an input that it is told as the output it became: what it was before is not in the file.
 // Statistics that a kernel gathers beside its result stay what they are.
 func (k *Kernel) gets(x *Tensor) bool {
-	list := updates[k.Type]
+	list := catalogue.Of(k.Type).Updates
 	if len(list) == 0 || list[0] < 0 {
 		return false
 	}
