@@ -42,6 +42,23 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
+// TestChosenStatistics: of a table with other statistics than usual each is shown under its own name.
+func TestChosenStatistics(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "statistics.csv")
+	text := "Input/Output,Index,Data Size,Data Type,Format,Shape,Min Value,L2norm Value,Nan Count\nsomething else\nInput,0,512,DT_FLOAT16,ND,4x16,-2.1,17.5,3\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var blocks [2]strings.Builder
+	s := open(Config{Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Dir: t.TempDir(), Width: 60})
+	if err := (&niCmd{}).statistics(s, &blocks, path); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := blocks[0].String(), "[0] [Shape: 4x16] [Dtype: DT_FLOAT16] [Min: -2.1] [Norm: 17.5] [NaN: 3]\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, expected %q at its end", got, want)
+	}
+}
+
 // A table of statistics is shown as far as it is one, without what steers a terminal.
 func FuzzStatistics(f *testing.F) {
 	text, err := os.ReadFile("testdata/statistics.csv")

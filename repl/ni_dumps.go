@@ -140,8 +140,8 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 	return nil
 }
 
-// statistics shows a table of statistics: columns 0 direction, 1 index, 3 type,
-// 5 shape, 6 to 8 max, min and mean; counts of NaN and Inf by their titles.
+// statistics shows a table of statistics: direction and index come first, all others by their headings, as users choose
+// which statistics a dump has.
 func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) error {
 	f, _, err := plainfile.Open(path, "a table of statistics")
 	if err != nil {
@@ -151,7 +151,9 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 	r := csv.NewReader(f)
 	r.FieldsPerRecord, r.LazyQuotes = -1, true
 	certain := [2]bool{}
-	counts := map[string][]int{} // columns
+	var counts map[string][]int // columns
+	// Which statistics a table has its headings say; one without is of the first ones that there were.
+	at := map[string]int{"datatype": 3, "shape": 5, "maxvalue": 6, "minvalue": 7, "avgvalue": 8}
 	for {
 		row, err := r.Read()
 		if err == io.EOF {
@@ -161,14 +163,20 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		to := slices.Index([]string{"Input", "Output"}, row[0])
-		if to < 0 || len(row) < 9 {
-			for i, title := range row { // the header
-				switch strings.ToLower(strings.TrimSpace(title)) {
-				case "nan count":
-					counts["NaN"] = append(counts["NaN"], i)
-				case "negative inf count", "positive inf count":
-					counts["Inf"] = append(counts["Inf"], i)
+		if to < 0 {
+			titles, found := map[string]int{}, map[string][]int{}
+			for i, title := range row {
+				switch title = strings.ToLower(strings.ReplaceAll(title, " ", "")); title {
+				case "nancount":
+					found["NaN"] = append(found["NaN"], i)
+				case "negativeinfcount", "positiveinfcount":
+					found["Inf"] = append(found["Inf"], i)
+				default:
+					titles[title] = i
 				}
+			}
+			if _, is := titles["shape"]; is {
+				at, counts = titles, found
 			}
 			continue
 		}
@@ -177,8 +185,17 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 			fmt.Fprintf(b, " - %s\n", console.Clean(filepath.Base(path)))
 			certain[to] = true
 		}
-		fmt.Fprintf(b, "   └─ %s %s", s.Screen.Green("["+console.Clean(row[1])+"]"),
-			s.Screen.Yellow(console.Clean(fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", row[5], row[3], row[6], row[7], row[8]))))
+		var says []string
+		for _, c := range [][2]string{{"Shape", "shape"}, {"Dtype", "datatype"}, {"Max", "maxvalue"}, {"Min", "minvalue"}, {"Mean", "avgvalue"}, {"Norm", "l2normvalue"}} {
+			if i, ok := at[c[1]]; ok && i < len(row) {
+				says = append(says, "["+c[0]+": "+row[i]+"]")
+			}
+		}
+		slot := ""
+		if len(row) > 1 {
+			slot = row[1]
+		}
+		fmt.Fprintf(b, "   └─ %s %s", s.Screen.Green("["+console.Clean(slot)+"]"), s.Screen.Yellow(console.Clean(strings.Join(says, " "))))
 		for _, name := range []string{"NaN", "Inf"} {
 			sum := int64(0)
 			for _, i := range counts[name] {
