@@ -150,7 +150,7 @@ func (j *judge) element(i int64, found, y, b float64) {
 	if off > j.largest {
 		j.largest = off
 	}
-	if !j.exact && j.p.v >= coarseEnough {
+	if j.rounds() {
 		j.count(found-j.p.Round(y), y)
 	}
 	r := off / bound
@@ -159,7 +159,7 @@ func (j *judge) element(i int64, found, y, b float64) {
 	}
 	switch {
 	case r <= 1:
-		if !j.exact && j.p.v >= coarseEnough && !j.nearest(found, y, b) {
+		if j.rounds() && !j.nearest(found, y, b) {
 			j.rounding++
 		}
 		if j.unlikely > 0 && !j.exact {
@@ -243,12 +243,12 @@ func (j *judge) count(off, y float64) {
 	j.sumSquares += y * y
 }
 
-// minOneSided is how many elements the test for errors to one side takes, and coarseEnough the least roundoff of their type: in
-// finer ones than float16 the errors of functions lead, which may well be to one side.
-const (
-	minOneSided  = 1000
-	coarseEnough = 0x1p-11
-)
+// rounds tells that the last rounding leads the errors: that to float16 or a coarser type. In finer
+// ones those of functions lead, which may well be to one side.
+func (j *judge) rounds() bool { return !j.exact && j.p.v >= 0x1p-11 }
+
+// minOneSided is how many elements the test for errors to one side takes.
+const minOneSided = 1000
 
 // oneSided tests whether errors are all to one side: with n elements whose
 // last rounding is to v, |mean error| > 8·v·rms/√n. Fault-free outputs in
@@ -257,7 +257,7 @@ const (
 // are few different numbers, as of a root of 10⁷ in bfloat16, of which there are a
 // few hundred.
 func (j *judge) oneSided() (mean, limit float64, yes bool) {
-	if j.exact || j.p.v < coarseEnough || j.n < minOneSided {
+	if !j.rounds() || j.n < minOneSided {
 		return 0, 0, false
 	}
 	n := float64(j.n)

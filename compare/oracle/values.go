@@ -288,16 +288,8 @@ func (r *rows) Range(lo int64, y, b []float64) {
 
 // At computes each row once, whatever the order of the elements: down a column they are all of other rows.
 func (r *rows) At(idx []int64, y, b []float64) {
-	byRow := func(i, k int) int { return cmp.Compare(idx[i]/r.n, idx[k]/r.n) }
-	order := make([]int, len(idx))
-	sorted := true
-	for i := range order {
-		order[i] = i
-		sorted = sorted && (i == 0 || byRow(i-1, i) <= 0)
-	}
-	if !sorted {
-		slices.SortFunc(order, byRow)
-	}
+	order := inOrder(len(idx))
+	slices.SortFunc(order, func(i, k int) int { return cmp.Compare(idx[i]/r.n, idx[k]/r.n) })
 	for _, i := range order {
 		k := idx[i]
 		r.row(k / r.n)
