@@ -709,10 +709,7 @@ func (j *judge) test(ctx context.Context) {
 		}
 		f := [2]state{}
 		for x := range 2 {
-			j.side = 0
-			if x == 1 && j.own {
-				j.side = 1
-			}
+			j.as(x)
 			f[x] = j.function(x, k, nil)
 		}
 		j.side = 0
@@ -793,6 +790,13 @@ func (j *judge) name(k int) string {
 		}
 	}
 	return strings.Join(parts, "+")
+}
+
+// as has a side computed by what follows: the rollout with weights of its own, where these give the same network in another basis.
+func (j *judge) as(side int) {
+	if j.side = 0; side == 1 && j.own {
+		j.side = 1
+	}
 }
 
 // units is the error of one rounding of a cut's output.
@@ -896,10 +900,8 @@ func (j *judge) find(k int, s *Stage) {
 func (j *judge) eager(side, k int, t dtype.Type) float64 {
 	o := j.cuts[j.cutAt[k]].opt
 	o.scores = t
-	if side == 1 && j.own {
-		j.side = 1
-		defer func() { j.side = 0 }()
-	}
+	j.as(side)
+	defer j.as(0)
 	return j.away(side, k, j.function(side, k, &o))
 }
 
@@ -982,10 +984,8 @@ func (j *judge) explain(side, k int, s *Stage) {
 	if side == 0 {
 		other, here = s.Rollout, s.Train
 	}
-	if side == 1 && j.own {
-		j.side = 1
-	}
-	defer func() { j.side = 0 }()
+	j.as(side)
+	defer j.as(0)
 	best, where := math.Inf(1), ""
 	from := 0
 	if k > 0 {
@@ -1289,10 +1289,7 @@ func (j *judge) tails(ctx context.Context) (list []effect, base float64) {
 	last, n := len(j.cuts)-1, len(j.keys)
 	list = make([]effect, len(j.cutAt))
 	for s := range 2 {
-		j.side = 0
-		if s == 1 && j.own {
-			j.side = 1
-		}
+		j.as(s)
 		st := j.run(0, last, j.st[s][0])
 		if st == nil {
 			return nil, 0

@@ -55,10 +55,7 @@ func (j *judge) routing(i int, s *Stage) {
 			return
 		}
 		j.hold(ids[x], r[x])
-		j.side = 0
-		if x == 1 && j.own {
-			j.side = 1
-		}
+		j.as(x)
 		scores[x] = j.net.scores(j.cuts[i].layer, r[x])
 		if st := j.run(i-1, i-1, state{"n": j.input(x, i-1)}); st != nil {
 			want[x] = st["r"]
