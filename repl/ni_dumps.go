@@ -13,6 +13,7 @@ import (
 
 	"precision/console"
 	"precision/dump"
+	"precision/dump/stats"
 	"precision/graph/fusion"
 	"precision/internal/order"
 	"precision/internal/plainfile"
@@ -151,9 +152,8 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 	r := csv.NewReader(f)
 	r.FieldsPerRecord, r.LazyQuotes = -1, true
 	certain := [2]bool{}
-	var counts map[string][]int // columns
 	// Which statistics a table has its headings say; one without is of the first ones that there were.
-	at := map[string]int{"datatype": 3, "shape": 5, "maxvalue": 6, "minvalue": 7, "avgvalue": 8}
+	at := map[stats.Column]int{stats.ColDType: 3, stats.ColShape: 5, stats.ColMax: 6, stats.ColMin: 7, stats.ColMean: 8}
 	for {
 		row, err := r.Read()
 		if err == io.EOF {
@@ -164,19 +164,9 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 		}
 		to := slices.Index([]string{"Input", "Output"}, row[0])
 		if to < 0 {
-			titles, found := map[string]int{}, map[string][]int{}
-			for i, title := range row {
-				switch title = strings.ToLower(strings.ReplaceAll(title, " ", "")); title {
-				case "nancount":
-					found["NaN"] = append(found["NaN"], i)
-				case "negativeinfcount", "positiveinfcount":
-					found["Inf"] = append(found["Inf"], i)
-				default:
-					titles[title] = i
-				}
-			}
-			if _, is := titles["shape"]; is {
-				at, counts = titles, found
+			titles := stats.Columns(row)
+			if _, is := titles[stats.ColShape]; is {
+				at = titles
 			}
 			continue
 		}
@@ -185,10 +175,19 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 			fmt.Fprintf(b, " - %s\n", console.Clean(filepath.Base(path)))
 			certain[to] = true
 		}
+		cell := func(c stats.Column) (text string, has bool) {
+			if i, ok := at[c]; ok && i < len(row) {
+				return row[i], true
+			}
+			return "", false
+		}
 		var says []string
-		for _, c := range [][2]string{{"Shape", "shape"}, {"Dtype", "datatype"}, {"Max", "maxvalue"}, {"Min", "minvalue"}, {"Mean", "avgvalue"}, {"Norm", "l2normvalue"}} {
-			if i, ok := at[c[1]]; ok && i < len(row) {
-				says = append(says, "["+c[0]+": "+row[i]+"]")
+		for _, c := range []struct {
+			name string
+			of   stats.Column
+		}{{"Shape", stats.ColShape}, {"Dtype", stats.ColDType}, {"Max", stats.ColMax}, {"Min", stats.ColMin}, {"Mean", stats.ColMean}, {"Norm", stats.ColNorm}} {
+			if text, has := cell(c.of); has {
+				says = append(says, "["+c.name+": "+text+"]")
 			}
 		}
 		slot := ""
@@ -196,17 +195,16 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 			slot = row[1]
 		}
 		fmt.Fprintf(b, "   └─ %s %s", s.Screen.Green("["+console.Clean(slot)+"]"), s.Screen.Yellow(console.Clean(strings.Join(says, " "))))
-		for _, name := range []string{"NaN", "Inf"} {
-			sum := int64(0)
-			for _, i := range counts[name] {
-				if i < len(row) {
-					n, _ := strconv.ParseInt(strings.TrimSpace(row[i]), 10, 64)
-					sum += max(n, 0)
-				}
-			}
-			if sum > 0 {
-				b.WriteString(s.Screen.Red(fmt.Sprintf(" [%s: %d]", name, sum)))
-			}
+		count := func(c stats.Column) int64 {
+			text, _ := cell(c)
+			n, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+			return max(n, 0)
+		}
+		if n := count(stats.ColNaN); n > 0 {
+			b.WriteString(s.Screen.Red(fmt.Sprintf(" [NaN: %d]", n)))
+		}
+		if n := count(stats.ColNegInf) + count(stats.ColPosInf); n > 0 {
+			b.WriteString(s.Screen.Red(fmt.Sprintf(" [Inf: %d]", n)))
 		}
 		b.WriteString("\n")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"precision/dump/dtype"
@@ -55,38 +56,52 @@ func (e *LineError) Error() string {
 // Pos is the file; of a line no offset is kept.
 func (e *LineError) Pos() (file string, offset int64) { return e.File, -1 }
 
+// Column is what a column of a table says.
+type Column int
+
 // The columns.
 const (
-	colOpType = iota
-	colOpName
-	colOpID
-	colTask
-	colStream
-	colTime
-	colIO
-	colSlot
-	colDType
-	colFormat
-	colShape
-	colMax
-	colMin
-	colMean
-	colNorm
-	colSum
-	colPath
-	colNaN
-	colNegInf
-	colPosInf
+	ColOpType Column = iota
+	ColOpName
+	ColOpID
+	ColTask
+	ColStream
+	ColTime
+	ColIO
+	ColSlot
+	ColDType
+	ColFormat
+	ColShape
+	ColMax
+	ColMin
+	ColMean
+	ColNorm
+	ColSum
+	ColPath
+	ColNaN
+	ColNegInf
+	ColPosInf
 	columns
 )
 
 // names leads from the heading of a column, without blanks and capitals, to it.
-var names = map[string]int{
-	"optype": colOpType, "opname": colOpName, "opid": colOpID, "taskid": colTask, "streamid": colStream, "timestamp": colTime,
-	"io": colIO, "input/output": colIO, "slot": colSlot, "index": colSlot, "datatype": colDType, "dtype": colDType, "format": colFormat,
-	"shape": colShape, "maxvalue": colMax, "max": colMax, "minvalue": colMin, "min": colMin, "avgvalue": colMean, "meanvalue": colMean,
-	"avg": colMean, "mean": colMean, "l2normvalue": colNorm, "l2norm": colNorm, "norm": colNorm, "md5": colSum, "md5value": colSum,
-	"tensorpath": colPath, "nancount": colNaN, "negativeinfcount": colNegInf, "positiveinfcount": colPosInf,
+var names = map[string]Column{
+	"optype": ColOpType, "opname": ColOpName, "opid": ColOpID, "taskid": ColTask, "streamid": ColStream, "timestamp": ColTime,
+	"io": ColIO, "input/output": ColIO, "slot": ColSlot, "index": ColSlot, "datatype": ColDType, "dtype": ColDType, "format": ColFormat,
+	"shape": ColShape, "maxvalue": ColMax, "max": ColMax, "minvalue": ColMin, "min": ColMin, "avgvalue": ColMean, "meanvalue": ColMean,
+	"avg": ColMean, "mean": ColMean, "l2normvalue": ColNorm, "l2norm": ColNorm, "norm": ColNorm, "md5": ColSum, "md5value": ColSum,
+	"tensorpath": ColPath, "nancount": ColNaN, "negativeinfcount": ColNegInf, "positiveinfcount": ColPosInf,
+}
+
+// Columns are the places of the columns that headings name; of two of one name the first one.
+func Columns(headings []string) map[Column]int {
+	at := map[Column]int{}
+	for i, h := range slices.Backward(headings) {
+		if c, ok := names[strings.ToLower(strings.NewReplacer(" ", "", "_", "").Replace(h))]; ok {
+			at[c] = i
+		}
+	}
+	return at
 }
 
 // Limits of a line. Real ones have some hundred bytes.
@@ -129,12 +144,10 @@ func NewReader(in io.Reader, name string) (*Reader, error) {
 	for i := range r.at {
 		r.at[i] = -1
 	}
-	for i, f := range r.split(strings.TrimPrefix(text, "\ufeff")) {
-		if c, ok := names[strings.ToLower(strings.NewReplacer(" ", "", "_", "").Replace(f))]; ok && r.at[c] < 0 {
-			r.at[c] = i
-		}
+	for c, i := range Columns(r.split(strings.TrimPrefix(text, "\ufeff"))) {
+		r.at[c] = i
 	}
-	for _, c := range []int{colIO, colSlot, colDType, colShape} {
+	for _, c := range []Column{ColIO, ColSlot, ColDType, ColShape} {
 		if r.at[c] < 0 {
 			return nil, &LineError{name, 1, fmt.Sprintf("the headings %.200q", text), "those of inputs and outputs, index, type and shape"}
 		}
@@ -143,10 +156,10 @@ func NewReader(in io.Reader, name string) (*Reader, error) {
 }
 
 // Merged tells a table of many operators from that of one: it names them.
-func (r *Reader) Merged() bool { return r.at[colOpName] >= 0 }
+func (r *Reader) Merged() bool { return r.at[ColOpName] >= 0 }
 
 // Tree tells ATB's table: operators have paths of numbers.
-func (r *Reader) Tree() bool { return r.at[colOpID] >= 0 }
+func (r *Reader) Tree() bool { return r.at[ColOpID] >= 0 }
 
 // Next is the next line; io.EOF at the end. After a *LineError the reader goes on
 // behind the line.
@@ -235,18 +248,18 @@ func (r *Reader) Parse(text string) (*Row, error) {
 	if len(fields) < need {
 		return nil, bad(fmt.Sprintf("%d fields", len(fields)), fmt.Sprintf("at least %d", need))
 	}
-	field := func(c int) string {
+	field := func(c Column) string {
 		if r.at[c] < 0 || r.at[c] >= len(fields) {
 			return ""
 		}
 		return fields[r.at[c]]
 	}
-	row := &Row{Text: text, OpType: field(colOpType), OpName: field(colOpName), OpID: field(colOpID), Task: field(colTask), Stream: field(colStream),
-		Time: field(colTime), Slot: field(colSlot), DType: field(colDType), Format: field(colFormat), Path: field(colPath)}
+	row := &Row{Text: text, OpType: field(ColOpType), OpName: field(ColOpName), OpID: field(ColOpID), Task: field(ColTask), Stream: field(ColStream),
+		Time: field(ColTime), Slot: field(ColSlot), DType: field(ColDType), Format: field(ColFormat), Path: field(ColPath)}
 	if missing(row.Path) {
 		row.Path = ""
 	}
-	switch io := field(colIO); {
+	switch io := field(ColIO); {
 	case strings.EqualFold(io, "output"):
 		row.Output = true
 	case !strings.EqualFold(io, "input"):
@@ -256,13 +269,13 @@ func (r *Reader) Parse(text string) (*Row, error) {
 		return nil, bad(fmt.Sprintf("the index %.40q", row.Slot), "a number")
 	}
 	var ok bool
-	if row.Shape, ok = shape(field(colShape)); !ok {
-		return nil, bad(fmt.Sprintf("the shape %.40q", field(colShape)), "numbers, as 2x3 or (2, 3)")
+	if row.Shape, ok = shape(field(ColShape)); !ok {
+		return nil, bad(fmt.Sprintf("the shape %.40q", field(ColShape)), "numbers, as 2x3 or (2, 3)")
 	}
 	for _, x := range []struct {
-		column int
+		column Column
 		to     *msprobe.Number
-	}{{colMax, &row.Max}, {colMin, &row.Min}, {colMean, &row.Mean}, {colNorm, &row.Norm}} {
+	}{{ColMax, &row.Max}, {ColMin, &row.Min}, {ColMean, &row.Mean}, {ColNorm, &row.Norm}} {
 		if r.at[x.column] < 0 {
 			continue
 		}
@@ -271,7 +284,7 @@ func (r *Reader) Parse(text string) (*Row, error) {
 		}
 		r.written(field(x.column))
 	}
-	if s := field(colSum); s != "" && !missing(s) {
+	if s := field(ColSum); s != "" && !missing(s) {
 		row.Sum = msprobe.Number{Kind: msprobe.Text, S: s}
 	}
 	e, known := r.types[row.DType]
@@ -287,7 +300,7 @@ func (r *Reader) Parse(text string) (*Row, error) {
 			return nil, bad("the statistic "+n.String()+" of a tensor of "+row.DType, "a number")
 		}
 	}
-	row.extremes(field(colNaN), field(colNegInf), field(colPosInf))
+	row.extremes(field(ColNaN), field(ColNegInf), field(ColPosInf))
 	return row, nil
 }
 
