@@ -117,8 +117,8 @@ func (b *blocking) loosen() (pairs [][2]*call) {
 		case f == nil || g == nil:
 		case apart[f]:
 			pairs = append(pairs, loose(c))
-		case f.pair != g && f.fused == nil && g.fused == nil:
-			loose(c) // for good: they are gradients of other calls
+		case f.pair != g && (f.pair != nil || g.pair != nil) && f.fused == nil && g.fused == nil:
+			loose(c) // for good: one of them is the gradient of another pair
 		}
 	}
 	if len(apart) > 0 {
