@@ -45,33 +45,37 @@ func TestSlopes(t *testing.T) {
 			}
 		}}})
 	for _, x := range list {
-		q := x.pair.write(t)
-		exact, err := Run(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		undo := Sloped()
-		r, err := Run(t.Context(), q)
-		undo()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !r.Sloped || exact.Sloped || r.Shares != exact.Shares || len(r.Stages) != len(exact.Stages) {
-			t.Fatalf("%s: slopes %t and %t, %d stages", x.name, r.Sloped, exact.Sloped, len(r.Stages))
-		}
-		small := x.finding == ""
-		for i, s := range r.Stages {
-			e := exact.Stages[i]
-			if s.Finding != e.Finding {
-				t.Errorf("%s: %s of layer %d is %s, exactly %s", x.name, s.Name, s.Layer, s.Finding, e.Finding)
-			}
-			if small && math.Abs(s.Share-e.Share) > 0.05 {
-				t.Errorf("%s: %s of layer %d has a share of %.3f, exactly %.3f", x.name, s.Name, s.Layer, s.Share, e.Share)
-			}
-		}
-		if small && exact.Expected > 0 && (math.Abs(r.Sum-1) > 0.1 || r.Expected/exact.Expected > 1.5 || exact.Expected/r.Expected > 1.5) {
-			t.Errorf("%s: the shares are %.3f together, expected is %.3g, exactly %.3g", x.name, r.Sum, r.Expected, exact.Expected)
-		}
-		t.Logf("%-45s sum %.3f, expected %.3g (%.3g), factor %.3g (%.3g)", x.name, r.Sum, r.Expected, exact.Expected, r.Factor, exact.Factor)
+		slope(t, x.name, x.pair.write(t), x.finding == "")
 	}
+}
+
+// slope judges a pair both ways; small tells that its errors are those of rounding.
+func slope(t *testing.T, name string, q *Request, small bool) {
+	t.Helper()
+	exact, err := Run(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	undo := Sloped()
+	r, err := Run(t.Context(), q)
+	undo()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Sloped || exact.Sloped || r.Shares != exact.Shares || len(r.Stages) != len(exact.Stages) {
+		t.Fatalf("%s: slopes %t and %t, %d stages", name, r.Sloped, exact.Sloped, len(r.Stages))
+	}
+	for i, s := range r.Stages {
+		e := exact.Stages[i]
+		if s.Finding != e.Finding {
+			t.Errorf("%s: %s of layer %d is %s, exactly %s", name, s.Name, s.Layer, s.Finding, e.Finding)
+		}
+		if small && math.Abs(s.Share-e.Share) > 0.05 {
+			t.Errorf("%s: %s of layer %d has a share of %.3f, exactly %.3f", name, s.Name, s.Layer, s.Share, e.Share)
+		}
+	}
+	if small && exact.Expected > 0 && (math.Abs(r.Sum-1) > 0.1 || r.Expected/exact.Expected > 1.5 || exact.Expected/r.Expected > 1.5) {
+		t.Errorf("%s: the shares are %.3f together, expected is %.3g, exactly %.3g", name, r.Sum, r.Expected, exact.Expected)
+	}
+	t.Logf("%-45s sum %.3f, expected %.3g (%.3g), factor %.3g (%.3g)", name, r.Sum, r.Expected, exact.Expected, r.Factor, exact.Factor)
 }
