@@ -134,14 +134,14 @@ func (s *Server) preflight(ctx context.Context, _ *sdk.CallToolRequest, in Prefl
 	p.A, p.B = must.Get(s.f.tree(in.A)), must.Get(s.f.tree(in.B))
 	done := must.Get(p.Run(ctx, func(run.Event) {}))
 	out.Kind, out.Differs = string(done.Kind), done.Differs
-	for line := range strings.Lines(done.Text(report.Text{Lang: msg.English, Width: 100, Most: 12})) {
+	for line := range strings.Lines(report.Text{Lang: msg.English, Width: 100, Most: 12}.Of(done.Found)) {
 		if line = strings.TrimRight(line, " \r\n"); line != "" {
 			out.Says = append(out.Says, clean.Line(line))
 		}
 	}
 	out.Says = clipped(out.Says, 40, 160)
 	var text bytes.Buffer
-	if err := done.JSON(&text); err == nil {
+	if err := report.JSON(&text, done.Found); err == nil {
 		var small bytes.Buffer
 		if json.Compact(&small, text.Bytes()) == nil && small.Len() < listBytes/2 {
 			out.Report = json.RawMessage(small.Bytes())

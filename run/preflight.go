@@ -3,11 +3,9 @@ package run
 import (
 	"cmp"
 	"context"
-	"io"
 	"sync"
 	"sync/atomic"
 
-	"precision/internal/msg"
 	"precision/internal/must"
 	"precision/preflight"
 	"precision/preflight/config"
@@ -36,10 +34,7 @@ type Preflight struct {
 type Preflighted struct {
 	Kind    preflight.Kind
 	Differs bool
-	// JSON writes it for programs, Page as a page that opens in a language; Text says it.
-	JSON func(io.Writer) error
-	Page func(io.Writer, msg.Lang) error
-	Text func(report.Text) string
+	Found   report.Found
 }
 
 // Find finds out what both files are.
@@ -79,32 +74,19 @@ func (p *Preflight) Run(ctx context.Context, tell Listener) (_ *Preflighted, err
 	defer must.Catch(&err)
 	must.Do(p.Find())
 	done := &Preflighted{Kind: p.Kind}
-	page := func(lang msg.Lang) report.Page { return report.Page{Lang: lang, A: p.A, B: p.B, Strict: p.Strict} }
 	switch p.Kind {
 	case preflight.Manifest:
 		d := must.Get(manifest.Diff(ctx, p.A, p.B))
-		done.Differs = d.Differs()
-		done.JSON = func(w io.Writer) error { return report.ManifestJSON(w, d) }
-		done.Page = func(w io.Writer, lang msg.Lang) error { return page(lang).Manifest(w, d) }
-		done.Text = func(t report.Text) string { return t.Manifest(d) }
+		done.Found, done.Differs = report.Manifest{Difference: d}, d.Differs()
 	case preflight.Config:
 		x := must.Get(config.Open(p.A, p.Format))
-		y := must.Get(config.Open(p.B, p.Format))
-		d := config.Diff(x, y, p.Ignore)
-		done.Differs = d.Differs()
-		done.JSON = func(w io.Writer) error { return report.ConfigJSON(w, d) }
-		done.Page = func(w io.Writer, lang msg.Lang) error { return page(lang).Config(w, d) }
-		done.Text = func(t report.Text) string { return t.Config(d) }
+		d := config.Diff(x, must.Get(config.Open(p.B, p.Format)), p.Ignore)
+		done.Found, done.Differs = report.Config{Difference: d}, d.Differs()
 	default:
 		x, y, err := p.logs(ctx, Forward(tell))
-		if err != nil {
-			return nil, err
-		}
+		must.Do(err)
 		d := trainlog.Diff(x, y, trainlog.Options{Floor: p.Floor, Start: trainlog.DefaultOptions.Start})
-		done.Differs = d.Differs() || d.Inconclusive() || p.Strict && d.Lost()
-		done.JSON = func(w io.Writer) error { return report.LogJSON(w, d) }
-		done.Page = func(w io.Writer, lang msg.Lang) error { return page(lang).Log(w, d) }
-		done.Text = func(t report.Text) string { return t.Log(d) }
+		done.Found, done.Differs = report.Log{Difference: d, Strict: p.Strict}, d.Differs() || d.Inconclusive() || p.Strict && d.Lost()
 	}
 	return done, nil
 }

@@ -244,28 +244,26 @@ func (f *diffFlags) run(ctx context.Context, e env, p *run.Preflight) (differs b
 		return false, err
 	}
 	if f.html != "" {
-		if err := whole.Fill(f.html, 0o600, func(w io.Writer) error { return done.Page(w, e.language()) }); err != nil {
-			return false, err
-		}
+		page := report.Page{Lang: e.language(), A: p.A, B: p.B}
+		must.Do(whole.Fill(f.html, 0o600, func(w io.Writer) error { return page.Write(w, done.Found) }))
 	}
-	screen := summaryText{e.stdout, e.language()}.screen()
-	said, json, differs := done.Text(f.text(e, screen)), done.JSON, done.Differs
+	json := func(w io.Writer) error { return report.JSON(w, done.Found) }
 	switch f.json {
 	case "-":
-		return differs, json(e.stdout)
+		return done.Differs, json(e.stdout)
 	case "":
 	default:
-		if err := whole.Fill(f.json, 0o600, json); err != nil {
-			return false, err
-		}
+		must.Do(whole.Fill(f.json, 0o600, json))
 	}
+	screen := summaryText{e.stdout, e.language()}.screen()
+	said := f.text(e, screen).Of(done.Found)
 	_, err = io.WriteString(e.stdout, screen.Hang(said, report.LabelWidth))
-	return differs, err
+	return done.Differs, err
 }
 
 // text renders for where standard output leads.
 func (f *diffFlags) text(e env, screen *console.Screen) report.Text {
-	return report.Text{Lang: e.language(), Width: cmp.Or(screen.Width, 100), Most: f.most, Strict: f.gate.Strict, Paint: func(c report.Colour, text string) string {
+	return report.Text{Lang: e.language(), Width: cmp.Or(screen.Width, 100), Most: f.most, Paint: func(c report.Colour, text string) string {
 		switch c {
 		case report.Good:
 			return screen.Green(text)

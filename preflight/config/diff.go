@@ -20,17 +20,19 @@ const (
 
 // Pair is a key of both sides, or of one: then the other has the Key "".
 type Pair struct {
-	A, B Entry
-	How  How
+	A   Entry `json:"a,omitzero"`
+	B   Entry `json:"b,omitzero"`
+	How How   `json:"how,omitempty"`
 	// Same tells that the values mean the same; Paths that they differ and are
 	// paths, as those of two machines do.
-	Same, Paths bool
+	Same  bool `json:"same"`
+	Paths bool `json:"paths,omitempty"`
 	// Hyper: training depends on it.
-	Hyper bool
+	Hyper bool `json:"hyper_parameter,omitempty"`
 }
 
 // OneSided tells whether only one side has the key.
-func (p *Pair) OneSided() bool { return p.A.Key == "" || p.B.Key == "" }
+func (p *Pair) OneSided() bool { return p.A.IsZero() || p.B.IsZero() }
 
 // Difference is what two configurations differ in.
 type Difference struct {
@@ -54,7 +56,7 @@ func (d *Difference) Nothing() bool { return d.Same+d.Changed+d.OnlyA+d.OnlyB ==
 // Diff compares two configurations. Keys that match one of the patterns, as
 // *.output_dir, are left out; a star stands for anything but a dot.
 func Diff(a, b *File, ignore []string) *Difference {
-	d := &Difference{A: a, B: b}
+	d := &Difference{A: a, B: b, Pairs: []Pair{}}
 	left, right := d.without(a.Entries, ignore), d.without(b.Entries, ignore)
 	usedA, usedB := make([]bool, len(left)), make([]bool, len(right))
 	pair := func(how How, key func(string) string) {

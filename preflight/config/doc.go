@@ -57,10 +57,13 @@ type File struct {
 // Entry is a key with its value.
 type Entry struct {
 	// Key is the path of the key, Line where it stands, 0 where that is not known.
-	Key   string
-	Line  int
-	Value Value
+	Key   string `json:"key"`
+	Line  int    `json:"line,omitempty"`
+	Value Value  `json:"value"`
 }
+
+// IsZero tells that there is none, as of a key that only the other side has.
+func (e Entry) IsZero() bool { return e.Key == "" }
 
 // Open reads a configuration; without a format it is known by the name of the
 // file and what is in it.

@@ -30,6 +30,9 @@ type Value struct {
 	Bool   bool
 }
 
+// MarshalText writes the value as it is written.
+func (v Value) MarshalText() ([]byte, error) { return []byte(v.Source), nil }
+
 // plain reads a value as people write it, where the format does not say what it
 // is: numbers, booleans and nothing are known by their looks.
 func plain(text string) Value {

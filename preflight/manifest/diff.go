@@ -1,70 +1,90 @@
 package manifest
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"precision/internal/must"
 )
 
-// Difference is what two manifests differ in. Lists are in the order of paths
-// and hold at most [Most] files each; counts are of all.
+// What is what was found of a file.
+type What string
+
+// What is found, in the order in which it is told. Moved are files of one side only
+// whose content the other side has under another name: they count as OnlyA and OnlyB,
+// too. Unproven are on both sides without a hash that both have, and of the same
+// size or of none that is known. In plain lists of paths, as of what a rank
+// reads, the name is all there is, and enough.
+const (
+	Changed  What = "changed"
+	OnlyA    What = "only-a"
+	OnlyB    What = "only-b"
+	Moved    What = "moved"
+	Unproven What = "unproven"
+	Unread   What = "unread"
+)
+
+// Whats are all that is found.
+func Whats() []What { return []What{Changed, OnlyA, OnlyB, Moved, Unproven, Unread} }
+
+// Difference is what two manifests differ in.
 type Difference struct {
 	// FilesA and FilesB count the files of either side, Same those that agree.
 	FilesA, FilesB, Same int
-	// OnlyA and OnlyB are on one side only, Changed on both with another content.
-	OnlyA, OnlyB []Entry
-	Changed      []Change
-	// Moved are files of one side only whose content the other side has under
-	// another name. They are counted under OnlyA and OnlyB, too.
-	Moved []Move
-	// Unproven are on both sides without a hash that both have, and of the same
-	// size or of none that is known. In plain lists of paths, as of what a rank
-	// reads, the name is all there is, and enough.
-	Unproven []Change
-	// Unread could not be read on a side.
-	Unread                                                           []Change
-	OnlyACount, OnlyBCount, ChangedCount, UnprovenCount, UnreadCount int
+	Lists                map[What]*List
 }
 
-// Change is a file on both sides.
-type Change struct{ A, B Entry }
+// List are files in the order of paths, at most [most], and how many there are.
+type List struct {
+	Files []Change
+	Count int
+}
 
-// Move is a content under two names.
-type Move struct{ From, To Entry }
+// Change is a file of both sides, or of one.
+type Change struct {
+	A Entry `json:"a"`
+	B Entry `json:"b"`
+}
 
-// Most bounds the lists of a [Difference], and with them its memory.
-const Most = 100_000
+// most bounds the lists of a [Difference], and with them its memory.
+const most = 100_000
+
+func (d *Difference) add(what What, a, b Entry) {
+	l := d.Lists[what]
+	if l.Count++; l.Count <= most {
+		l.Files = append(l.Files, Change{a, b})
+	}
+}
+
+// Unlike counts the files that differ.
+func (d *Difference) Unlike() int {
+	return d.Lists[OnlyA].Count + d.Lists[OnlyB].Count + d.Lists[Changed].Count
+}
 
 // Differs tells whether anything differs, or could not be told.
 func (d *Difference) Differs() bool {
-	return d.OnlyACount+d.OnlyBCount+d.ChangedCount+d.UnreadCount+d.UnprovenCount > 0 || d.Same == 0
+	return d.Unlike()+d.Lists[Unread].Count+d.Lists[Unproven].Count > 0 || d.Same == 0
 }
 
 // Diff compares two manifests in one pass.
-func Diff(ctx context.Context, a, b string) (*Difference, error) {
-	left, err := openReader(a)
-	if err != nil {
-		return nil, err
-	}
+func Diff(ctx context.Context, a, b string) (_ *Difference, err error) {
+	defer must.Catch(&err)
+	var left, right reader
 	defer left.close()
-	right, err := openReader(b)
-	if err != nil {
-		return nil, err
-	}
 	defer right.close()
-	d := &Difference{}
+	left.open(a)
+	right.open(b)
+	d := &Difference{Lists: map[What]*List{}}
+	for _, what := range Whats() {
+		d.Lists[what] = &List{Files: []Change{}}
+	}
 	left.step(&d.FilesA)
 	right.step(&d.FilesB)
 	for n := 0; !left.done || !right.done; n++ {
-		if n%4096 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if n%4096 == 0 {
+			must.Do(ctx.Err())
 		}
 		order := 0
 		switch {
-		case left.err != nil || right.err != nil:
-			return nil, cmp.Or(left.err, right.err)
 		case left.done:
 			order = 1
 		case right.done:
@@ -74,9 +94,9 @@ func Diff(ctx context.Context, a, b string) (*Difference, error) {
 		}
 		switch {
 		case order < 0:
-			d.OnlyA = keep(d.OnlyA, left.at, &d.OnlyACount)
+			d.add(OnlyA, left.at, Entry{})
 		case order > 0:
-			d.OnlyB = keep(d.OnlyB, right.at, &d.OnlyBCount)
+			d.add(OnlyB, Entry{}, right.at)
 		default:
 			d.both(left.at, right.at)
 		}
@@ -91,44 +111,36 @@ func Diff(ctx context.Context, a, b string) (*Difference, error) {
 	return d, nil
 }
 
-// step goes to the next file and counts it, or is done. An error is none of these.
+// step goes to the next file and counts it, or is done.
 func (r *reader) step(count *int) {
 	more := false
-	r.err = must.Try(func() { r.at, more = r.next() })
-	if r.done = r.err == nil && !more; !r.done {
+	r.at, more = r.next()
+	if r.done = !more; more {
 		*count++
 	}
 }
 
-func keep[T any](list []T, e T, count *int) []T {
-	*count++
-	if len(list) < Most {
-		list = append(list, e)
-	}
-	return list
-}
-
 // both files what is on both sides.
 func (d *Difference) both(a, b Entry) {
-	c := Change{a, b}
-	proven := false
-	for _, pair := range [][2]string{{a.MD5, b.MD5}, {a.SHA256, b.SHA256}} {
-		if pair[0] == "" || pair[1] == "" {
+	proven, some, other := false, false, b.sums()
+	for i, sum := range a.sums() {
+		some = some || *sum+*other[i] != ""
+		if *sum == "" || *other[i] == "" {
 			continue
 		}
 		proven = true
-		if pair[0] != pair[1] {
-			d.Changed = keep(d.Changed, c, &d.ChangedCount)
+		if *sum != *other[i] {
+			d.add(Changed, a, b)
 			return
 		}
 	}
 	switch {
 	case a.Unread || b.Unread:
-		d.Unread = keep(d.Unread, c, &d.UnreadCount)
+		d.add(Unread, a, b)
 	case a.Size >= 0 && b.Size >= 0 && a.Size != b.Size:
-		d.Changed = keep(d.Changed, c, &d.ChangedCount)
-	case !proven && (a.Size >= 0 || b.Size >= 0 || a.MD5+a.SHA256+b.MD5+b.SHA256 != ""):
-		d.Unproven = keep(d.Unproven, c, &d.UnprovenCount)
+		d.add(Changed, a, b)
+	case !proven && (a.Size >= 0 || b.Size >= 0 || some):
+		d.add(Unproven, a, b)
 	default:
 		d.Same++
 	}
@@ -136,21 +148,18 @@ func (d *Difference) both(a, b Entry) {
 
 // moves finds the contents that both sides have under different names.
 func (d *Difference) moves() {
-	names := map[string]int{}
-	keys := func(e *Entry) []string {
-		return slices.DeleteFunc([]string{e.MD5, e.SHA256}, func(sum string) bool { return sum == "" })
-	}
-	for i := range d.OnlyB {
-		for _, k := range keys(&d.OnlyB[i]) {
-			if _, twice := names[k]; !twice {
-				names[k] = i
+	names := map[string]Entry{}
+	for _, c := range d.Lists[OnlyB].Files {
+		for _, sum := range c.B.sums() {
+			if _, twice := names[*sum]; !twice && *sum != "" {
+				names[*sum] = c.B
 			}
 		}
 	}
-	for i := range d.OnlyA {
-		for _, k := range keys(&d.OnlyA[i]) {
-			if at, ok := names[k]; ok {
-				d.Moved = append(d.Moved, Move{d.OnlyA[i], d.OnlyB[at]})
+	for _, c := range d.Lists[OnlyA].Files {
+		for _, sum := range c.A.sums() {
+			if to, ok := names[*sum]; ok {
+				d.add(Moved, c.A, to)
 				break
 			}
 		}

@@ -18,8 +18,14 @@ package manifest
 
 import (
 	"cmp"
+	"crypto/md5" // the sums people have are md5; it tells files apart, and keeps no secret
+	"crypto/sha256"
 	"fmt"
+	"hash"
+	"strconv"
 	"strings"
+
+	"precision/internal/clean"
 )
 
 // Hash is one of the hashes a manifest may have.
@@ -33,10 +39,11 @@ const (
 
 // hashes are all hashes in the order of columns, with their lengths in hex.
 var hashes = []struct {
-	hash   Hash
+	of     Hash
 	name   string
 	digits int
-}{{MD5, "md5", 32}, {SHA256, "sha256", 64}}
+	make   func() hash.Hash
+}{{MD5, "md5", 32, md5.New}, {SHA256, "sha256", 64, sha256.New}}
 
 // ParseHashes reads names of hashes, separated by commas; "none" stands for none.
 func ParseHashes(text string) (set Hash, err error) {
@@ -47,7 +54,7 @@ func ParseHashes(text string) (set Hash, err error) {
 		known := false
 		for _, h := range hashes {
 			if h.name == strings.TrimSpace(name) {
-				set, known = set|h.hash, true
+				set, known = set|h.of, true
 			}
 		}
 		if !known {
@@ -61,41 +68,71 @@ func ParseHashes(text string) (set Hash, err error) {
 func (h Hash) String() string {
 	var names []string
 	for _, known := range hashes {
-		if h&known.hash != 0 {
+		if h&known.of != 0 {
 			names = append(names, known.name)
 		}
 	}
 	return strings.Join(names, " ")
 }
 
+// Size is the size of a file in bytes, negative where it is not known.
+type Size int64
+
+// IsZero tells that JSON leaves it out.
+func (s Size) IsZero() bool { return s < 0 }
+
 // Entry is a file of a manifest.
 type Entry struct {
 	// Path is relative to the folder, with slashes.
-	Path string
-	// Size is in bytes, -1 where it is not known; Unread tells that the file was
-	// there and could not be read.
-	Size   int64
-	Unread bool
+	Path string `json:"path"`
+	Size Size   `json:"size,omitzero"`
+	// Unread tells that the file was there and could not be read.
+	Unread bool `json:"unread,omitempty"`
 	// MD5 and SHA256 are in lower-case hex, empty where they were not computed.
-	MD5, SHA256 string
+	MD5    string `json:"md5,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+}
+
+// sums are the hashes of a file in the order of [hashes].
+func (e *Entry) sums() []*string { return []*string{&e.MD5, &e.SHA256} }
+
+// columns are the hashes and the path as a line has them.
+func (e *Entry) columns() string {
+	return cmp.Or(e.MD5, "-") + "\t" + cmp.Or(e.SHA256, "-") + "\t" + clean.Name(e.Path) + "\n"
+}
+
+// parse reads the columns of a line: size, hashes and path.
+func parse(columns []string) (Entry, error) {
+	if len(columns) != 4 || !isHash(columns[1], 32) || !isHash(columns[2], 64) {
+		text := strings.Join(columns, "\t")
+		return Entry{}, fmt.Errorf("found %q, expected size, md5, sha256 and path, separated by tabs", clean.Line(text[:min(len(text), 120)]))
+	}
+	size, err := strconv.ParseInt(columns[0], 10, 64)
+	if err != nil || size < -1 {
+		return Entry{}, fmt.Errorf("found the size %q, expected a number of bytes", clean.Line(columns[0]))
+	}
+	return Entry{clean.Original(columns[3]), Size(size), size < 0, strings.Trim(columns[1], "-"), strings.Trim(columns[2], "-")}, nil
+}
+
+// isHash tells whether a text is a hash of so many digits, or - for none.
+func isHash(text string, digits int) bool {
+	return text == "-" || len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // comparePaths orders paths as a walk that sorts every folder meets them: the
 // files of a folder stand together, before what its name is only the front of.
 func comparePaths(a, b string) int {
-	n := min(len(a), len(b))
-	for i := range n {
-		x, y := a[i], b[i]
-		if x == y {
+	for i := range min(len(a), len(b)) {
+		switch x, y := a[i], b[i]; {
+		case x == y:
 			continue
-		}
-		if x == '/' {
+		case x == '/':
 			return -1
-		}
-		if y == '/' {
+		case y == '/':
 			return 1
+		default:
+			return cmp.Compare(x, y)
 		}
-		return cmp.Compare(x, y)
 	}
 	return cmp.Compare(len(a), len(b))
 }

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,10 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"precision/internal/clean"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -22,131 +21,74 @@ import (
 // size and time of change are. A line without its end, as a killed run leaves
 // it, does not count.
 type journal struct {
-	mu   sync.Mutex
 	file *os.File
-	to   *bufio.Writer
-	last time.Time // when it was flushed
 	old  map[string]noted
-	err  error
 }
 
 type noted struct {
-	size, changed int64
-	md5, sha256   string
+	Entry
+	changed int64
 }
 
 const journalMagic = "# precision manifest journal 1"
 
-// flushEvery bounds how much work a killed run loses.
-const flushEvery = time.Second
-
-// openJournal opens the journal of a folder, and reads what an earlier run left
+// open opens the journal of a folder, and reads what an earlier run left
 // in it. One of another folder or with other hashes is an error, and is kept.
-func openJournal(path, dir string, set Hash) (*journal, error) {
-	j := &journal{old: map[string]noted{}}
-	if path == "" {
-		return j, nil
-	}
-	full, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	head := fmt.Sprintf("%s %s of %s", journalMagic, set, clean.Name(full))
-	size, err := j.read(path, head)
-	if err != nil {
-		return nil, err
-	}
-	j.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err == nil {
-		err = j.file.Truncate(size) // a torn line goes
-	}
-	if err == nil {
-		_, err = j.file.Seek(size, 0)
-	}
-	if err != nil {
-		j.close()
-		return nil, err
-	}
-	j.to = bufio.NewWriter(j.file)
+func (j *journal) open(path, dir string, set Hash) {
+	head := fmt.Sprintf("%s %s of %s", journalMagic, set, clean.Name(must.Get(filepath.Abs(dir))))
+	size := j.read(path, head)
+	j.file = must.Get(os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600))
+	must.Do(j.file.Truncate(size)) // a torn line goes
 	if size == 0 {
-		fmt.Fprintln(j.to, head)
+		must.Get(fmt.Fprintln(j.file, head))
 	}
-	return j, nil
 }
 
 // read takes over what is there and returns how many bytes of it are whole lines.
-func (j *journal) read(path, head string) (int64, error) {
+func (j *journal) read(path, head string) (size int64) {
 	file, _, err := plainfile.Open(path, "a journal of precision preflight manifest")
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return 0
 	}
-	if err != nil {
-		return 0, err
-	}
+	must.Do(err)
 	defer file.Close()
+	j.old = map[string]noted{}
 	from := bufio.NewReaderSize(file, maxLine)
-	size := int64(0)
 	for {
 		line, err := from.ReadSlice('\n')
 		if err != nil || len(line) == 0 {
-			return size, nil // the end, a torn line, or one that is none of ours
+			return size // the end, a torn line, or one that is none of ours
 		}
 		text := strings.TrimSuffix(string(line), "\n")
-		if size == 0 && text != head {
-			return 0, fmt.Errorf("%s: found %q, expected %q; remove it to start over", path, clean.Line(text[:min(len(text), 200)]), head)
-		}
+		must.Not(size == 0 && text != head, "%s: found %q, expected %q; remove it to start over", path, clean.Line(text[:min(len(text), 200)]), head)
 		size += int64(len(line))
-		f := strings.Split(text, "\t")
-		if len(f) != 5 {
-			continue
-		}
-		length, err1 := strconv.ParseInt(f[0], 10, 64)
-		changed, err2 := strconv.ParseInt(f[1], 10, 64)
-		if err1 == nil && err2 == nil && isHash(f[2], 32) && isHash(f[3], 64) {
-			j.old[clean.Original(f[4])] = noted{length, changed, strings.Trim(f[2], "-"), strings.Trim(f[3], "-")}
+		if f := strings.Split(text, "\t"); len(f) == 5 {
+			changed, failed := strconv.ParseInt(f[1], 10, 64)
+			f[1] = f[0]
+			if e, err := parse(f[1:]); err == nil && failed == nil {
+				j.old[e.Path] = noted{e, changed}
+			}
 		}
 	}
-}
-
-// isHash tells whether a text is a hash of so many digits, or - for none.
-func isHash(text string, digits int) bool {
-	return text == "-" || len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // take fills in the hashes of a file that an earlier run had read.
 func (j *journal) take(e *Entry, changed time.Time) bool {
 	old, ok := j.old[e.Path]
-	if !ok || old.size != e.Size || old.changed != changed.UnixNano() {
+	if !ok || old.Size != e.Size || old.changed != changed.UnixNano() {
 		return false
 	}
-	e.MD5, e.SHA256 = old.md5, old.sha256
+	*e = old.Entry
 	return true
 }
 
-func (j *journal) put(e *Entry, changed time.Time) {
-	if j.to == nil {
-		return
+// put appends a file, in one piece as several may be done at a time.
+func (j *journal) put(e *Entry, changed time.Time) error {
+	if j.file == nil {
+		return nil
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	_, err := fmt.Fprintf(j.to, "%d\t%d\t%s\t%s\t%s\n", e.Size, changed.UnixNano(), cmp.Or(e.MD5, "-"), cmp.Or(e.SHA256, "-"), clean.Name(e.Path))
-	if now := time.Now(); err == nil && now.Sub(j.last) > flushEvery {
-		err, j.last = j.to.Flush(), now
-	}
-	if j.err == nil {
-		j.err = err
-	}
-}
-
-func (j *journal) close() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.to != nil {
-		j.to.Flush()
-	}
-	if j.file != nil {
-		j.file.Close()
-	}
+	_, err := fmt.Fprintf(j.file, "%d\t%d\t%s", e.Size, changed.UnixNano(), e.columns())
+	return err
 }
 
 // Done removes the journal of a manifest that is written.

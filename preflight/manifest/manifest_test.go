@@ -127,7 +127,7 @@ func TestDiff(t *testing.T) {
 	}
 	own := name("a", listA)
 	d := diff(own, name("b", listB))
-	if d.Same != 1 || d.ChangedCount != 2 || d.OnlyACount != 2 || d.OnlyBCount != 2 || len(d.Moved) != 1 || d.Moved[0].To.Path != "y/moved" || !d.Differs() {
+	if d.Same != 1 || d.Lists[Changed].Count != 2 || d.Lists[OnlyA].Count != 2 || d.Lists[OnlyB].Count != 2 || d.Lists[Moved].Count != 1 || d.Lists[Moved].Files[0].B.Path != "y/moved" || !d.Differs() {
 		t.Errorf("%+v", d)
 	}
 	if d := diff(own, own); d.Differs() || d.Same != 5 {
@@ -135,17 +135,17 @@ func TestDiff(t *testing.T) {
 	}
 	// As md5sum prints them, in any order.
 	sums := fmt.Sprintf("%x  ./same\n%x *x/moved\n%x  changed\r\n", md5.Sum([]byte("1")), md5.Sum([]byte("m")), md5.Sum([]byte("old")))
-	if d := diff(own, name("sums", sums)); d.Same != 3 || d.OnlyACount != 2 {
+	if d := diff(own, name("sums", sums)); d.Same != 3 || d.Lists[OnlyA].Count != 2 {
 		t.Errorf("%+v", d)
 	}
-	if d := diff(own, name("paths", "same\n./gone\nother\n")); d.UnprovenCount != 2 || d.OnlyBCount != 1 {
+	if d := diff(own, name("paths", "same\n./gone\nother\n")); d.Lists[Unproven].Count != 2 || d.Lists[OnlyB].Count != 1 {
 		t.Errorf("%+v", d)
 	}
 	if d := diff(name("paths", "a\nb\n"), name("paths2", "b\na\n")); d.Differs() {
 		t.Errorf("%+v", d)
 	}
 	none, _ := write(t, a, Options{})
-	if d := diff(name("none", none), own); d.UnprovenCount != 5 {
+	if d := diff(name("none", none), own); d.Lists[Unproven].Count != 5 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"precision/internal/clean"
@@ -38,7 +37,6 @@ type reader struct {
 	// at is the file that step has come to; done tells that there is none.
 	at   Entry
 	done bool
-	err  error
 }
 
 // IsManifest tells whether a text that begins so is a manifest, or a list that
@@ -52,28 +50,24 @@ func IsManifest(front []byte) bool {
 	return ok && (e.MD5 != "" || e.SHA256 != "")
 }
 
-// openReader opens a manifest.
-func openReader(path string) (*reader, error) {
+// open opens a manifest; a list of another program is read at once.
+func (r *reader) open(path string) {
 	file, _, err := plainfile.Open(path, "a manifest")
-	if err != nil {
-		return nil, err
-	}
-	r := &reader{path: path, file: file, from: bufio.NewReaderSize(file, maxLine)}
+	must.Do(err)
+	r.path, r.file, r.from = path, file, bufio.NewReaderSize(file, maxLine)
 	front, _ := r.from.Peek(len(magic))
-	if err := must.Try(func() {
-		if r.own = string(front) == magic; r.own {
-			r.text()
-		} else {
-			r.all()
-		}
-	}); err != nil {
-		file.Close()
-		return nil, err
+	if r.own = string(front) == magic; r.own {
+		r.text()
+	} else {
+		r.all()
 	}
-	return r, nil
 }
 
-func (r *reader) close() { r.file.Close() }
+func (r *reader) close() {
+	if r.file != nil {
+		r.file.Close()
+	}
+}
 
 // text is the next line; more is false behind the last.
 func (r *reader) text() (text string, more bool) {
@@ -113,15 +107,8 @@ func (r *reader) next() (e Entry, more bool) {
 		r.fail(more, "found more behind the last line")
 		return e, false
 	}
-	f := strings.SplitN(text, "\t", 4)
-	if len(f) != 4 || !isHash(f[1], 32) || !isHash(f[2], 64) {
-		r.fail(true, "found %q, expected size, md5, sha256 and path, separated by tabs", clean.Line(text[:min(len(text), 120)]))
-	}
-	size, err := strconv.ParseInt(f[0], 10, 64)
-	if err != nil || size < -1 {
-		r.fail(true, "found the size %q, expected a number of bytes", clean.Line(f[0]))
-	}
-	e = Entry{Path: clean.Original(f[3]), Size: size, Unread: size < 0, MD5: strings.Trim(f[1], "-"), SHA256: strings.Trim(f[2], "-")}
+	e, err := parse(strings.SplitN(text, "\t", 4))
+	r.fail(err != nil, "%v", err)
 	if r.last != "" && comparePaths(r.last, e.Path) >= 0 {
 		r.fail(true, "found %s behind %s, expected files in order", clean.Line(e.Path), clean.Line(r.last))
 	}
@@ -155,13 +142,14 @@ func (r *reader) all() {
 func foreign(line string) (Entry, bool) {
 	e := Entry{Size: -1}
 	escaped := strings.HasPrefix(line, `\`) // md5sum: the path has escapes
-	hash, path, ok := strings.Cut(strings.TrimPrefix(line, `\`), " ")
-	switch {
-	case ok && len(hash) == 32 && isHash(strings.ToLower(hash), 32):
-		e.MD5 = strings.ToLower(hash)
-	case ok && len(hash) == 64 && isHash(strings.ToLower(hash), 64):
-		e.SHA256 = strings.ToLower(hash)
-	default:
+	sum, path, ok := strings.Cut(strings.TrimPrefix(line, `\`), " ")
+	sum, known := strings.ToLower(sum), false
+	for i, to := range e.sums() {
+		if ok && len(sum) == hashes[i].digits && isHash(sum, len(sum)) {
+			*to, known = sum, true
+		}
+	}
+	if !known {
 		path, escaped = " "+line, false
 	}
 	if len(path) > 0 && (path[0] == ' ' || path[0] == '*') {

@@ -24,7 +24,7 @@ type found struct {
 type walker struct {
 	ctx   context.Context
 	visit func(found) error
-	skip  func(full string) bool
+	skip  map[string]bool // by absolute path
 	// around are the folders on the way down to here.
 	around []fs.FileInfo
 }
@@ -39,33 +39,29 @@ func (w *walker) folder(rel, full string, info fs.FileInfo) error {
 		}
 	}
 	entries, err := os.ReadDir(full)
-	if err != nil {
-		if rel == "" {
-			return err
-		}
+	switch {
+	case err != nil && rel == "":
+		return err
+	case err != nil:
 		return w.visit(found{path: rel, full: full, err: err})
 	}
 	w.around = append(w.around, info)
 	defer func() { w.around = w.around[:len(w.around)-1] }()
 	order.Stable(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
-		path, below := e.Name(), filepath.Join(full, e.Name())
-		if rel != "" {
-			path = rel + "/" + path
-		}
-		if w.skip(below) {
+		f := found{path: strings.TrimPrefix(rel+"/"+e.Name(), "/"), full: filepath.Join(full, e.Name())}
+		if whole, err := filepath.Abs(f.full); err == nil && w.skip[whole] {
 			continue
 		}
-		info, err := os.Stat(below)
+		f.info, f.err = os.Stat(f.full)
 		switch {
-		case err != nil:
-			err = w.visit(found{path: path, full: below, err: err})
-		case info.IsDir():
-			err = w.folder(path, below, info)
-		case !info.Mode().IsRegular():
-			err = w.visit(found{path: path, full: below, err: &fs.PathError{Op: "open", Path: below, Err: errors.New("is a device, pipe or socket, expected a file")}})
+		case f.err == nil && f.info.IsDir():
+			err = w.folder(f.path, f.full, f.info)
+		case f.err == nil && !f.info.Mode().IsRegular():
+			f.err = &fs.PathError{Op: "open", Path: f.full, Err: errors.New("is a device, pipe or socket, expected a file")}
+			fallthrough
 		default:
-			err = w.visit(found{path: path, full: below, info: info})
+			err = w.visit(f)
 		}
 		if err != nil {
 			return err

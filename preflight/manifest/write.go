@@ -2,10 +2,7 @@ package manifest
 
 import (
 	"bufio"
-	"cmp"
 	"context"
-	"crypto/md5" // the sums people have are md5; it tells files apart, and keeps no secret
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,9 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 
-	"precision/internal/clean"
 	"precision/internal/must"
 )
 
@@ -48,52 +43,52 @@ type Summary struct {
 // mostUnread bounds Summary.Unread.
 const mostUnread = 20
 
+// magic begins the first line.
+const magic = "# precision manifest 1"
+
 // Write writes the manifest of a folder. A file that cannot be read has a line
 // that says so, and the rest is written.
 func Write(ctx context.Context, out io.Writer, dir string, o Options) (_ *Summary, err error) {
 	defer must.Catch(&err)
-	root, err := os.Stat(dir)
-	if err == nil && !root.IsDir() {
-		err = fmt.Errorf("%s: found a file, expected a folder", dir)
+	root := must.Get(os.Stat(dir))
+	must.Not(!root.IsDir(), "%s: found a file, expected a folder", dir)
+	log := &journal{}
+	defer func() { log.file.Close() }()
+	if o.Journal != "" {
+		log.open(o.Journal, dir, o.Hashes)
 	}
-	must.Do(err)
-	log := must.Get(openJournal(o.Journal, dir, o.Hashes))
-	defer log.close()
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	w := &walker{ctx: ctx, skip: map[string]bool{}}
+	for _, name := range append(o.Skip, o.Journal) {
+		if full, err := filepath.Abs(name); err == nil && name != "" {
+			w.skip[full] = true
+		}
+	}
 	// Files are hashed side by side and written in the order of the walk: order
 	// holds the place of each, and bounds how far the walk is ahead.
 	order := make(chan chan hashed, 64*o.Workers)
-	jobs := make(chan job)
-	for range o.Workers {
+	workers := make(chan bool, o.Workers)
+	w.visit = func(f found) error {
+		done := make(chan hashed, 1)
+		select {
+		case order <- done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		workers <- true
 		go func() {
-			buffer := make([]byte, 1<<20)
-			for j := range jobs {
-				j.done <- hashFile(ctx, j.found, o.Hashes, log, buffer)
-			}
+			done <- hashFile(ctx, f, o.Hashes, log)
+			<-workers
 		}()
+		return nil
 	}
-	walked := make(chan error, 1)
+	var walked error
 	go func() {
-		w := &walker{ctx: ctx, skip: skipper(o), visit: func(f found) error {
-			done := make(chan hashed, 1)
-			select {
-			case order <- done:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			select {
-			case jobs <- job{f, done}:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}}
-		walked <- w.folder("", dir, root)
-		close(jobs)
+		walked = w.folder("", dir, root)
 		close(order)
 	}()
 	sum := &Summary{}
@@ -104,147 +99,93 @@ func Write(ctx context.Context, out io.Writer, dir string, o Options) (_ *Summar
 		select {
 		case h = <-done:
 		case <-ctx.Done():
-			return nil, ctx.Err()
 		}
 		must.Do(ctx.Err())
+		must.Do(h.lost)
 		sum.add(h)
-		writeEntry(to, &h.Entry)
+		fmt.Fprintf(to, "%d\t%s", h.Size, h.columns())
 		if o.Progress != nil {
 			o.Progress(sum.Files, sum.Bytes)
 		}
 	}
-	must.Do(<-walked)
-	if log.err != nil {
-		return nil, log.err
-	}
+	must.Do(walked)
 	fmt.Fprintf(to, "# %d files, %d bytes, %d unread\n", sum.Files, sum.Bytes, sum.UnreadCount)
 	return sum, to.Flush()
 }
 
-// magic begins the first line.
-const magic = "# precision manifest 1"
-
-type job struct {
-	found
-	done chan<- hashed
-}
-
-// hashed is a file with its hashes, or why it has none.
+// hashed is a file with its hashes, or why it has none; lost is why the journal lacks it.
 type hashed struct {
 	Entry
-	err    error
-	reused bool
+	err, lost error
+	reused    bool
 }
 
 func (s *Summary) add(h hashed) {
 	s.Files++
-	if h.err != nil {
-		s.UnreadCount++
-		if len(s.Unread) < mostUnread {
-			s.Unread = append(s.Unread, h.err)
-		}
-		return
+	if h.err == nil {
+		s.Bytes += int64(h.Size)
+	} else if s.UnreadCount++; s.UnreadCount <= mostUnread {
+		s.Unread = append(s.Unread, h.err)
 	}
-	s.Bytes += h.Size
 	if h.reused {
 		s.Reused++
 	}
 }
 
-func writeEntry(to io.Writer, e *Entry) {
-	size := e.Size
-	if e.Unread {
-		size = -1
-	}
-	line := strconv.AppendInt(nil, size, 10)
-	for _, sum := range []string{e.MD5, e.SHA256} {
-		sum = cmp.Or(sum, "-")
-		line = append(append(line, '\t'), sum...)
-	}
-	line = append(append(line, '\t'), clean.Name(e.Path)...)
-	to.Write(append(line, '\n'))
-}
-
-// skipper tells which files are no part of the data.
-func skipper(o Options) func(string) bool {
-	none := map[string]bool{}
-	for _, name := range append(o.Skip, o.Journal) {
-		if name == "" {
-			continue
-		}
-		if full, err := filepath.Abs(name); err == nil {
-			none[full] = true
-		}
-	}
-	return func(path string) bool {
-		full, err := filepath.Abs(path)
-		return err == nil && none[full]
-	}
-}
-
 // hashFile reads a file once for all its hashes.
-func hashFile(ctx context.Context, f found, set Hash, log *journal, buffer []byte) hashed {
-	h := hashed{Entry: Entry{Path: f.path}}
-	if h.err = f.err; h.err != nil {
-		h.Unread = true
-		return h
-	}
-	h.Size = f.info.Size()
-	if set == 0 {
-		return h
-	}
-	if log.take(&h.Entry, f.info.ModTime()) {
-		h.reused = true
-		return h
-	}
-	if h.err = sums(ctx, &h.Entry, f.full, set, buffer); h.err == nil {
-		// What was written to meanwhile has no hash that means anything.
-		now, err := os.Stat(f.full)
-		if err == nil && (now.Size() != h.Size || !now.ModTime().Equal(f.info.ModTime())) {
-			err = fmt.Errorf("%s: changed while it was read", f.full)
+func hashFile(ctx context.Context, f found, set Hash, log *journal) (h hashed) {
+	h.Path, h.err = f.path, f.err
+	if h.err == nil {
+		h.Size = Size(f.info.Size())
+		if set == 0 {
+			return h
 		}
-		h.err = err
+		if h.reused = log.take(&h.Entry, f.info.ModTime()); h.reused {
+			return h
+		}
+		h.err = must.Try(func() { h.read(ctx, f, set) })
 	}
 	if h.err != nil {
-		h.Unread, h.MD5, h.SHA256 = true, "", ""
-		return h
+		h.Entry = Entry{Path: f.path, Size: -1, Unread: true}
+	} else {
+		h.lost = log.put(&h.Entry, f.info.ModTime())
 	}
-	log.put(&h.Entry, f.info.ModTime())
 	return h
 }
 
-func sums(ctx context.Context, e *Entry, path string, set Hash, buffer []byte) (err error) {
-	defer must.Catch(&err)
-	file := must.Get(os.Open(path))
+// blockSize is how much of a file is read at a time.
+const blockSize = 1 << 20
+
+// read computes the hashes of a file. What was written to meanwhile has no hash that means anything.
+func (e *Entry) read(ctx context.Context, f found, set Hash) {
+	file := must.Get(os.Open(f.full))
 	defer file.Close()
 	var writers []io.Writer
-	var small, large hash.Hash
-	if set&MD5 != 0 {
-		small = md5.New()
-		writers = append(writers, small)
+	made := make([]hash.Hash, len(hashes))
+	for i, h := range hashes {
+		if set&h.of != 0 {
+			made[i] = h.make()
+			writers = append(writers, made[i])
+		}
 	}
-	if set&SHA256 != 0 {
-		large = sha256.New()
-		writers = append(writers, large)
-	}
-	to := io.MultiWriter(writers...)
-	n := int64(0)
+	n, to, block := Size(0), io.MultiWriter(writers...), make([]byte, min(f.info.Size()+1, blockSize))
 	for {
 		must.Do(ctx.Err())
-		k, err := file.Read(buffer)
-		to.Write(buffer[:k])
-		n += int64(k)
+		k, err := file.Read(block)
+		to.Write(block[:k])
+		n += Size(k)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		must.Do(err)
 	}
-	must.Not(n != e.Size, "%s: found %d bytes, expected %d; it changed while it was read", path, n, e.Size)
-	if small != nil {
-		e.MD5 = hex.EncodeToString(small.Sum(nil))
+	must.Not(n != e.Size, "%s: found %d bytes, expected %d; it changed while it was read", f.full, n, e.Size)
+	now, err := os.Stat(f.full)
+	must.Not(err == nil && (now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime())), "%s: changed while it was read", f.full)
+	must.Do(err)
+	for i, sum := range e.sums() {
+		if made[i] != nil {
+			*sum = hex.EncodeToString(made[i].Sum(nil))
+		}
 	}
-	if large != nil {
-		e.SHA256 = hex.EncodeToString(large.Sum(nil))
-	}
-	return nil
 }

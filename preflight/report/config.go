@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,14 +11,11 @@ import (
 	"precision/preflight/config"
 )
 
-// Config says what two configurations differ in: a table of the keys that do,
-// hyper-parameters first.
-func (t Text) Config(d *config.Difference) string {
-	t.config(d)
-	return t.b.String()
-}
+// Config is what two configurations differ in.
+type Config struct{ *config.Difference }
 
-func (t *Text) config(d *config.Difference) {
+// say has a table of the keys that differ, hyper-parameters first.
+func (d Config) say(t *Text) {
 	both := d.Same + d.Changed + d.Paths
 	switch {
 	case d.Nothing():
@@ -35,64 +33,78 @@ func (t *Text) config(d *config.Difference) {
 	if d.Ignored > 0 {
 		t.label("ignored", t.say("config.ignored", d.Ignored))
 	}
-	if t.bare {
+	unlike := slices.DeleteFunc(slices.Clone(d.Pairs), func(p config.Pair) bool { return p.Same })
+	if t.bare || len(unlike) == 0 {
 		return
 	}
+	shown := t.most(len(unlike))
 	rows := [][]string{{"", t.say("config.key"), "A", "B", ""}}
-	more := 0
-	var pairs []*config.Pair
-	for i := range d.Pairs {
-		if p := &d.Pairs[i]; !p.Same {
-			pairs = append(pairs, p)
+	for _, p := range unlike[:shown] {
+		r, note := key(&p), ""
+		if p.Paths {
+			note = t.say("config.path")
 		}
-	}
-	for i, p := range pairs {
-		if t.Most > 0 && i >= t.Most {
-			more = len(pairs) - i
-			break
+		if r.How != "" {
+			note = t.say("config.how."+r.How, name(r.KeyB))
 		}
-		rows = append(rows, t.pair(p))
+		rows = append(rows, []string{marks[r.What], name(r.Key), r.A, r.B, note})
 	}
-	if len(rows) > 1 {
-		t.b.WriteString("\n")
-		t.table(rows)
-	}
-	if more > 0 {
+	t.b.WriteString("\n")
+	t.table(rows)
+	if more := len(unlike) - shown; more > 0 {
 		t.b.WriteString("  " + t.say("more", more) + "\n")
 	}
 }
 
-// pair is a row of the table: a mark, the key, both values, and how the keys of
-// the two were found to be one.
-func (t *Text) pair(p *config.Pair) []string {
-	mark, key, note := "!", p.A.Key, ""
+// marks stand before the keys of a table.
+var marks = map[string]string{"changed": "!", "only-a": "-", "only-b": "+", "paths": "~"}
+
+func (d Config) page(p *pageData) {
+	p.Verdict = verdictOf(d.Differs() && !d.Nothing(), d.Nothing())
+	for i := range d.Pairs {
+		p.Rows.add(key(&d.Pairs[i]))
+	}
+}
+
+func (d Config) json() map[string]any {
+	return map[string]any{
+		"kind": "config", "differs": d.Differs(), "a": d.A.Path, "b": d.B.Path, "format_a": d.A.Format, "format_b": d.B.Format,
+		"same": d.Same, "changed": d.Changed, "paths": d.Paths, "only_a": d.OnlyA, "only_b": d.OnlyB, "ignored": d.Ignored, "keys": d.Pairs,
+	}
+}
+
+// key is a key as a row: both values, and how the keys of the two were found to be one.
+func key(p *config.Pair) row {
+	r := row{What: "changed", Key: p.A.Key, A: value(&p.A), B: value(&p.B), KeyB: p.B.Key}
 	switch {
-	case p.A.Key == "":
-		mark, key = "+", p.B.Key
-	case p.B.Key == "":
-		mark = "-"
+	case p.A.IsZero():
+		r.What, r.Key = "only-b", p.B.Key
+	case p.B.IsZero():
+		r.What = "only-a"
+	case p.Same:
+		r.What = "same"
 	case p.Paths:
-		mark, note = "~", t.say("config.path")
+		r.What = "paths"
 	}
 	if !p.OneSided() && p.How != config.ByKey {
-		note = t.say("config.how."+string(p.How), name(p.B.Key))
+		r.How = string(p.How)
 	}
-	return []string{mark, name(key), value(&p.A), value(&p.B), note}
+	return r
 }
 
 func value(e *config.Entry) string {
-	if e.Key == "" {
+	if e.IsZero() {
 		return ""
 	}
 	text := e.Value.Source
 	if len(text) > 60 {
 		text = text[:57] + "…"
 	}
-	text = cmp.Or(text, `""`)
+	text = name(cmp.Or(text, `""`))
 	if e.Line > 0 {
-		return name(text) + " :" + strconv.Itoa(e.Line)
+		text += " :" + strconv.Itoa(e.Line)
 	}
-	return name(text)
+	return text
 }
 
 // table writes rows in columns, as wide as what is in them.
@@ -104,17 +116,15 @@ func (t *Text) table(rows [][]string) {
 		}
 	}
 	for n, r := range rows {
-		var line strings.Builder
+		text := ""
 		for i, cell := range r {
-			line.WriteString(cell)
-			if i < len(r)-1 {
-				line.WriteString(strings.Repeat(" ", wide[i]-lipgloss.Width(cell)+2))
-			}
+			text += cell + strings.Repeat(" ", wide[i]-lipgloss.Width(cell)+2)
 		}
-		text := strings.TrimRight(line.String(), " ")
-		if n > 0 && r[0] == "!" {
+		text = strings.TrimRight(text, " ")
+		switch {
+		case r[0] == "!":
 			text = t.paint(Bad, text)
-		} else if n > 0 {
+		case n > 0:
 			text = t.paint(Note, text)
 		}
 		t.b.WriteString(text + "\n")

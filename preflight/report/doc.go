@@ -4,7 +4,9 @@ package report
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -19,6 +21,35 @@ import (
 var texts embed.FS
 
 var _ = msg.Register(texts)
+
+// Found is what two files differ in: [Manifest], [Config] or [Log].
+type Found interface {
+	say(*Text)
+	page(*pageData)
+	json() map[string]any
+}
+
+// JSON writes what was found for programs: {"kind": "manifest", "differs": true, ...}. Members
+// that do not apply are left out; NaN and infinities are texts.
+func JSON(to io.Writer, f Found) error {
+	e := json.NewEncoder(to)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(f.json())
+}
+
+// number is a number for JSON, which has no NaN and no infinity.
+type number float64
+
+// MarshalJSON writes the number, or its name.
+func (n number) MarshalJSON() ([]byte, error) {
+	if !finite(float64(n)) {
+		return json.Marshal(figure(float64(n)))
+	}
+	return json.Marshal(float64(n))
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Colour is what a piece of text is painted with; a face decides how.
 type Colour uint8
@@ -39,18 +70,24 @@ type Text struct {
 	Width int
 	// Most is how many lines a list has at most; 0 for all.
 	Most int
-	// Strict: what one side lacks fails a gate, which is said.
-	Strict bool
 	// Paint paints a text; nil leaves it as it is.
 	Paint  func(Colour, string) string
 	bare   bool // without plots and lists, which a page shows in its own way
 	epoch  bool // values are those of epochs
 	spoken []spoken
-	b      strings.Builder
+	// quantities are the lines of each quantity, behind its name.
+	quantities [][]string
+	b          strings.Builder
 }
 
 // spoken is a line: what it is about, empty where it goes on with the one before.
 type spoken struct{ label, text string }
+
+// Of says what was found.
+func (t Text) Of(f Found) string {
+	f.say(&t)
+	return t.b.String()
+}
 
 func (t *Text) say(key string, args ...any) string {
 	if of := "preflight." + key + ".epoch"; t.epoch && t.Lang.Has(of) {
@@ -93,16 +130,21 @@ func (t *Text) list(heading string, n, all int, line func(int) string) {
 		return
 	}
 	fmt.Fprintf(&t.b, "\n%s\n", heading)
-	show := n
-	if t.Most > 0 {
-		show = min(n, t.Most)
-	}
+	show := t.most(n)
 	for i := range show {
 		fmt.Fprintf(&t.b, "  %s\n", line(i))
 	}
 	if all > show {
 		fmt.Fprintf(&t.b, "  %s\n", t.say("more", all-show))
 	}
+}
+
+// most is how many lines of a list are shown.
+func (t *Text) most(n int) int {
+	if t.Most > 0 {
+		return min(n, t.Most)
+	}
+	return n
 }
 
 // name is a name from a file, on one line and with nothing that steers.

@@ -123,7 +123,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 	t.Helper()
 	kind, rest, _ := strings.Cut(text, " ")
 	a, b, _ := strings.Cut(rest, "|")
-	s := Text{Lang: lang, Width: 200, Most: 20, Strict: true}
+	s := Text{Lang: lang, Width: 200, Most: 20}
 	switch kind {
 	case "log":
 		var read [2]*trainlog.Log
@@ -134,7 +134,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 			}
 			l.Path, read[i] = "log", l
 		}
-		return s.Log(trainlog.Diff(read[0], read[1], trainlog.DefaultOptions))
+		return s.Of(Log{trainlog.Diff(read[0], read[1], trainlog.DefaultOptions), true})
 	case "config":
 		var files [2]*config.File
 		for i, source := range []string{a, b} {
@@ -144,7 +144,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 			}
 			files[i] = &config.File{Path: "file", Format: config.YAML, Entries: list}
 		}
-		return s.Config(config.Diff(files[0], files[1], []string{"skip"}))
+		return s.Of(Config{config.Diff(files[0], files[1], []string{"skip"})})
 	case "files":
 		var paths [2]string
 		for i, list := range []string{a, b} {
@@ -171,7 +171,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s.Manifest(d)
+		return s.Of(Manifest{d})
 	}
 	t.Fatalf("what is %s?", text)
 	return ""

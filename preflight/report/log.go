@@ -1,41 +1,48 @@
 package report
 
 import (
+	"math"
 	"strings"
 
+	"precision/internal/each"
 	"precision/preflight/trainlog"
 )
 
-// Log says what two training logs differ in, with a plot of the losses, or of
-// what parts first where that is not the loss.
-func (t Text) Log(d *trainlog.Difference) string {
-	t.log(d)
-	return t.b.String()
+// Log is what two training logs differ in.
+type Log struct {
+	*trainlog.Difference
+	// Strict: what one side lacks fails a gate.
+	Strict bool
 }
 
-func (t *Text) log(d *trainlog.Difference) {
-	parts := 0
-	for i := range d.Quantities {
-		if d.Quantities[i].Parts {
-			parts++
+// say has a plot of the losses, or of what parts first where that is not the loss.
+func (d Log) say(t *Text) {
+	count := func(is func(*trainlog.Quantity) bool) (n int) {
+		for i := range d.Quantities {
+			if is(&d.Quantities[i]) {
+				n++
+			}
 		}
+		return n
 	}
+	parts := count(func(q *trainlog.Quantity) bool { return q.Parts })
+	falls := d.A.DropCount != d.B.DropCount
 	t.epoch = d.A.ByEpoch && d.B.ByEpoch
 	switch {
 	case d.A.ByEpoch != d.B.ByEpoch:
 		t.verdict(true, t.say("log.unlike"))
 	case len(d.Quantities) == 0:
 		t.verdict(true, t.say("log.nothing"))
-	case d.Set() > 0 && parts == 0 && d.A.DropCount == d.B.DropCount:
-		t.verdict(true, t.say("log.set", d.Set()))
 	case parts > 0:
 		text := t.say("log.differ", parts, len(d.Quantities))
-		if d.A.DropCount != d.B.DropCount {
+		if falls {
 			text += t.say("log.differ.also")
 		}
 		t.verdict(true, text)
-	case d.A.DropCount != d.B.DropCount:
+	case falls:
 		t.verdict(true, t.say("log.fall"))
+	case d.Set() > 0:
+		t.verdict(true, t.say("log.set", d.Set()))
 	case d.Lacks() != "":
 		t.verdict(true, t.say("log.lacks", name(d.Lacks())))
 	case d.Blank():
@@ -47,12 +54,7 @@ func (t *Text) log(d *trainlog.Difference) {
 		q, common, of, _ := d.Short()
 		t.verdict(true, t.say("log.short", q.Name, int(common), int(of)))
 	default:
-		blank := 0
-		for i := range d.Quantities {
-			if d.Quantities[i].Blank {
-				blank++
-			}
-		}
+		blank := count(func(q *trainlog.Quantity) bool { return q.Blank })
 		text := t.say("log.same", len(d.Quantities)-blank)
 		if blank > 0 {
 			text += t.say("log.blank.some", blank)
@@ -67,12 +69,11 @@ func (t *Text) log(d *trainlog.Difference) {
 		log  *trainlog.Log
 		only []string
 	}{{"a", d.A, d.OnlyA}, {"b", d.B, d.OnlyB}} {
-		text := name(side.log.Path)
+		text, unit := name(side.log.Path), "log.lines"
 		if side.log.Events {
-			text += t.say("log.events", side.log.Lines)
-		} else {
-			text += t.say("log.lines", side.log.Lines)
+			unit = "log.events"
 		}
+		text += t.say(unit, side.log.Lines)
 		if side.log.Counted {
 			text += t.say("log.counted")
 		}
@@ -87,13 +88,18 @@ func (t *Text) log(d *trainlog.Difference) {
 		}
 		t.label(side.key, text)
 	}
-	for i := range d.Settings {
-		t.setting(d, i)
-	}
+	t.settings("settings", d.Settings[:d.Set()])
+	t.settings("places", d.Settings[d.Set():])
 	for i := range d.Quantities {
+		from := len(t.spoken)
 		t.quantity(&d.Quantities[i])
+		lines := []string{t.spoken[from].label}
+		for _, s := range t.spoken[from:] {
+			lines = append(lines, s.text)
+		}
+		t.quantities = append(t.quantities, lines)
 	}
-	if t.Strict && d.Lost() {
+	if d.Strict && d.Lost() {
 		t.label("gate", t.paint(Bad, t.say("log.lost")))
 	}
 	if len(d.OnlyA) > 0 {
@@ -111,61 +117,55 @@ func (t *Text) log(d *trainlog.Difference) {
 	}
 }
 
-// setting says of a setting what it is on either side, of those of a kind as many as a list has.
-func (t *Text) setting(d *trainlog.Difference, i int) {
-	first, n := 0, d.Set()
-	s := &d.Settings[i]
-	key := "settings"
-	if s.Place {
-		key, first, n = "places", n, len(d.Settings)-n
-	}
-	at := i - first
-	if t.Most > 0 && at > t.Most {
-		return
-	}
-	value := func(text string, there bool) string {
-		if !there {
+// settings says of settings of a kind what they are on either side.
+func (t *Text) settings(key string, list []trainlog.Changed) {
+	value := func(text *string) string {
+		if text == nil {
 			return t.say("log.unset")
 		}
-		return name(text)
+		return name(*text)
 	}
-	text := name(s.Name) + t.say("log.values", value(s.A, s.InA), value(s.B, s.InB))
-	if t.Most > 0 && at == t.Most {
-		text = t.say("log.more", n-at)
+	paint := func(text string) string {
+		if key == "settings" {
+			return t.paint(Bad, text)
+		}
+		return text
 	}
-	if !s.Place {
-		text = t.paint(Bad, text)
+	label := t.say("label." + key)
+	shown := t.most(len(list))
+	for _, s := range list[:shown] {
+		t.line(label, paint(name(s.Name)+t.say("log.values", value(s.A), value(s.B))))
+		label = ""
 	}
-	if at == 0 {
-		t.label(key, text)
-	} else {
-		t.line("", text)
+	if more := len(list) - shown; more > 0 {
+		t.line("", paint(t.say("log.more", more)))
 	}
 }
 
 // quantity says of a series whether and where it parts.
 func (t *Text) quantity(q *trainlog.Quantity) {
-	var text string
+	text := ""
 	switch {
-	case q.Blank && !q.Parts:
+	case q.Parts:
+		args := []any{q.PartStep}
+		if q.Why == trainlog.Leap {
+			args = append(args, figure(1+q.Drift))
+		}
+		text = t.paint(Bad, t.say("log.why."+string(q.Why), args...)) + t.say("log.values", figure(q.PartA), figure(q.PartB))
+		switch {
+		case q.Why == trainlog.Noisier:
+			text += t.say("log.noisier", percent(q.Drift), percent(q.Noise))
+		case q.Why == trainlog.Leap:
+			text += t.say("log.leap", figure(1+q.Noise))
+		case q.Why == trainlog.Apart && q.Common > 1: // one value has no average
+			text += t.say("log.drift", percent(abs(q.Drift)), percent(q.Noise))
+		}
+	case q.Blank:
 		text = t.paint(Bad, t.say("log.says-nothing", q.Common))
 	case q.Few:
 		text = t.paint(Bad, t.say("log.undecided", percent(abs(q.Drift)), q.Common))
-	case !q.Parts:
-		text = t.paint(Good, t.say("log.together")) + t.say("log.steps", q.Common)
-	case q.Why == trainlog.Noisier:
-		text = t.paint(Bad, t.say("log.why.noise", q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
-			t.say("log.noisier", percent(q.Drift), percent(q.Noise))
-	case q.Why == trainlog.Leap:
-		text = t.paint(Bad, t.say("log.why.leap", q.PartStep, figure(1+q.Drift))) + t.say("log.values", figure(q.PartA), figure(q.PartB)) +
-			t.say("log.leap", figure(1+q.Noise))
-	case q.Why == trainlog.Apart:
-		text = t.paint(Bad, t.say("log.why.apart", q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB))
-		if q.Common > 1 { // one value has no average
-			text += t.say("log.drift", percent(abs(q.Drift)), percent(q.Noise))
-		}
 	default:
-		text = t.paint(Bad, t.say("log.why."+string(q.Why), q.PartStep)) + t.say("log.values", figure(q.PartA), figure(q.PartB))
+		text = t.paint(Good, t.say("log.together")) + t.say("log.steps", q.Common)
 	}
 	t.line(t.series(q.Name), text)
 	if q.Parts && q.FirstStep < q.PartStep {
@@ -184,7 +184,7 @@ func (t *Text) series(of string) string {
 func abs(v float64) float64 { return max(v, -v) }
 
 // drops says how the loss scale falls on either side.
-func (t *Text) drops(d *trainlog.Difference) {
+func (t *Text) drops(d Log) {
 	if d.A.DropCount+d.B.DropCount == 0 {
 		return
 	}
@@ -209,5 +209,83 @@ func (t *Text) drops(d *trainlog.Difference) {
 			text += " …"
 		}
 		t.label("falls", text)
+	}
+}
+
+func (d Log) page(p *pageData) {
+	p.Verdict = verdictOf(d.Differs() || d.Strict && d.Lost(), d.Inconclusive())
+	for _, s := range d.Settings {
+		r := row{What: "changed", Key: s.Name}
+		if s.A != nil {
+			r.A = name(*s.A)
+		}
+		if s.B != nil {
+			r.B = name(*s.B)
+		}
+		switch {
+		case s.Place:
+			r.What = "places"
+		case s.A == nil:
+			r.What = "only-b"
+		case s.B == nil:
+			r.What = "only-a"
+		}
+		p.Rows.add(r)
+	}
+	for i := range d.Quantities {
+		q := &d.Quantities[i]
+		c := curve{Name: name(q.Name), Stepped: q.Name == trainlog.Scale, Parts: q.Parts, PartStep: q.PartStep, Positive: true, Low: math.Inf(1)}
+		c.StepsA, c.ValuesA = c.points(q.A)
+		c.StepsB, c.ValuesB = c.points(q.B)
+		if math.IsInf(c.Low, 1) {
+			c.Low, c.Positive = 0, false
+		}
+		p.Curves = append(p.Curves, c)
+	}
+}
+
+type jsonQuantity struct {
+	Name      string  `json:"name"`
+	Common    int     `json:"common_steps"`
+	FirstStep int64   `json:"first_step"`
+	FirstA    number  `json:"first_a"`
+	FirstB    number  `json:"first_b"`
+	Parts     bool    `json:"parts"`
+	PartStep  *int64  `json:"part_step,omitempty"`
+	PartA     *number `json:"part_a,omitempty"`
+	PartB     *number `json:"part_b,omitempty"`
+	Why       string  `json:"why,omitempty"`
+	Noise     number  `json:"noise"`
+	Drift     number  `json:"drift"`
+	Last      number  `json:"last_relative_difference"`
+	Blank     bool    `json:"blank,omitempty"`
+	Few       bool    `json:"few,omitempty"`
+}
+
+type jsonDrop struct {
+	Step int64  `json:"step"`
+	From number `json:"from"`
+	To   number `json:"to"`
+}
+
+// json has no points.
+func (d Log) json() map[string]any {
+	quantities := make([]jsonQuantity, len(d.Quantities))
+	for i := range d.Quantities {
+		q := &d.Quantities[i]
+		quantities[i] = jsonQuantity{Name: q.Name, Common: q.Common, FirstStep: q.FirstStep, FirstA: number(q.FirstA), FirstB: number(q.FirstB),
+			Parts: q.Parts, Why: string(q.Why), Noise: number(q.Noise), Drift: number(q.Drift), Last: number(q.Last), Blank: q.Blank, Few: q.Few}
+		if q.Parts {
+			a, b := number(q.PartA), number(q.PartB)
+			quantities[i].PartStep, quantities[i].PartA, quantities[i].PartB = &q.PartStep, &a, &b
+		}
+	}
+	drops := func(l *trainlog.Log) []jsonDrop {
+		return each.Of(l.Drops, func(drop trainlog.Drop) jsonDrop { return jsonDrop{drop.Step, number(drop.From), number(drop.To)} })
+	}
+	return map[string]any{
+		"settings": d.Settings, "kind": "log", "differs": d.Differs(), "inconclusive": d.Inconclusive(), "lost": d.Lost(),
+		"torn_a": d.A.Torn, "torn_b": d.B.Torn, "a": d.A.Path, "b": d.B.Path, "quantities": quantities, "only_a": d.OnlyA, "only_b": d.OnlyB,
+		"loss_scale_falls_a": d.A.DropCount, "loss_scale_falls_b": d.B.DropCount, "falls_a": drops(d.A), "falls_b": drops(d.B),
 	}
 }

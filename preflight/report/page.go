@@ -3,13 +3,10 @@ package report
 import (
 	"encoding/json"
 	"io"
-	"math"
 	"slices"
 
 	"precision/compare/report/html"
 	"precision/internal/msg"
-	"precision/preflight/config"
-	"precision/preflight/manifest"
 	"precision/preflight/trainlog"
 )
 
@@ -19,8 +16,6 @@ type Page struct {
 	Lang msg.Lang
 	// A and B are what was compared, for people.
 	A, B string
-	// Strict: what one side lacks fails a gate.
-	Strict bool
 }
 
 // pagePoints is how many points of a series the page has; of more every n-th.
@@ -46,8 +41,12 @@ type pageRows struct {
 	KeyB []string `json:"key_b"`
 }
 
-func (r *pageRows) add(what, key, a, b, how, keyB string) {
-	r.What, r.Key, r.A, r.B, r.How, r.KeyB = append(r.What, what), append(r.Key, name(key)), append(r.A, a), append(r.B, b), append(r.How, how), append(r.KeyB, name(keyB))
+// row is one of them.
+type row struct{ What, Key, A, B, How, KeyB string }
+
+func (r *pageRows) add(one row) {
+	r.What, r.Key, r.KeyB = append(r.What, one.What), append(r.Key, name(one.Key)), append(r.KeyB, name(one.KeyB))
+	r.A, r.B, r.How = append(r.A, one.A), append(r.B, one.B), append(r.How, one.How)
 }
 
 // curve is a quantity of both logs.
@@ -78,102 +77,6 @@ type pageWords struct {
 	Quantities [][]string        `json:"quantities"`
 }
 
-// Log writes what two training logs differ in.
-func (p Page) Log(to io.Writer, d *trainlog.Difference) error {
-	data := pageData{Verdict: verdictOf(d.Differs() || p.Strict && d.Lost(), d.Inconclusive())}
-	for i := range d.Settings {
-		s := &d.Settings[i]
-		what := "changed"
-		switch {
-		case s.Place:
-			what = "places"
-		case !s.InA:
-			what = "only-b"
-		case !s.InB:
-			what = "only-a"
-		}
-		data.Rows.add(what, s.Name, name(s.A), name(s.B), "", "")
-	}
-	for i := range d.Quantities {
-		q := &d.Quantities[i]
-		c := curve{Name: name(q.Name), Stepped: q.Name == trainlog.Scale, Parts: q.Parts, PartStep: q.PartStep, Positive: true, Low: math.Inf(1)}
-		c.StepsA, c.ValuesA = c.points(q.A)
-		c.StepsB, c.ValuesB = c.points(q.B)
-		if math.IsInf(c.Low, 1) {
-			c.Low, c.Positive = 0, false
-		}
-		data.Curves = append(data.Curves, c)
-	}
-	return p.write(to, &data, func(t *Text, w *pageWords) {
-		t.log(d)
-		for i := range d.Quantities {
-			one := Text{Lang: t.Lang, epoch: t.epoch}
-			one.quantity(&d.Quantities[i])
-			lines := []string{one.spoken[0].label}
-			for _, s := range one.spoken {
-				lines = append(lines, s.text)
-			}
-			w.Quantities = append(w.Quantities, lines)
-		}
-	})
-}
-
-// Config writes what two configurations differ in.
-func (p Page) Config(to io.Writer, d *config.Difference) error {
-	data := pageData{Verdict: verdictOf(d.Differs() && !d.Nothing(), d.Nothing())}
-	for i := range d.Pairs {
-		q := &d.Pairs[i]
-		what, key, how := "changed", q.A.Key, ""
-		switch {
-		case q.A.Key == "":
-			what, key = "only-b", q.B.Key
-		case q.B.Key == "":
-			what = "only-a"
-		case q.Same:
-			what = "same"
-		case q.Paths:
-			what = "paths"
-		}
-		if !q.OneSided() && q.How != config.ByKey {
-			how = string(q.How)
-		}
-		data.Rows.add(what, key, value(&q.A), value(&q.B), how, q.B.Key)
-	}
-	return p.write(to, &data, func(t *Text, _ *pageWords) { t.config(d) })
-}
-
-// Manifest writes what two manifests differ in.
-func (p Page) Manifest(w io.Writer, d *manifest.Difference) error {
-	data := pageData{Verdict: verdictOf(d.OnlyACount+d.OnlyBCount+d.ChangedCount > 0, d.Differs())}
-	t := Text{Lang: msg.English} // sizes and hashes are the same words in both
-	for _, list := range []struct {
-		what string
-		of   []manifest.Change
-	}{{"changed", d.Changed}, {"unproven", d.Unproven}, {"unread", d.Unread}} {
-		for i := range list.of {
-			c := &list.of[i]
-			data.Rows.add(list.what, c.A.Path, t.what(&c.A), t.what(&c.B), "", "")
-		}
-	}
-	from, to := map[string]bool{}, map[string]bool{} // listed under their new names alone
-	for i := range d.Moved {
-		m := &d.Moved[i]
-		from[m.From.Path], to[m.To.Path] = true, true
-		data.Rows.add("moved", m.From.Path, t.what(&m.From), t.what(&m.To), string(config.ByName), m.To.Path)
-	}
-	for i := range d.OnlyA {
-		if e := &d.OnlyA[i]; !from[e.Path] {
-			data.Rows.add("only-a", e.Path, t.what(e), "", "", "")
-		}
-	}
-	for i := range d.OnlyB {
-		if e := &d.OnlyB[i]; !to[e.Path] {
-			data.Rows.add("only-b", e.Path, "", t.what(e), "", "")
-		}
-	}
-	return p.write(w, &data, func(t *Text, _ *pageWords) { t.manifest(d) })
-}
-
 func verdictOf(differs, open bool) string {
 	switch {
 	case differs:
@@ -184,9 +87,10 @@ func verdictOf(differs, open bool) string {
 	return "good"
 }
 
-// write says it in both languages.
-func (p Page) write(to io.Writer, d *pageData, say func(*Text, *pageWords)) error {
-	d.A, d.B, d.Page = name(p.A), name(p.B), pageFixed{p.Lang.String(), map[string]pageWords{}}
+// Write says in both languages what was found.
+func (p Page) Write(to io.Writer, f Found) error {
+	d := &pageData{A: name(p.A), B: name(p.B), Page: pageFixed{p.Lang.String(), map[string]pageWords{}}}
+	f.page(d)
 	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
 		texts := lang.Under("html.", "preflight.label.", "preflight.config.how.")
 		for _, state := range []string{"good", "suspect", "bad", "uncompared"} {
@@ -195,13 +99,12 @@ func (p Page) write(to io.Writer, d *pageData, say func(*Text, *pageWords)) erro
 		for _, part := range []string{"table", "filter", "only-wrong"} {
 			texts["html."+part] = lang.T("html.preflight." + part)
 		}
-		w := pageWords{Texts: texts}
-		t := Text{Lang: lang, Strict: p.Strict, bare: true}
-		say(&t, &w)
-		for _, s := range t.spoken[1:] { // the first is the headline
+		t := Text{Lang: lang, bare: true}
+		f.say(&t)
+		w := pageWords{Texts: texts, Headline: []html.Segment{{Text: t.spoken[0].text}}, Quantities: t.quantities}
+		for _, s := range t.spoken[1:] {
 			w.Lines = append(w.Lines, html.Line{Label: s.label, Segments: []html.Segment{{Text: s.text}}})
 		}
-		w.Headline = []html.Segment{{Text: t.spoken[0].text}}
 		d.Page.Say[lang.String()] = w
 	}
 	return html.Preflight.Write(to, p.Lang, p.A+" | "+p.B, func(w io.Writer) error { return json.NewEncoder(w).Encode(d) })
@@ -214,7 +117,7 @@ func (c *curve) points(s *trainlog.Series) (steps []int64, values []number) {
 	for chunk := range slices.Chunk(s.Points, every) {
 		v := chunk[0].Value
 		steps, values = append(steps, chunk[0].Step), append(values, number(v))
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+		if finite(v) {
 			c.Low, c.High = min(c.Low, v), max(c.High, v)
 			c.Positive = c.Positive && v > 0
 		}

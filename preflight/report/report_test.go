@@ -96,7 +96,7 @@ func TestGolden(t *testing.T) {
 		plain := Text{Lang: lang, Width: 80, Most: 5}
 		coloured := plain
 		coloured.Width, coloured.Paint = 60, func(c Colour, s string) string { return fmt.Sprintf("{%d:%s}", c, s) }
-		got := plain.Manifest(manifests(t)) + "\n----\n" + plain.Config(configs(t)) + "\n----\n" + plain.Log(logs(t)) + "\n----\n" + coloured.Log(logs(t))
+		got := plain.Of(Manifest{manifests(t)}) + "\n----\n" + plain.Of(Config{configs(t)}) + "\n----\n" + plain.Of(Log{logs(t), false}) + "\n----\n" + coloured.Of(Log{logs(t), false})
 		if strings.ContainsRune(got, '\x1b') {
 			t.Error("a name steers the terminal")
 		}
@@ -125,9 +125,9 @@ func TestJSON(t *testing.T) {
 	l.Quantities[0].FirstA = math.NaN()
 	l.Quantities[0].Last = math.Inf(1)
 	for kind, write := range map[string]func(*bytes.Buffer) error{
-		"manifest": func(b *bytes.Buffer) error { return ManifestJSON(b, manifests(t)) },
-		"config":   func(b *bytes.Buffer) error { return ConfigJSON(b, configs(t)) },
-		"log":      func(b *bytes.Buffer) error { return LogJSON(b, l) },
+		"manifest": func(b *bytes.Buffer) error { return JSON(b, Manifest{manifests(t)}) },
+		"config":   func(b *bytes.Buffer) error { return JSON(b, Config{configs(t)}) },
+		"log":      func(b *bytes.Buffer) error { return JSON(b, Log{l, false}) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {
@@ -160,9 +160,9 @@ func TestPage(t *testing.T) {
 		what    []string
 		verdict string
 	}{
-		{"log", func(b *bytes.Buffer) error { return page.Log(b, l) }, nil, "bad"},
-		{"config", func(b *bytes.Buffer) error { return page.Config(b, configs(t)) }, []string{"changed", "only-a", "only-b", "paths", "same", "same"}, "bad"},
-		{"manifest", func(b *bytes.Buffer) error { return page.Manifest(b, manifests(t)) }, []string{"changed", "moved", "unproven", "unread"}, "bad"},
+		{"log", func(b *bytes.Buffer) error { return page.Write(b, Log{l, false}) }, nil, "bad"},
+		{"config", func(b *bytes.Buffer) error { return page.Write(b, Config{configs(t)}) }, []string{"changed", "only-a", "only-b", "paths", "same", "same"}, "bad"},
+		{"manifest", func(b *bytes.Buffer) error { return page.Write(b, Manifest{manifests(t)}) }, []string{"changed", "moved", "unproven", "unread"}, "bad"},
 	} {
 		var b bytes.Buffer
 		if err := c.write(&b); err != nil {
@@ -205,7 +205,9 @@ func TestPage(t *testing.T) {
 func TestPageGood(t *testing.T) {
 	same, open := configs(t), manifests(t)
 	same.Changed, same.OnlyA, same.OnlyB = 0, 0, 0
-	open.Changed, open.OnlyA, open.OnlyB, open.ChangedCount, open.OnlyACount, open.OnlyBCount = nil, nil, nil, 0, 0, 0
+	for _, what := range []manifest.What{manifest.Changed, manifest.OnlyA, manifest.OnlyB} {
+		open.Lists[what] = &manifest.List{}
+	}
 	short := logs(t)
 	for i := range short.Quantities {
 		short.Quantities[i].Parts = false
@@ -215,10 +217,10 @@ func TestPageGood(t *testing.T) {
 		want  string
 		write func(*bytes.Buffer) error
 	}{
-		{"good", func(b *bytes.Buffer) error { return Page{}.Config(b, same) }},
-		{"inconclusive", func(b *bytes.Buffer) error { return Page{}.Manifest(b, open) }},
-		{"good", func(b *bytes.Buffer) error { return Page{}.Log(b, short) }},
-		{"bad", func(b *bytes.Buffer) error { return Page{Strict: true}.Log(b, short) }}, // a quantity is in one log only
+		{"good", func(b *bytes.Buffer) error { return Page{}.Write(b, Config{same}) }},
+		{"inconclusive", func(b *bytes.Buffer) error { return Page{}.Write(b, Manifest{open}) }},
+		{"good", func(b *bytes.Buffer) error { return Page{}.Write(b, Log{short, false}) }},
+		{"bad", func(b *bytes.Buffer) error { return Page{}.Write(b, Log{short, true}) }}, // a quantity is in one log only
 	} {
 		var b bytes.Buffer
 		if err := c.write(&b); err != nil {

@@ -13,11 +13,12 @@ type Setting struct{ Name, Value string }
 
 // Changed is a setting that the logs have with different values; a side without it has none.
 type Changed struct {
-	Name, A, B string
-	InA, InB   bool
+	Name string  `json:"name"`
+	A    *string `json:"a"`
+	B    *string `json:"b"`
 	// Place tells that it is where things are: a path, a port, a rank, a name of the run. Two trainings that are to be the
 	// same may differ in it.
-	Place bool
+	Place bool `json:"place,omitempty"`
 }
 
 const (
@@ -274,31 +275,24 @@ func changed(a, b *Log) (list []Changed) {
 		of := func(s Setting) bool { return ofEngine(s) == engine }
 		both[engine] = slices.ContainsFunc(a.Settings, of) && slices.ContainsFunc(b.Settings, of)
 	}
-	other := map[string]string{}
-	for _, s := range b.Settings {
-		other[s.Name] = s.Value
+	list = []Changed{}
+	at := map[string]*string{}
+	for i, s := range b.Settings {
+		at[s.Name] = &b.Settings[i].Value
 	}
 	seen := map[string]bool{}
-	for _, s := range a.Settings {
-		value, ok := other[s.Name]
-		if seen[s.Name] = true; both[ofEngine(s)] && (!ok || value != s.Value) {
-			list = append(list, Changed{s.Name, s.Value, value, true, ok, place(s.Name)})
+	for i, s := range a.Settings {
+		other := at[s.Name]
+		if seen[s.Name] = true; both[ofEngine(s)] && (other == nil || *other != s.Value) {
+			list = append(list, Changed{s.Name, &a.Settings[i].Value, other, place(s.Name)})
 		}
 	}
-	for _, s := range b.Settings {
+	for i, s := range b.Settings {
 		if both[ofEngine(s)] && !seen[s.Name] {
-			list = append(list, Changed{s.Name, "", s.Value, false, true, place(s.Name)})
+			list = append(list, Changed{s.Name, nil, &b.Settings[i].Value, place(s.Name)})
 		}
 	}
-	order.Stable(list, func(a, b Changed) int {
-		switch {
-		case a.Place == b.Place:
-			return 0
-		case b.Place:
-			return -1
-		}
-		return 1
-	})
+	order.Stable(list, func(a, b Changed) int { return order.FalseFirst(a.Place, b.Place) })
 	return list
 }
 

@@ -72,7 +72,7 @@ func TestSettings(t *testing.T) {
 		d := Diff(a, log("1e-06", "0.7", "float16", "4001"), DefaultOptions)
 		got := ""
 		for _, s := range d.Settings {
-			got += fmt.Sprintf("%s %s %s\n", s.Name[strings.LastIndexAny(s.Name, "._")+1:], strings.TrimPrefix(s.A, "torch."), strings.TrimPrefix(s.B, "torch."))
+			got += fmt.Sprintf("%s %s %s\n", s.Name[strings.LastIndexAny(s.Name, "._")+1:], strings.TrimPrefix(*s.A, "torch."), strings.TrimPrefix(*s.B, "torch."))
 		}
 		want := "lr 1e-05 1e-06\ndtype bfloat16 float16\ntemperature 1.0 0.7\nport 3000 4001\n"
 		if got != want || d.Set() != 3 || !d.Differs() {
@@ -139,7 +139,7 @@ func TestPrintedSettings(t *testing.T) {
 		}
 		d, got := Diff(a, b, DefaultOptions), ""
 		for _, s := range d.Settings {
-			got += s.Name + " " + s.A + " " + s.B + map[bool]string{true: " place"}[s.Place] + "\n"
+			got += s.Name + " " + *s.A + " " + *s.B + map[bool]string{true: " place"}[s.Place] + "\n"
 		}
 		if got != want.changed || !d.Differs() || d.Inconclusive() {
 			t.Errorf("%s: got\n%s", name, got)
