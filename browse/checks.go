@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"precision/compare/oracle"
-	"precision/compare/oracle/tell"
-	patterns "precision/compare/pattern/tell"
 	"precision/compare/report"
+	"precision/compare/report/checked"
+	"precision/compare/report/patterns"
 	"precision/compare/result"
 	"precision/internal/msg"
 	"precision/internal/sh"
@@ -36,15 +36,15 @@ func openCheck(ctx context.Context, lang msg.Lang, path string) (*book, error) {
 	for i := range findings {
 		points[i] = point{findings[i].Ratio, checkStyles[findings[i].Verdict]}
 	}
-	standing := tell.Standing(findings, whole.Coverage)
-	counts := tell.Counts(findings)
+	standing := checked.Standing(findings, whole.Coverage)
+	counts := checked.Counts(findings)
 	b := &book{name: path, chart: &sparkline{points: points}}
 	b.page = func() (string, error) { return run.PageOf(ctx, lang, path) }
 	b.head = []report.Segment{report.Word(lang, standing.Verdict), {Text: lang.T("report.colon") +
 		lang.T("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown])}}
 	bad := counts[oracle.Wrong] + counts[oracle.Suspect]
 	b.tabs = []tab{
-		{label: s.title("tab.verdict"), count: -1, make: func() page { return s.summary(tell.Summary(lang, findings, whole.Coverage)) }},
+		{label: s.title("tab.verdict"), count: -1, make: func() page { return s.summary(checked.Summary(lang, findings, whole.Coverage)) }},
 		{label: s.title("tab.outputs"), count: len(findings), page: s.outputs()},
 	}
 	if bad > 0 {
@@ -74,7 +74,7 @@ func (s *checkPages) outputs() page {
 		return n
 	}
 	typ := func(i int) string { return report.Clean(s.all[i].Type) }
-	state := func(i int) string { return tell.Verdict(s.lang, s.all[i].Verdict) }
+	state := func(i int) string { return checked.Verdict(s.lang, s.all[i].Verdict) }
 	text := func(i int) string {
 		f := &s.all[i]
 		switch {
@@ -83,7 +83,7 @@ func (s *checkPages) outputs() page {
 		case f.Pattern != "":
 			return patterns.Kind(s.lang, f.Pattern)
 		case len(f.Reasons) > 0:
-			return report.Clean(tell.Reason(s.lang, f.Reasons[0]))
+			return report.Clean(checked.Reason(s.lang, f.Reasons[0]))
 		}
 		return ""
 	}
@@ -124,9 +124,9 @@ func (s *checkPages) outputs() page {
 func (s *checkPages) output(i int, name string) page {
 	f := &s.all[i]
 	own := target{place: i, command: sh.Line("precision", "why", f.Op)}
-	word := report.Segment{Text: tell.Verdict(s.lang, f.Verdict), Style: checkStyles[f.Verdict]}
+	word := report.Segment{Text: checked.Verdict(s.lang, f.Verdict), Style: checkStyles[f.Verdict]}
 	body := []paragraph{{label: report.Clean(f.Type), segments: []report.Segment{{Text: name + "  ", Style: report.Strong}, word}, target: own}}
-	_, lines := tell.Why(s.lang, f)
+	_, lines := checked.Why(s.lang, f)
 	for _, l := range lines {
 		text := strings.TrimLeft(l, " ")
 		style := report.Plain

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"precision/compare/metric"
-	"precision/compare/pattern/tell"
 	"precision/compare/report"
+	"precision/compare/report/patterns"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/each"
@@ -314,8 +314,8 @@ func (w *writer) picture(l *result.Look) {
 	}
 	s := w.s
 	for _, p := range l.Patterns {
-		text := tell.Kind(s.lang, p.Kind)
-		if e := tell.Saved(s.lang, p.Kind, p.Evidence); e != "" {
+		text := patterns.Kind(s.lang, p.Kind)
+		if e := patterns.Saved(s.lang, p.Kind, p.Evidence); e != "" {
 			text += s.lang.T("report.colon") + e
 		}
 		w.say("pattern", text, nowhere)
@@ -354,7 +354,7 @@ func (w *writer) picture(l *result.Look) {
 		for i := range l.Largest {
 			e := &l.Largest[i]
 			cell := func(text string) string { return fit(text, 16, false, true) }
-			w.body = append(w.body, paragraph{label: "[" + tell.Place(nd.Place(e.Index, l.Shape)) + "]", segments: []report.Segment{
+			w.body = append(w.body, paragraph{label: "[" + patterns.Place(nd.Place(e.Index, l.Shape)) + "]", segments: []report.Segment{
 				{Text: cell(strconv.FormatFloat(e.X, 'g', 7, 64)) + cell(strconv.FormatFloat(e.Y, 'g', 7, 64))},
 				{Text: cell(report.Figure(math.Abs(e.X - e.Y))), Style: report.Bad}}, target: nowhere})
 		}

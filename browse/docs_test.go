@@ -9,7 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/sides"
 	"precision/internal/msg"
@@ -20,7 +20,7 @@ import (
 func TestManual(t *testing.T) {
 	t.Chdir("..")
 	dir := t.TempDir()
-	r := run.Compare{Request: sides.Request{Job: compare.Job{Left: "testdata/sample/npu", Right: "testdata/sample/golden", Graph: "testdata/sample/ge_proto_00000001_graph_1_Build.txt"}},
+	r := run.Compare{Request: sides.Request{Job: engine.Job{Left: "testdata/sample/npu", Right: "testdata/sample/golden", Graph: "testdata/sample/ge_proto_00000001_graph_1_Build.txt"}},
 		Table: filepath.Join(dir, "result.csv"), Judging: run.Judging{Pictures: look.Operators, Files: run.Files{JSON: filepath.Join(dir, "result.json")}}}
 	if _, err := r.Run(t.Context(), func(run.Event) {}); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"precision/compare/job"
-	"precision/compare/job/tell"
+	"precision/compare/job/face"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -33,7 +33,7 @@ func openJob(ctx context.Context, lang msg.Lang, dir string) (*book, error) {
 	}
 	s := &jobPages{ctx, lang, dir, saved.Result()}
 	b := &book{name: dir}
-	lines := tell.Result(lang, s.r)
+	lines := face.Result(lang, s.r)
 	if len(lines) > 0 {
 		b.head = lines[0].Segments
 	}
@@ -72,7 +72,7 @@ func (s *jobPages) verdict(lines []report.Line) page {
 // part leads to the table of a part.
 func (s *jobPages) part(i int) target {
 	x, d := &s.r.Plan.Parts[i], s.r.Digests[i]
-	to := target{place: -1, name: s.lang.T("browse.part", numbered(x.Step), numbered(x.Rank), tell.Part(s.lang, d))}
+	to := target{place: -1, name: s.lang.T("browse.part", numbered(x.Step), numbered(x.Rank), face.Part(s.lang, d))}
 	if d.Failed == "" && filepath.IsLocal(x.Name) {
 		path := filepath.Join(s.dir, job.TableFolder, x.Name+".json")
 		to.load = func() (*book, error) {

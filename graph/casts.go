@@ -3,7 +3,7 @@ package graph
 import "strings"
 
 // CastRule says what to think of casts from one element type to another. What a cast of the
-// default rules can do is told by package tell.
+// default rules can do is said by package describe.
 type CastRule struct {
 	From, To string // "DT_FLOAT"; "*" for any, "INT*" for any integer
 	Level    Level

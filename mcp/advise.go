@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"precision/compare/advice"
-	"precision/compare/advice/tell"
+	"precision/compare/report/steps"
 	"precision/graph"
 	"precision/internal/clean"
 	"precision/internal/msg"
@@ -82,7 +82,7 @@ func (s *Server) advise(ctx context.Context, _ *sdk.CallToolRequest, in AdviseIn
 	out.Table = x.name
 	room := listBytes
 	if in.Cursor == "" {
-		for line := range strings.Lines(tell.Text{Lang: msg.English, Most: 2}.Say(j, given, nil, 0)) {
+		for line := range strings.Lines(steps.Text{Lang: msg.English, Most: 2}.Say(j, given, nil, 0)) {
 			if line = strings.TrimSpace(line); line != "" {
 				out.Says = append(out.Says, clean.Line(line))
 			}

@@ -10,10 +10,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"precision/compare/metric"
-	oracletell "precision/compare/oracle/tell"
 	"precision/compare/pattern"
-	patterns "precision/compare/pattern/tell"
 	"precision/compare/report"
+	"precision/compare/report/checked"
+	"precision/compare/report/patterns"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/clean"
@@ -277,7 +277,7 @@ func recheckOf(c *result.Check) Recheck {
 		one.Verdict = "suspect"
 	}
 	for _, r := range c.Why {
-		one.Why = append(one.Why, clip(oracletell.Reason(msg.English, r), 300))
+		one.Why = append(one.Why, clip(checked.Reason(msg.English, r), 300))
 	}
 	one.Why = clipped(one.Why, 3, 300)
 	return one

@@ -15,7 +15,7 @@ import (
 
 	"precision/compare/job"
 	"precision/compare/report"
-	"precision/graph/tell"
+	"precision/graph/describe"
 	"precision/internal/msg"
 	"precision/internal/must"
 	"precision/run"
@@ -96,7 +96,7 @@ func (s *Server) readGraph(ctx context.Context, req *sdk.ReadResourceRequest) (*
 	if err != nil {
 		return nil, plain(err)
 	}
-	return contents(req, "text/plain", clip(tell.Summary(msg.English, m.Summary()), mostBytes/2)), nil
+	return contents(req, "text/plain", clip(describe.Summary(msg.English, m.Summary()), mostBytes/2)), nil
 }
 
 // plain is an error in English.

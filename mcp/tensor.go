@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"precision/compare/metric"
-	"precision/compare/pattern/tell"
 	"precision/compare/report"
+	"precision/compare/report/patterns"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/clean"
@@ -184,7 +184,7 @@ func (o *TensorLook) take(l *result.Look, typ string) {
 		}
 	}
 	for _, p := range l.Patterns {
-		o.Patterns = append(o.Patterns, tell.Line(msg.English, p, typ))
+		o.Patterns = append(o.Patterns, patterns.Line(msg.English, p, typ))
 	}
 	o.Patterns = clipped(o.Patterns, 4, 300)
 	if len(l.Histogram) == 0 {

@@ -10,12 +10,12 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/job"
-	jobtell "precision/compare/job/tell"
+	"precision/compare/job/face"
 	"precision/compare/oracle"
-	oracletell "precision/compare/oracle/tell"
 	"precision/compare/report"
+	"precision/compare/report/checked"
 	"precision/compare/result"
 	"precision/compare/sides"
 	"precision/compare/verdict"
@@ -221,7 +221,7 @@ func findingOf(f *oracle.Finding) Finding {
 	}
 	for _, r := range f.Reasons {
 		if len(one.Reasons) < 3 {
-			one.Reasons = append(one.Reasons, clip(oracletell.Reason(msg.English, r), 300))
+			one.Reasons = append(one.Reasons, clip(checked.Reason(msg.English, r), 300))
 		}
 	}
 	return one
@@ -241,21 +241,21 @@ func worstFindings(list []oracle.Finding) (order []int) {
 
 func (s *Server) checkSummary(x *table, cursor string, v *Verdict) {
 	c := x.checked
-	for word, n := range oracletell.Counts(c.Findings) {
+	for word, n := range checked.Counts(c.Findings) {
 		v.Counts[word.String()] = n
 	}
-	v.Verdict = oracletell.Standing(c.Findings, c.Coverage).Verdict.String()
+	v.Verdict = checked.Standing(c.Findings, c.Coverage).Verdict.String()
 	v.Compared, v.Expected = c.Coverage.Judged, c.Coverage.Expected
 	if cursor == "" {
-		for _, p := range oracletell.Premises(c.Findings) {
-			v.Premises = append(v.Premises, Premise{p.Kind, p.Broken, clip(oracletell.Reason(msg.English, p.Reason), 400)})
+		for _, p := range checked.Premises(c.Findings) {
+			v.Premises = append(v.Premises, Premise{p.Kind, p.Broken, clip(checked.Reason(msg.English, p.Reason), 400)})
 		}
 		var damaged []string
 		for i := range c.Coverage.Damaged {
 			damaged = append(damaged, report.DamageText(msg.English, &c.Coverage.Damaged[i]))
 		}
 		v.Damaged = clipped(damaged, 4, 250)
-		v.Says = clipped(plainLines(oracletell.Summary(msg.English, c.Findings, c.Coverage)), 6, 320)
+		v.Says = clipped(plainLines(checked.Summary(msg.English, c.Findings, c.Coverage)), 6, 320)
 	}
 	order := worstFindings(c.Findings)
 	v.Page, v.Findings = fill(cursor, listKey("findings", x.state), len(order), listBytes, func(i int) Finding { return findingOf(&c.Findings[order[i]]) })
@@ -297,7 +297,7 @@ func (s *Server) jobSummary(x *table, cursor string, v *Verdict) {
 		if m := met[fmt.Sprint(o.First, o.Op)]; m != nil {
 			for k := range m.Faults {
 				if len(one.Faults) < 4 {
-					one.Faults = append(one.Faults, clip(jobtell.Fault(msg.English, &m.Faults[k]), 300))
+					one.Faults = append(one.Faults, clip(face.Fault(msg.English, &m.Faults[k]), 300))
 				}
 			}
 		}
@@ -342,7 +342,7 @@ type CompareIn struct {
 }
 
 func (s *Server) compare(ctx context.Context, req *sdk.CallToolRequest, in CompareIn) (v Verdict, err error) {
-	r := run.Compare{Request: sides.Request{Job: compare.Job{Left: must.Get(s.f.tree(in.Left)), Right: must.Get(s.f.tree(in.Right))}}, Check: in.Check}
+	r := run.Compare{Request: sides.Request{Job: engine.Job{Left: must.Get(s.f.tree(in.Left)), Right: must.Get(s.f.tree(in.Right))}}, Check: in.Check}
 	if in.Graph != "" {
 		r.Graph = must.Get(s.f.tree(in.Graph))
 	}
@@ -403,7 +403,7 @@ func (s *Server) compareJob(ctx context.Context, c *run.Compare, listen run.List
 	result := must.Get(r.Run(ctx, plan, run.Settings(out, msg.English, listen), listen))
 	path := filepath.Join(out, job.ResultFile)
 	v = s.summary(must.Get(s.tables.open(ctx, path)), "")
-	v.Says = append(clipped(plainLines(jobtell.Result(msg.English, result)), 10, 320), v.Says...)
+	v.Says = append(clipped(plainLines(face.Result(msg.English, result)), 10, 320), v.Says...)
 	v.Files = []string{path, filepath.Join(out, job.PageFile)}
 	return v, nil
 }

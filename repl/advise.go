@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"precision/compare/advice"
-	"precision/compare/advice/tell"
 	"precision/compare/recording"
+	"precision/compare/report/steps"
 	"precision/graph"
 	"precision/graph/read"
 	"precision/internal/plainfile"
@@ -83,7 +83,7 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 			}
 		}
 		s.PrintWhole(s.tableHead(t))
-		s.PrintWhole(tell.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: path}.Say(t.Judged, given, wrote, budget))
+		s.PrintWhole(steps.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: path}.Say(t.Judged, given, wrote, budget))
 	}
 	return code
 }

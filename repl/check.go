@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"precision/compare/oracle"
-	"precision/compare/oracle/tell"
+	"precision/compare/report/checked"
 	"precision/console"
 	"precision/internal/progress"
 	"precision/run"
@@ -55,7 +55,7 @@ func (c *checkCmd) run(ctx context.Context, s *session, _ []string) int {
 			return s.Failed(ctx, err)
 		}
 		s.Print(s.Screen.Bold(s.T("check.of", console.Clean(leaf.Dir), console.Clean(found.Path))) + "\n" +
-			s.verdictLines(tell.Summary(s.Lang, found.Findings, found.Coverage)))
+			s.verdictLines(checked.Summary(s.Lang, found.Findings, found.Coverage)))
 		if found.Coverage.Judged == 0 {
 			code = max(code, exitNothing)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"precision/console"
 	"precision/graph"
+	"precision/graph/describe"
 	"precision/graph/fusion"
-	"precision/graph/tell"
 	"precision/repl/workspace"
 )
 
@@ -85,7 +85,7 @@ func (s *session) casts() (first string) {
 				if more := len(c.Ops) - len(names); more > 0 {
 					names = append(names, s.T("cast.more", more))
 				}
-				s.Print(fmt.Sprintf("%s %s%s %s\n", id.Name, s.Screen.Green("[Cast]"), pair, tell.Cast(s.Lang, c.Rule)))
+				s.Print(fmt.Sprintf("%s %s%s %s\n", id.Name, s.Screen.Green("[Cast]"), pair, describe.Cast(s.Lang, c.Rule)))
 				s.Print("  " + strings.Join(names, s.T("report.and")) + "\n")
 			}
 		}
@@ -152,7 +152,7 @@ func (s *session) similar(a, b *workspace.DebugID, limit int) {
 			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(a.Name), s.Screen.Green("["+c.Op.Type+"]"), console.Clean(c.Op.Name))
 			fmt.Fprintf(&t, "%s  %s %s\n", console.Clean(b.Name), s.Screen.Green("["+c.B.Type+"]"), console.Clean(c.B.Name))
 			for _, ch := range c.Changes {
-				fmt.Fprintf(&t, " - %s\n", s.Screen.Yellow(console.Clean(tell.Change(s.Lang, ch))))
+				fmt.Fprintf(&t, " - %s\n", s.Screen.Yellow(console.Clean(describe.Change(s.Lang, ch))))
 			}
 			s.Print(s.Screen.Panel(console.Clean(c.Op.Name), t.String()))
 		}

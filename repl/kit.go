@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"precision/compare/advice"
-	"precision/compare/advice/tell"
+	"precision/compare/report/steps"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/repl/capture"
@@ -119,7 +119,7 @@ func (k *kitCmd) record(ctx context.Context, s *session) int {
 	if err != nil {
 		return s.Failed(ctx, err)
 	}
-	s.PrintWhole(tell.Text{Lang: s.Lang, Most: s.set.Limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: k.next}.Next(plan, wrote, budget))
+	s.PrintWhole(steps.Text{Lang: s.Lang, Most: s.set.Limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: k.next}.Next(plan, wrote, budget))
 	return exitOK
 }
 

@@ -14,8 +14,8 @@ import (
 	"precision/console"
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/describe"
 	"precision/graph/draw"
-	"precision/graph/tell"
 	"precision/internal/whole"
 	"precision/repl/workspace"
 )
@@ -237,7 +237,7 @@ func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*judged) 
 	b.WriteString("Output:\n")
 	n.ports(s, &b, info.Outputs, false)
 	for _, note := range info.Notes {
-		line("", s.Screen.Yellow(console.Clean(tell.Note(s.Lang, note))))
+		line("", s.Screen.Yellow(console.Clean(describe.Note(s.Lang, note))))
 	}
 	if err := n.recordings(ctx, s, &b, x.id, x.op.Type, x.op.Name, x.files(s)); err != nil {
 		return "", err

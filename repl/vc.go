@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/graph"
-	"precision/graph/tell"
+	"precision/graph/describe"
 	"precision/internal/each"
 	"precision/internal/lazy"
 	"precision/internal/progress"
@@ -58,7 +58,7 @@ func (v *vcCmd) run(ctx context.Context, s *session, _ []string) int {
 }
 
 // compareOf is a comparison of two sides with the settings of the session.
-func (v *vcCmd) compareOf(s *session, j compare.Job) *run.Compare {
+func (v *vcCmd) compareOf(s *session, j engine.Job) *run.Compare {
 	j.Workers, j.Inputs = s.set.Workers, s.data
 	c := &run.Compare{Mapping: v.mapping, Check: v.check, Judging: run.Judging{Profile: v.profile, State: s.cfg.State, Gate: verdict.Gate(v.gate),
 		Files: run.Files{Beside: []string{".json"}, Lang: s.Lang}}}
@@ -79,7 +79,7 @@ func (v *vcCmd) compare(ctx context.Context, s *session) ([]*judged, int) {
 		if v.left == "" || v.right == "" {
 			return nil, s.Fail("vc.sides", vcCommand.usage(s.Lang))
 		}
-		jobs = append(jobs, v.compareOf(s, compare.Job{Left: v.left, Right: v.right, Graph: v.graph, Closed: v.closed}))
+		jobs = append(jobs, v.compareOf(s, engine.Job{Left: v.left, Right: v.right, Graph: v.graph, Closed: v.closed}))
 	} else {
 		var code int
 		if jobs, code = v.plan(s); len(jobs) == 0 {
@@ -173,7 +173,7 @@ func (s *session) opened(e run.Event, given string) {
 	case e.Session.Folders.How() == result.ByName:
 		s.Say("vc.byname")
 	case e.Session.Found != "":
-		s.Say("vc.found", e.Session.Found, tell.How(s.Lang, e.Session.How))
+		s.Say("vc.found", e.Session.Found, describe.How(s.Lang, e.Session.How))
 	case given != "":
 		s.Say("vc.graph", given)
 	}
@@ -209,7 +209,7 @@ func (v *vcCmd) plan(s *session) (jobs []*run.Compare, code int) {
 	}
 	if s.data.HasGolden() {
 		for _, l := range left {
-			j := v.compareOf(s, compare.Job{Left: l.Dir, Right: s.data.GoldenDir(), Graph: v.graph})
+			j := v.compareOf(s, engine.Job{Left: l.Dir, Right: s.data.GoldenDir(), Graph: v.graph})
 			if j.Graph == "" && len(s.graphsOf(first).Files) > 0 {
 				j.Graph, j.Guessed = filepath.Join(first.Dir, "graph"), true
 			}
@@ -301,7 +301,7 @@ func (v *vcCmd) pairRuns(s *session, a, b *workspace.DebugID, left []*workspace.
 			s.Warn("vc.nopair", l.Dir, b.Name)
 			continue
 		}
-		j := v.compareOf(s, compare.Job{Left: l.Dir, Right: match.Dir, Graph: v.graph, Closed: v.closed})
+		j := v.compareOf(s, engine.Job{Left: l.Dir, Right: match.Dir, Graph: v.graph, Closed: v.closed})
 		if v.graph == "" {
 			j.Graph, j.Closed = s.fusionGraphs(a, l, b, match)
 			j.Guessed = j.Graph != ""
@@ -332,7 +332,7 @@ func (s *session) graphOf(id *workspace.DebugID, l *workspace.Leaf) *workspace.G
 	candidates := each.Of(files, func(f *workspace.GraphFile) graph.Candidate {
 		return graph.Candidate{File: f.File, Model: f.Index.Model}
 	})
-	matches := compare.GraphsOf(l.Folder(), candidates)
+	matches := engine.GraphsOf(l.Folder(), candidates)
 	if len(matches) == 0 {
 		return nil
 	}

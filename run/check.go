@@ -5,12 +5,11 @@ import (
 	"io"
 	"slices"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/oracle"
-	"precision/compare/oracle/page"
-	"precision/compare/oracle/tell"
 	"precision/compare/report"
+	"precision/compare/report/checked"
 	"precision/compare/report/parquet"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -188,7 +187,7 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
 		return job.Run(ctx)
 	}
 	if c.Only == nil {
-		done.Findings = append(done.Findings, job.Missing(compare.Computes, func(op *graph.Op) bool { return verdict.Passthrough(op.Type) })...)
+		done.Findings = append(done.Findings, job.Missing(engine.Computes, func(op *graph.Op) bool { return verdict.Passthrough(op.Type) })...)
 	}
 	var places []oracle.Place
 	for i := range c.Devices {
@@ -206,19 +205,19 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
 // write writes the findings and holds them against the gate.
 func (c *Check) write(done *Checked, listen Listener) (err error) {
 	defer must.Catch(&err)
-	say := func(r result.Reason) string { return tell.Reason(c.Lang, r) }
+	say := func(r result.Reason) string { return checked.Reason(c.Lang, r) }
 	var looks []byte
 	if c.HTML != "" || c.JSON != "" {
 		looks = must.Get(c.looks(done.Findings))
 	}
-	standing := tell.Standing(done.Findings, done.Coverage)
+	standing := checked.Standing(done.Findings, done.Coverage)
 	done.Trips = c.Gate.Stops(standing)
 	done.Path = must.Get(whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return oracle.WriteCSV(w, done.Findings, say) }))
 	listen(Event{Action: Table, Path: done.Path, Rows: len(done.Findings)})
 	word := standing.Verdict.String()
 	defer listen(Event{Action: Verdict, Verdict: word, Path: done.Path})
 	asJSON := func(w io.Writer) error {
-		return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: word, Coverage: done.Coverage, Premises: tell.Premises(done.Findings), Full: c.Full, Looks: looks}, say)
+		return oracle.WriteJSON(w, done.Findings, oracle.Whole{Verdict: word, Coverage: done.Coverage, Premises: checked.Premises(done.Findings), Full: c.Full, Looks: looks}, say)
 	}
 	Last{Left: c.Path, Right: c.Golden, Graph: c.Graph}.Keep(c.State, asJSON) // that it could not be kept takes nothing from the check
 	for _, form := range []struct {
@@ -228,10 +227,10 @@ func (c *Check) write(done *Checked, listen Listener) (err error) {
 		{c.JSON, asJSON},
 		{c.Parquet, func(w io.Writer) error { return parquet.WriteCheck(w, done.Findings, word, say) }},
 		{c.HTML, func(w io.Writer) error {
-			return page.Write(w, done.Findings, done.Coverage, page.Options{Lang: c.Lang, Left: c.Path, Graph: c.Graph, Looks: looks})
+			return checked.Write(w, done.Findings, done.Coverage, checked.Options{Lang: c.Lang, Left: c.Path, Graph: c.Graph, Looks: looks})
 		}},
-		{c.Explorer, func(w io.Writer) error { return page.WriteGraph(w, c.Path, done.Findings, c.Model) }},
-		{c.NodeData, func(w io.Writer) error { return page.WriteNodes(w, done.Findings) }},
+		{c.Explorer, func(w io.Writer) error { return checked.WriteGraph(w, c.Path, done.Findings, c.Model) }},
+		{c.NodeData, func(w io.Writer) error { return checked.WriteNodes(w, done.Findings) }},
 	} {
 		if form.path == "" {
 			continue
@@ -265,8 +264,8 @@ func (c *Check) looks(findings []oracle.Finding) ([]byte, error) {
 	for i := range again {
 		kept := &again[i]
 		if f := chosen[output{kept.Op, kept.Rank, kept.Index}]; f != nil && kept.Got != nil {
-			row := result.Row{Op: page.Name(f), Role: result.Output, Slot: f.Index, Shape: f.Shape, Left: result.Operand{DType: f.DType}}
-			list = append(list, look.Draw(&row, compare.Seen{Left: kept.Got, Right: kept.Want}))
+			row := result.Row{Op: checked.Name(f), Role: result.Output, Slot: f.Index, Shape: f.Shape, Left: result.Operand{DType: f.DType}}
+			list = append(list, look.Draw(&row, engine.Seen{Left: kept.Got, Right: kept.Want}))
 		}
 	}
 	return report.Looks(list), err
@@ -333,7 +332,7 @@ func openGolden(path string, model *graph.Model) (*oracle.Golden, error) {
 func openGraph(ctx context.Context, path string, dumps *dump.Folder) (model *graph.Model, how graph.MatchHow, err error) {
 	if !plainfile.IsFolder(path) {
 		if model, err = OpenGraph(ctx, path); err == nil {
-			_, err = compare.Belongs(path, dumps, compare.NamesOf(model))
+			_, err = engine.Belongs(path, dumps, engine.NamesOf(model))
 		}
 		return model, how, err
 	}
@@ -341,9 +340,9 @@ func openGraph(ctx context.Context, path string, dumps *dump.Folder) (model *gra
 	if err != nil {
 		return nil, how, err
 	}
-	matches := compare.GraphsOf(dumps, candidates)
+	matches := engine.GraphsOf(dumps, candidates)
 	if len(matches) == 0 {
-		return nil, how, &compare.GraphFolderError{Dir: path, Dumps: dumps.Dir, Graphs: len(candidates), Unread: unread}
+		return nil, how, &engine.GraphFolderError{Dir: path, Dumps: dumps.Dir, Graphs: len(candidates), Unread: unread}
 	}
 	return matches[0].Candidate.Model, matches[0].How, nil
 }

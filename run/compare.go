@@ -5,7 +5,7 @@ import (
 	"context"
 	"io"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/recording"
 	"precision/compare/report"
@@ -218,7 +218,7 @@ func (c *Compare) rows(ctx context.Context, o *sides.Opened, tell Listener) (t *
 		defer file.Discard()
 		emit = append(emit, file.Row)
 	}
-	out, err := compare.Run(ctx, o.Source, opt, emit...)
+	out, err := engine.Run(ctx, o.Source, opt, emit...)
 	if err == nil && file != nil {
 		path, err = file.CommitNew()
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -35,11 +35,11 @@ func Elements(ctx context.Context, j *verdict.Judged, tensor string) (seen *resu
 	}
 	defer opened.Close()
 	var mu sync.Mutex
-	err = opened.Again(ctx, &compare.Glance{
+	err = opened.Again(ctx, &engine.Glance{
 		Ops:    func(name string) bool { return name == op },
 		Wanted: func(r *result.Row) bool { return r.Tensor() == tensor },
 		Most:   mostSeen,
-		Take: func(r *result.Row, s compare.Seen) {
+		Take: func(r *result.Row, s engine.Seen) {
 			l := look.At(r, s)
 			mu.Lock()
 			defer mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"precision/compare/job"
-	"precision/compare/job/page"
+	"precision/compare/job/face"
 	"precision/compare/report/parquet"
 	"precision/compare/verdict"
 	"precision/dump/msprobe"
@@ -116,7 +116,7 @@ func (j *Job) Validate() (err error) {
 
 // Settings are those of a job that writes to a folder, with a page.
 func Settings(out string, lang msg.Lang, tell Listener) job.Settings {
-	whole, part := page.Pages(lang)
+	whole, part := face.Pages(lang)
 	return job.Settings{Out: out, Page: whole, PartPage: part,
 		Tell: func(n job.Note) { tell(Event{Action: Warning, Note: &n}) },
 		Progress: func(done, total int64) {

@@ -6,7 +6,7 @@ import (
 	"os"
 	"unicode"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/report"
 	"precision/compare/report/html"
@@ -62,7 +62,7 @@ func (r *Report) lookAgain(ctx context.Context, j *verdict.Judged) (unseen strin
 			return err.Error()
 		}
 	}
-	job := compare.Job{Left: m.Left.Dir, Right: m.Right.Dir, LeftTime: m.Left.Recording, RightTime: m.Right.Recording}
+	job := engine.Job{Left: m.Left.Dir, Right: m.Right.Dir, LeftTime: m.Left.Recording, RightTime: m.Right.Recording}
 	if m.Pairing.How == result.ByGraph {
 		job.Graph = m.Graph
 	}

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"precision/compare/report/rollouts"
 	"precision/compare/rollout"
-	"precision/compare/rollout/page"
-	"precision/compare/rollout/tell"
 	"precision/compare/verdict"
 	"precision/dump/checkpoint"
 	"precision/internal/msg"
@@ -130,7 +129,7 @@ func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, 
 func (q *Rollout) write(r *rollout.Result) error {
 	if q.HTML != "" {
 		err := whole.Fill(q.HTML, 0o600, func(w io.Writer) error {
-			return page.Write(w, r, q.Lang, cmp.Or(q.Train, q.LogP, q.Weights, q.RouterTrain), cmp.Or(q.Calls, q.RouterRollout, q.LogP, q.Weights))
+			return rollouts.Write(w, r, q.Lang, cmp.Or(q.Train, q.LogP, q.Weights, q.RouterTrain), cmp.Or(q.Calls, q.RouterRollout, q.LogP, q.Weights))
 		})
 		if err != nil {
 			return err
@@ -140,7 +139,7 @@ func (q *Rollout) write(r *rollout.Result) error {
 	case "":
 		return nil
 	case "-":
-		return tell.WriteJSON(q.Stdout, r)
+		return rollouts.WriteJSON(q.Stdout, r)
 	}
-	return whole.Fill(q.JSON, 0o600, func(w io.Writer) error { return tell.WriteJSON(w, r) })
+	return whole.Fill(q.JSON, 0o600, func(w io.Writer) error { return rollouts.WriteJSON(w, r) })
 }

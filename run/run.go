@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/job"
-	"precision/compare/job/tell"
+	"precision/compare/job/face"
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/graph"
@@ -69,7 +69,7 @@ type Event struct {
 	Notes []result.Reason `json:"-"`
 	Note  *job.Note       `json:"-"` // of a job
 	// Session is what was opened where the sides are dumps.
-	Session *compare.Session `json:"-"`
+	Session *engine.Session `json:"-"`
 }
 
 // Listener is told what happens, one event at a time.
@@ -111,7 +111,7 @@ func Lines(w io.Writer) Listener {
 			line.Texts = append(line.Texts, report.Sentence(msg.English, n))
 		}
 		if e.Note != nil {
-			line.Texts = append(line.Texts, tell.Note(msg.English, *e.Note))
+			line.Texts = append(line.Texts, face.Note(msg.English, *e.Note))
 		}
 		text, _ := json.Marshal(line)
 		w.Write(append(text, '\n'))

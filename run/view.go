@@ -11,7 +11,7 @@ import (
 	"precision/compare/job"
 	"precision/compare/look"
 	"precision/compare/oracle"
-	"precision/compare/oracle/page"
+	"precision/compare/report/checked"
 	"precision/compare/report/html"
 	"precision/internal/msg"
 	"precision/internal/must"
@@ -58,7 +58,7 @@ func PageOf(ctx context.Context, lang msg.Lang, path string) (_ string, err erro
 		findings, all, err := OpenCheck(path)
 		must.Do(err)
 		must.Do(writeWhole(beside, func(w io.Writer) error {
-			return page.Write(w, findings, all.Coverage, page.Options{Lang: lang, Left: path, Looks: all.Looks})
+			return checked.Write(w, findings, all.Coverage, checked.Options{Lang: lang, Left: path, Looks: all.Looks})
 		}))
 	default:
 		r := Report{Path: path, Judging: Judging{Files: Files{Lang: lang, HTML: beside}, Pictures: look.Operators}}

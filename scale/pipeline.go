@@ -19,7 +19,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/job"
 	"precision/internal/msg"
 	"precision/internal/must"
@@ -95,7 +95,7 @@ func (c config) pipeline(s beam.Scope) {
 
 func (c config) job() *run.Job {
 	j := &run.Job{Ranks: c.Ranks, Steps: c.Steps, Models: c.Models, Profile: c.Profile}
-	j.Request = job.Request{Left: c.Left, Right: c.Right, Graph: c.Graph, Options: compare.Options{Workers: c.Workers}, Version: c.Version}
+	j.Request = job.Request{Left: c.Left, Right: c.Right, Graph: c.Graph, Options: engine.Options{Workers: c.Workers}, Version: c.Version}
 	return j
 }
 
@@ -152,13 +152,13 @@ func (f *listFn) ProcessElement(_ context.Context, _ []byte, emit func(string)) 
 type worker struct {
 	Config config
 	plan   *job.Plan
-	pool   *compare.Pool
+	pool   *engine.Pool
 }
 
 func (w *worker) start() (err error) {
 	if w.plan == nil {
 		if w.plan, err = w.Config.plan(); err == nil {
-			w.pool = compare.NewPool(w.Config.Workers)
+			w.pool = engine.NewPool(w.Config.Workers)
 		}
 	}
 	return err

@@ -17,9 +17,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/job"
-	"precision/compare/job/page"
+	"precision/compare/job/face"
 	"precision/testdata/workshop/jobtest"
 )
 
@@ -56,7 +56,7 @@ func one(t *testing.T, c config) map[string]string {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "one")
-	whole, part := page.Pages(c.Lang)
+	whole, part := face.Pages(c.Lang)
 	if _, err = plan.Run(context.Background(), job.Settings{Out: dir, Page: whole, PartPage: part}); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestGoOn(t *testing.T) {
 		}
 		// The submitting program was killed when this unit was whole, and another one was not.
 		dir := filepath.Join(c.Out, stages, "KILLEDKILLEDKILLEDKILLEDKI", p.Unit, "ATTEMPT")
-		pool := compare.NewPool(1)
+		pool := engine.NewPool(1)
 		if err := plan.Assemble(t.Context(), p.Unit, nil, dir, pool); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 
 	"precision/compare/job"
-	"precision/compare/job/tell"
+	"precision/compare/job/face"
 	"precision/internal/must"
 	"precision/run"
 )
@@ -38,7 +38,7 @@ func (c config) submit(ctx context.Context, engine func(context.Context, *beam.P
 	c.Day = request.Day
 	s := run.Settings(c.Out, c.Lang, func(e run.Event) {
 		if e.Note != nil {
-			fmt.Fprintln(os.Stderr, "scale:", tell.Note(c.Lang, *e.Note))
+			fmt.Fprintln(os.Stderr, "scale:", face.Note(c.Lang, *e.Note))
 		}
 	})
 	g, err := plan.Gather(ctx, s)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/report"
 	"precision/dump/convert"
@@ -26,10 +26,10 @@ func (f *face) compareArrays(ctx context.Context, a *compareArgs, v *argparse.Va
 	return exitOK
 }
 
-func (f *face) arrays(ctx context.Context, mine, golden string, metrics []metric.Metric) *compare.ArrayResult {
+func (f *face) arrays(ctx context.Context, mine, golden string, metrics []metric.Metric) *engine.ArrayResult {
 	f.log.infof("The my output dump file is '%s'.", mine)
 	f.log.infof("The ground truth file is '%s'.", golden)
-	r := must.Get(compare.Arrays(ctx, mine, golden, metric.Reference, metrics))
+	r := must.Get(engine.Arrays(ctx, mine, golden, metric.Reference, metrics))
 	for _, line := range r.Lines() {
 		f.log.infof("%s", line)
 	}

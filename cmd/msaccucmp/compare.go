@@ -13,7 +13,7 @@ import (
 
 	"precision/cmd/msaccucmp/argparse"
 	"precision/cmd/msaccucmp/compat"
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/report"
 	"precision/compare/result"
@@ -36,7 +36,7 @@ type compareArgs struct {
 	out, scripts           string
 	algorithms             []metric.Metric
 	columns                []result.Column
-	user                   *compare.UserScripts
+	user                   *engine.UserScripts
 	mapping, advisor, ffts bool
 	overflow               bool
 	rangeText, selectText  string
@@ -120,7 +120,7 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 			a.overflow = true
 		}
 	}
-	var detail *compare.DetailOptions
+	var detail *engine.DetailOptions
 	if single {
 		detail = must.Get(detailOptions(v))
 	}
@@ -175,7 +175,7 @@ func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Va
 
 // openScripts loads the user's scripts once, so that one that cannot work is
 // told of before the comparison begins.
-func (f *face) openScripts(ctx context.Context, dir string, params map[string]map[string]string) (*compare.UserScripts, error) {
+func (f *face) openScripts(ctx context.Context, dir string, params map[string]map[string]string) (*engine.UserScripts, error) {
 	scripts, err := script.Open(dir)
 	if err != nil {
 		return nil, err
@@ -187,13 +187,13 @@ func (f *face) openScripts(ctx context.Context, dir string, params map[string]ma
 	if err != nil {
 		return nil, &compat.Error{Code: exitParameter, Err: err}
 	}
-	return &compare.UserScripts{Scripts: scripts, Params: params}, nil
+	return &engine.UserScripts{Scripts: scripts, Params: params}, nil
 }
 
 // openSides lists both folders and checks that they go together.
-func (f *face) openSides(a *compareArgs) (*compare.Folders, error) {
+func (f *face) openSides(a *compareArgs) (*engine.Folders, error) {
 	scan := dump.Options{Rules: a.rules != "" || a.quant != "", Slices: a.ffts}
-	opt := &compare.Folders{Sequence: a.ranged || a.selected, Options: compare.Options{Numerics: metric.Reference, TableOnly: true,
+	opt := &engine.Folders{Sequence: a.ranged || a.selected, Options: engine.Options{Numerics: metric.Reference, TableOnly: true,
 		Metrics: a.algorithms, ValueColumns: a.columns, Scripts: a.user, MaxElements: a.max, Overflow: a.overflow}}
 	for _, side := range []struct {
 		path   string
@@ -233,7 +233,7 @@ func readRules(ctx context.Context, a *compareArgs) (*fusion.Rules, error) {
 }
 
 // choose applies -r or -s.
-func (f *face) choose(a *compareArgs, opt *compare.Folders) (err error) {
+func (f *face) choose(a *compareArgs, opt *engine.Folders) (err error) {
 	switch {
 	case a.ranged && a.rangeText != "":
 		opt.Only, err = compat.ParseRange(a.rangeText, opt.Rules)
@@ -248,7 +248,7 @@ func (f *face) choose(a *compareArgs, opt *compare.Folders) (err error) {
 }
 
 // writeTable compares and writes the result table, then the advice.
-func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Folders, name string) int {
+func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *engine.Folders, name string) int {
 	if name != "" {
 		name += "_"
 	}
@@ -266,7 +266,7 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *compare.Fold
 		}
 		return nil
 	}
-	out, err := compare.Run(ctx, opt, opt.Options, watch, table.Row)
+	out, err := engine.Run(ctx, opt, opt.Options, watch, table.Row)
 	if err == nil {
 		path, err = table.CommitNew()
 	}
@@ -319,8 +319,8 @@ func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Val
 }
 
 // detailOptions reads the options that go with -op.
-func detailOptions(v *argparse.Values) (*compare.DetailOptions, error) {
-	d := &compare.DetailOptions{Op: v.Text("op_name"), TopN: v.Int("topn"), MaxLine: v.Int("max_line"),
+func detailOptions(v *argparse.Values) (*engine.DetailOptions, error) {
+	d := &engine.DetailOptions{Op: v.Text("op_name"), TopN: v.Int("topn"), MaxLine: v.Int("max_line"),
 		SkipElements: v.Flag("ignore_single_op_result")}
 	if err := d.CheckMaxLine(); err != nil {
 		return nil, err
@@ -341,11 +341,11 @@ func detailOptions(v *argparse.Values) (*compare.DetailOptions, error) {
 }
 
 // writeDetail compares one tensor element by element.
-func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *compare.Folders, d *compare.DetailOptions) int {
+func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *engine.Folders, d *engine.DetailOptions) int {
 	if opt.Rules == nil {
 		f.log.warnf("There is no fusion rule file, the operator is looked up by its dump's name.")
 	}
-	r := must.Get(compare.Detail(ctx, *opt, *d, a.out))
+	r := must.Get(engine.Detail(ctx, *opt, *d, a.out))
 	for _, tensor := range r.Overflow {
 		f.log.warnf("%s: overflow YES", tensor)
 	}
@@ -357,8 +357,8 @@ func (f *face) writeDetail(ctx context.Context, a *compareArgs, opt *compare.Fol
 }
 
 // writeMapping writes the table of which files would be compared.
-func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *compare.Folders) int {
-	rows := must.Get(compare.Mapping(ctx, *opt))
+func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *engine.Folders) int {
+	rows := must.Get(engine.Mapping(ctx, *opt))
 	path := filepath.Join(a.out, "mapping_"+f.now().Format("20060102150405")+".csv")
 	path, err := whole.FillNew(path, 0o600, func(w io.Writer) error { return report.WriteMapping(w, rows, opt.Sequence) })
 	refuse(err != nil, exitPath, "%w", err)

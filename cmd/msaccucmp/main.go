@@ -26,7 +26,7 @@ import (
 
 	"precision/cmd/msaccucmp/argparse"
 	"precision/cmd/msaccucmp/compat"
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/report"
 	"precision/internal/clean"
 	"precision/internal/gc"
@@ -92,7 +92,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (code int
 // describe is the text of an error: that of a pair that cannot be compared is
 // its reason in words.
 func describe(err error) string {
-	if pair, ok := errors.AsType[*compare.PairError](err); ok {
+	if pair, ok := errors.AsType[*engine.PairError](err); ok {
 		return report.Sentence(msg.English, pair.Reason)
 	}
 	return err.Error()

@@ -9,7 +9,7 @@ import (
 
 	"precision/cmd/msaccucmp/argparse"
 	"precision/cmd/msaccucmp/compat"
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/report"
 	"precision/compare/torch"
@@ -29,11 +29,11 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 	must.Do(f.setAlgorithms(ctx, a, v))
 	post := v.Int("post_process") == 1
 	refuse(post && !slices.Contains(a.algorithms, metric.CosineSimilarity), exitParameter, "-p goes by %s, which is not among the algorithms", metric.CosineSimilarity)
-	opt := compare.Options{Numerics: metric.Reference, TableOnly: true, Metrics: a.algorithms, MaxElements: a.max}
+	opt := engine.Options{Numerics: metric.Reference, TableOnly: true, Metrics: a.algorithms, MaxElements: a.max}
 	must.Do(opt.Validate())
 	files := must.Get(torch.Open(a.mine, a.golden))
 	defer files.Close()
-	out := must.Get(compare.Run(ctx, files, opt))
+	out := must.Get(engine.Run(ctx, files, opt))
 	table, columns := out.Table, torch.Columns(&opt)
 	for _, w := range files.Warnings {
 		f.log.warnf("%v", w)

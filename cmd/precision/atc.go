@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/graph/describe"
 	"precision/graph/read"
-	"precision/graph/tell"
 	"precision/graph/write"
 	"precision/internal/must"
 	"precision/internal/whole"
@@ -55,7 +55,7 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 		return exitError, explain.Say("err.atc.form", values["om"], m.Source, values["mode"], want[0])
 	}
 	for _, w := range m.Warnings {
-		e.warn(tell.Warning(e.language(), w))
+		e.warn(describe.Warning(e.language(), w))
 	}
 	must.Do(whole.Fill(values["json"], 0o600, func(w io.Writer) error { return write.JSON(ctx, w, m) }))
 	return exitOK, nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"precision/compare/oracle/tell"
 	"precision/compare/report"
+	"precision/compare/report/checked"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -84,7 +84,7 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	case found.Coverage.Judged == 0:
 		return exitNoMatch, nil
 	}
-	return statusOf(f.status, tell.Standing(found.Findings, found.Coverage).Verdict), nil
+	return statusOf(f.status, checked.Standing(found.Findings, found.Coverage).Verdict), nil
 }
 
 // checkText writes the summary of a check.
@@ -92,7 +92,7 @@ type checkText struct{ summaryText }
 
 // summary says what was found and where the table is.
 func (t checkText) summary(found *run.Checked) {
-	lines := append(tell.Summary(t.lang, found.Findings, found.Coverage), report.Text{Lang: t.lang}.Trips(nil, found.Trips)...)
+	lines := append(checked.Summary(t.lang, found.Findings, found.Coverage), report.Text{Lang: t.lang}.Trips(nil, found.Trips)...)
 	lines = append(lines, report.Line{Label: t.lang.T("check.result"), Segments: []report.Segment{{Text: found.Path}}})
 	t.write(lines)
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"precision/compare"
-	"precision/compare/job/tell"
+	"precision/compare/engine"
+	"precision/compare/job/face"
 	"precision/compare/metric"
 	"precision/compare/report"
 	"precision/internal/msg"
@@ -23,7 +23,7 @@ import (
 
 // compareFlags are the options of the compare command.
 type compareFlags struct {
-	compare.Job
+	engine.Job
 	out, numerics, metrics, format, mapping string
 
 	judge judgeFlags
@@ -176,7 +176,7 @@ func (e env) listener(show summaryText) (listen run.Listener, stop func()) {
 		e.printWarnings(ev.Warnings)
 		show.notes(e.stderr, ev.Notes)
 		if ev.Note != nil {
-			fmt.Fprintln(e.stderr, show.lang.T("cli.note", tell.Note(show.lang, *ev.Note)))
+			fmt.Fprintln(e.stderr, show.lang.T("cli.note", face.Note(show.lang, *ev.Note)))
 		}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/job"
 	"precision/preflight"
 	"precision/preflight/config"
@@ -35,9 +35,9 @@ func withOptions(err error) error {
 	if _, named := err.(*explain.Message); named {
 		return err // which names them itself
 	}
-	var side *compare.SideError
-	var swapped *compare.SwappedError
-	var graphs *compare.GraphFolderError
+	var side *engine.SideError
+	var swapped *engine.SwappedError
+	var graphs *engine.GraphFolderError
 	var unknown *preflight.UnknownError
 	var format *config.NoFormatError
 	var nothing *trainlog.NothingError
@@ -58,7 +58,7 @@ func withOptions(err error) error {
 		return explain.Say("err.preflight.noformat", format.Path)
 	case errors.As(err, &nothing):
 		return explain.Say("err.preflight.nothing", nothing.Path, nothing.Lines)
-	case errors.Is(err, compare.ErrLoneGraph):
+	case errors.Is(err, engine.ErrLoneGraph):
 		return explain.Say("err.lone", err)
 	}
 	return err

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"precision/graph"
+	"precision/graph/describe"
 	"precision/graph/fusion"
-	"precision/graph/tell"
 	"precision/graph/write"
 	"precision/internal/clean"
 	"precision/internal/interrupt"
@@ -68,7 +68,7 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	}
 	m := must.Get(run.OpenGraph(ctx, files[0]))
 	for _, w := range m.Warnings {
-		e.warn(tell.Warning(e.language(), w))
+		e.warn(describe.Warning(e.language(), w))
 	}
 	return f.run(ctx, e, m)
 }
@@ -118,7 +118,7 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 	}
 	if !done {
 		summary := must.Get(interrupt.Await(ctx, func() (*graph.Summary, error) { return m.Summary(), nil }))
-		io.WriteString(out, tell.Summary(e.language(), summary))
+		io.WriteString(out, describe.Summary(e.language(), summary))
 	}
 	return exitOK, nil
 }
@@ -126,7 +126,7 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 // showFusion prints the statistics of fusion passes.
 func (f *graphFlags) showFusion(e env) (int, error) {
 	stats := must.Get(fusion.OpenResult(f.fusion))
-	must.Get(io.WriteString(e.stdout, tell.Fusion(e.language(), stats, f.allPasses)))
+	must.Get(io.WriteString(e.stdout, describe.Fusion(e.language(), stats, f.allPasses)))
 	return exitOK, nil
 }
 
@@ -135,10 +135,10 @@ func (f *graphFlags) showFusion(e env) (int, error) {
 func (f *graphFlags) listOps(w io.Writer, lang msg.Lang, m *graph.Model) {
 	ops := m.Select(f.query)
 	if f.query.Empty() {
-		io.WriteString(w, tell.Types(graph.TypeCounts(ops)))
+		io.WriteString(w, describe.Types(graph.TypeCounts(ops)))
 		return
 	}
-	io.WriteString(w, tell.Ops(lang, ops))
+	io.WriteString(w, describe.Ops(lang, ops))
 }
 
 // showOp prints one operator, or the candidates when the name is not exact.
@@ -152,11 +152,11 @@ func (f *graphFlags) showOp(ctx context.Context, w io.Writer, lang msg.Lang, m *
 	case len(ops) == 0:
 		return explain.Say("err.graph.none", m.Path, f.op)
 	case !exact && len(ops) > 1:
-		io.WriteString(w, tell.Candidates(lang, f.op, ops))
+		io.WriteString(w, describe.Candidates(lang, f.op, ops))
 		return nil
 	}
 	for _, op := range ops {
-		io.WriteString(w, tell.Node(lang, index.Node(op), f.attrs))
+		io.WriteString(w, describe.Node(lang, index.Node(op), f.attrs))
 	}
 	return nil
 }

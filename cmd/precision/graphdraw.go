@@ -9,8 +9,8 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/graph"
+	"precision/graph/describe"
 	"precision/graph/draw"
-	"precision/graph/tell"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
 	"precision/internal/must"
@@ -39,7 +39,7 @@ func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, lang msg.Lang, m
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, tell.Diff(lang, d))
+	_, err = io.WriteString(w, describe.Diff(lang, d))
 	return err
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"precision/compare/job"
-	"precision/compare/job/tell"
+	"precision/compare/job/face"
 	"precision/compare/report"
 	"precision/internal/build"
 	"precision/internal/whole"
@@ -83,7 +83,7 @@ func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show s
 	case f.job.dryRun:
 		return f.dryRun(ctx, plan, show)
 	}
-	show.write(tell.Plan(show.lang, plan, mostPairs, nil))
+	show.write(face.Plan(show.lang, plan, mostPairs, nil))
 	result, err := r.Run(ctx, plan, s, listen)
 	stop()
 	switch {
@@ -106,7 +106,7 @@ func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryT
 	if rate, err := plan.Measure(ctx, measured); err == nil {
 		known = &rate
 	}
-	show.write(tell.Plan(show.lang, plan, math.MaxInt, known))
+	show.write(face.Plan(show.lang, plan, math.MaxInt, known))
 	if ctx.Err() != nil {
 		return exitInterrupted, explain.Say("err.interrupted.plain")
 	}
@@ -115,7 +115,7 @@ func (f *compareFlags) dryRun(ctx context.Context, plan *job.Plan, show summaryT
 
 // jobStatus says what became of a job, and what to exit with.
 func jobStatus(r *job.Result, f *judgeFlags, show summaryText, out string) int {
-	show.write(tell.Result(show.lang, r))
+	show.write(face.Result(show.lang, r))
 	trips := f.Gate.Stops(r.Standing())
 	show.write(report.Text{Lang: show.lang}.Trips(nil, trips))
 	show.line(show.lang.T("batch.result"), filepath.Join(out, job.ResultFile))

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/verdict"
 	"precision/graph/read"
 	"precision/internal/gc"
@@ -68,7 +68,7 @@ func TestMemoryOfAnOperator(t *testing.T) {
 	within("model", 700)
 	runtime.KeepAlive(m)
 	m = nil
-	s, err := compare.Job{Left: filepath.Join(dir, "npu"), Right: filepath.Join(dir, "golden"), Graph: graph}.Open(context.Background())
+	s, err := engine.Job{Left: filepath.Join(dir, "npu"), Right: filepath.Join(dir, "golden"), Graph: graph}.Open(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"precision/compare/rollout/tell"
+	"precision/compare/report/rollouts"
 	"precision/internal/must"
 	"precision/run"
 	"precision/run/explain"
@@ -46,7 +46,7 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	stop()
 	must.Do(err)
 	if q.JSON != "-" {
-		show.write(tell.Lines(show.lang, r, *most))
+		show.write(rollouts.Lines(show.lang, r, *most))
 	}
 	if !passes {
 		return exitBelow, nil

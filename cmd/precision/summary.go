@@ -13,7 +13,7 @@ import (
 	"precision/compare/verdict"
 	"precision/console"
 	"precision/graph"
-	"precision/graph/tell"
+	"precision/graph/describe"
 	"precision/internal/clean"
 	"precision/internal/msg"
 )
@@ -34,7 +34,7 @@ func (t summaryText) line(label, text string) {
 
 // graph says which graph of a folder was taken.
 func (t summaryText) graph(path string, how graph.MatchHow) {
-	t.line(t.lang.T("batch.graph"), t.lang.T("batch.found", path, tell.How(t.lang, how)))
+	t.line(t.lang.T("batch.graph"), t.lang.T("batch.found", path, describe.How(t.lang, how)))
 }
 
 // notes tell, as warnings, what to know of how pairs were found.

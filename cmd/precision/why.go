@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"precision/compare/oracle/tell"
+	"precision/compare/report/checked"
 	"precision/run"
 	"precision/run/explain"
 )
@@ -51,7 +51,7 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	out, flush := folded(e)
 	defer flush()
 	for i := range found.Findings {
-		head, lines := tell.Why(e.language(), &found.Findings[i])
+		head, lines := checked.Why(e.language(), &found.Findings[i])
 		fmt.Fprintln(out, head)
 		for _, l := range lines {
 			fmt.Fprintf(out, "  %s\n", l)

@@ -1,7 +1,7 @@
 // Package advice turns a verdict into what to do next: for every root the steps
 // to try, with lines to paste, files for the options that take one, and where a
 // root is only a region the operators to record. It judges nothing and says
-// nothing; package tell has its words.
+// nothing; package report/steps has its words.
 //
 // Names of options and forms of files are those of the public documents of CANN:
 // modify_mixlist, keep_dtype, fusion_switch_file and op_precision_mode of the
@@ -19,7 +19,7 @@ import (
 // Step is something to try.
 type Step string
 
-// The steps. Each has a text advice.STEP in package tell.
+// The steps. Each has a text advice.STEP in package report/steps.
 const (
 	Overflow      Step = "overflow"
 	Float32       Step = "fp32"

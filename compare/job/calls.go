@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/dump/msprobe"
 )
@@ -15,17 +15,17 @@ import (
 func (p *Plan) findCalls() error {
 	left, err := msprobe.Find(p.Left)
 	if err != nil {
-		return &compare.SideError{Path: p.Left, Err: err}
+		return &engine.SideError{Path: p.Left, Err: err}
 	}
 	marks := hasMarks(p.Right)
 	if !marks && !recording.Is(p.Right) {
-		return &compare.SideError{Right: true, Path: p.Right, Err: os.ErrNotExist}
+		return &engine.SideError{Right: true, Path: p.Right, Err: os.ErrNotExist}
 	}
 	var right []msprobe.Recording
 	one := ""
 	if !marks {
 		if right, err = msprobe.Find(p.Right); err != nil {
-			return &compare.SideError{Right: true, Path: p.Right, Err: err}
+			return &engine.SideError{Right: true, Path: p.Right, Err: err}
 		}
 		if len(right) == 1 && right[0].Rank < 0 && right[0].Step < 0 {
 			one = right[0].Dir

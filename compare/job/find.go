@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/dump"
 )
 
@@ -13,7 +13,7 @@ import (
 func (p *Plan) findDumps() error {
 	left, err := folders(p.Left)
 	if err != nil {
-		return &compare.SideError{Path: p.Left, Err: err}
+		return &engine.SideError{Path: p.Left, Err: err}
 	}
 	golden, err := findGolden(p.Right)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/dump"
 	"precision/internal/lazy"
 	"precision/internal/plainfile"
@@ -45,7 +45,7 @@ func findGolden(path string) (*golden, error) {
 	}
 	list, err := folders(path)
 	if err != nil {
-		return nil, &compare.SideError{Right: true, Path: path, Err: err}
+		return nil, &engine.SideError{Right: true, Path: path, Err: err}
 	}
 	for _, dir := range list {
 		g.list = append(g.list, &goldenDir{Place: dump.PlaceOf(dir), dir: dir})

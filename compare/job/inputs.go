@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/dump"
 	"precision/graph"
 	"precision/graph/fusion"
@@ -12,7 +12,7 @@ import (
 )
 
 // inputs reads each graph once, whatever the number of ranks that ran it. It is a
-// [compare.Inputs].
+// [engine.Inputs].
 type inputs struct {
 	ctx     context.Context
 	folders once[folderOf]
@@ -33,7 +33,7 @@ type graphOf struct {
 	err   error
 }
 
-var _ compare.Inputs = (*inputs)(nil)
+var _ engine.Inputs = (*inputs)(nil)
 
 // once keeps what was made for a path.
 type once[T any] struct{ made sync.Map }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"precision/compare"
+	"precision/compare/engine"
 )
 
 // Rate is how fast parts are compared on this machine.
@@ -35,7 +35,7 @@ func (p *Plan) Measure(ctx context.Context, most time.Duration) (Rate, error) {
 	start := time.Now()
 	opt := p.Options
 	opt.EnsureDefaults()
-	r := &runner{Plan: p, ctx: ctx, pool: compare.NewPool(opt.Workers)}
+	r := &runner{Plan: p, ctx: ctx, pool: engine.NewPool(opt.Workers)}
 	defer r.pool.Close()
 	o, err := r.open(ctx, least)
 	if err != nil {

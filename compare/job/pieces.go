@@ -9,7 +9,7 @@ import (
 	"io"
 	"sync"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/report"
 	"precision/internal/must"
 	"precision/internal/whole"
@@ -51,7 +51,7 @@ func (p *Plan) Pieces(most int64) (list []Piece) {
 // Compare compares a piece with the workers of a pool, and returns what Assemble takes. There is nothing of a unit that cannot be
 // opened, and nothing of a meeting, which is computed when it is assembled. An error is that
 // of the context, or of a piece that is none of this plan.
-func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) (_ []byte, err error) {
+func (p *Plan) Compare(ctx context.Context, piece Piece, pool *engine.Pool) (_ []byte, err error) {
 	defer must.Catch(&err)
 	if piece.Of < 1 || piece.At < 0 || piece.At >= piece.Of {
 		return nil, fmt.Errorf("%s: found piece %d of %d", piece.Unit, piece.At, piece.Of)
@@ -83,7 +83,7 @@ func (p *Plan) Compare(ctx context.Context, piece Piece, pool *compare.Pool) (_ 
 // Assemble computes one unit in a folder that is its own, taking the rows of its groups from what Compare returned. Groups that
 // no piece has are compared here. Its journal is written last: without one a folder is of an attempt that did not end.
 // [Gathering.Take] takes it from there.
-func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out string, pool *compare.Pool) (err error) {
+func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out string, pool *engine.Pool) (err error) {
 	defer must.Catch(&err)
 	u, known := p.named()[name]
 	if !known {
@@ -91,7 +91,7 @@ func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out s
 	}
 	dir := must.Get(whole.OpenFolder(out))
 	defer dir.Close()
-	r := &runner{Plan: p, ctx: ctx, dir: dir, pool: pool, given: map[int]compare.Found{}}
+	r := &runner{Plan: p, ctx: ctx, dir: dir, pool: pool, given: map[int]engine.Found{}}
 	for _, piece := range pieces {
 		// A damaged frame ends a piece; what it held is compared again.
 		scanFrames(bytes.NewReader(piece), int64(len(piece)), func(content []byte) error {
@@ -115,19 +115,19 @@ func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out s
 
 // stretch is a source of some of the groups of another, which keeps what was found.
 type stretch struct {
-	compare.Source
+	engine.Source
 	at, of int
 	mu     sync.Mutex
 	found  []loggedGroup
 }
 
 // Groups are those of the stretch.
-func (s *stretch) Groups() []compare.Group {
+func (s *stretch) Groups() []engine.Group {
 	all := s.Source.Groups()
 	lo, hi := len(all)*s.at/s.of, len(all)*(s.at+1)/s.of
 	list := all[lo:hi:hi]
 	for i, g := range list {
-		list[i] = func(ctx context.Context, w *compare.Worker) compare.Found {
+		list[i] = func(ctx context.Context, w *engine.Worker) engine.Found {
 			found := g(ctx, w)
 			if found.Err == nil {
 				s.mu.Lock()
@@ -166,7 +166,7 @@ func decodeGroup(content []byte) (*loggedGroup, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &loggedGroup{h.Group, compare.Found{Rows: rows}}
+	g := &loggedGroup{h.Group, engine.Found{Rows: rows}}
 	if h.Failed != "" {
 		g.found.Failed = errors.New(h.Failed)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/testdata/workshop/jobtest"
 )
 
@@ -38,7 +38,7 @@ func TestPieces(t *testing.T) {
 	plan := planned(t, r)
 	worker := handedTo(t, plan, r)
 	ctx := context.Background()
-	pool := compare.NewPool(2)
+	pool := engine.NewPool(2)
 	defer pool.Close()
 	out := filepath.Join(t.TempDir(), "gathered")
 	for round, lost := range []bool{false, true} {
@@ -111,7 +111,7 @@ func TestTake(t *testing.T) {
 	dir, r := made(t, jobtest.Job{Ranks: 2, Steps: 1, Size: 64})
 	plan := planned(t, r)
 	ctx := context.Background()
-	pool := compare.NewPool(1)
+	pool := engine.NewPool(1)
 	defer pool.Close()
 	unit := plan.Parts[0].Name
 	out := filepath.Join(t.TempDir(), "out")
@@ -174,7 +174,7 @@ func TestTake(t *testing.T) {
 func TestPiecesHoldAllRows(t *testing.T) {
 	dir, r := made(t, jobtest.Job{Ranks: 1, Steps: 1, Size: 64})
 	plan := planned(t, r)
-	pool := compare.NewPool(1)
+	pool := engine.NewPool(1)
 	defer pool.Close()
 	var rows [][]byte
 	for _, piece := range plan.Pieces(1) {

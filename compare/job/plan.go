@@ -12,7 +12,7 @@ import (
 	"slices"
 	"sync"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/dump"
 	"precision/internal/must"
@@ -186,7 +186,7 @@ func (p *Plan) lookAt(x *Part, goldens *stamps, graph stamp) error {
 	}
 	if p.Graph != "" && !plainfile.IsFolder(p.Graph) {
 		if m, err := p.in.Graph(p.Graph); err == nil {
-			_, x.strange = compare.Belongs(p.Graph, folder, compare.NamesOf(m))
+			_, x.strange = engine.Belongs(p.Graph, folder, engine.NamesOf(m))
 		}
 	}
 	for _, op := range folder.Ops {
@@ -227,7 +227,7 @@ func (p *Plan) GraphOf(x *Part) (path, how string) {
 		return "", ""
 	}
 	if p.Graph == "" {
-		if m, ok := compare.GraphBeside(folder, p.in); ok {
+		if m, ok := engine.GraphBeside(folder, p.in); ok {
 			return m.Candidate.Model.Path, m.How.String()
 		}
 		return "", ""
@@ -236,7 +236,7 @@ func (p *Plan) GraphOf(x *Part) (path, how string) {
 	if err != nil {
 		return "", ""
 	}
-	if m := compare.GraphsOf(folder, candidates); len(m) > 0 {
+	if m := engine.GraphsOf(folder, candidates); len(m) > 0 {
 		return m[0].Candidate.Model.Path, m[0].How.String()
 	}
 	return "", ""

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/verdict"
 	"precision/dump/msprobe"
 )
@@ -24,7 +24,7 @@ type Request struct {
 	// the numbers.
 	Left, Right string
 	// Graph is the graph of the left side or a folder of graphs, Quant and Closed as
-	// in [compare.Job]; empty takes what lies beside the dumps.
+	// in [engine.Job]; empty takes what lies beside the dumps.
 	Graph, Quant, Closed string
 	// Ranks and Steps choose numbers, Models names, with * and ?, or ids of models;
 	// nil takes all.
@@ -36,7 +36,7 @@ type Request struct {
 	PerHost int
 	// Options are those of each comparison; of Unshard the rank is filled in. Profile is
 	// what is allowed.
-	compare.Options
+	engine.Options
 	Profile *verdict.Profile
 	// Check has every operator recomputed from its own inputs, as far as those were recorded.
 	Check bool
@@ -118,8 +118,8 @@ func (r *Request) meets(p *Part) bool {
 }
 
 // ParseUnshard reads how tensors are cut: "auto", a number of slices, or axis:slices.
-func ParseUnshard(text string) (*compare.Unshard, error) {
-	u := &compare.Unshard{Axis: -1}
+func ParseUnshard(text string) (*engine.Unshard, error) {
+	u := &engine.Unshard{Axis: -1}
 	axis, slicesOf, both := strings.Cut(text, ":")
 	var err error
 	switch {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/internal/must"
 	"precision/internal/whole"
@@ -21,7 +21,7 @@ type rowLog struct {
 	dir  *whole.Folder
 	name string
 	head []byte
-	have map[int]compare.Found
+	have map[int]engine.Found
 
 	mu      sync.Mutex
 	out     *frames
@@ -44,7 +44,7 @@ const (
 
 type loggedGroup struct {
 	group int
-	found compare.Found
+	found engine.Found
 }
 
 type groupHead struct {
@@ -55,7 +55,7 @@ type groupHead struct {
 // openRowLog reads what an earlier run left of a part. stamp tells the inputs and
 // options it was made of.
 func openRowLog(dir *whole.Folder, name string, stamp []byte) *rowLog {
-	l := &rowLog{dir: dir, name: rowFolder + "/" + name, head: stamp, have: map[int]compare.Found{}, last: time.Now(), cost: firstCost}
+	l := &rowLog{dir: dir, name: rowFolder + "/" + name, head: stamp, have: map[int]engine.Found{}, last: time.Now(), cost: firstCost}
 	first := true
 	good, _, err := readFrames(dir.Path(l.name), func(content []byte) error {
 		if first {
@@ -73,18 +73,18 @@ func openRowLog(dir *whole.Folder, name string, stamp []byte) *rowLog {
 		return nil
 	})
 	if l.good = good; errors.Is(err, errOther) && good == 0 {
-		l.have = map[int]compare.Found{}
+		l.have = map[int]engine.Found{}
 	}
 	return l
 }
 
 // wrap makes a group that takes its rows from the log if they are there.
-func (l *rowLog) wrap(i int, g compare.Group) compare.Group {
+func (l *rowLog) wrap(i int, g engine.Group) engine.Group {
 	if found, ok := l.have[i]; ok {
 		delete(l.have, i)
-		return func(context.Context, *compare.Worker) compare.Found { return found }
+		return func(context.Context, *engine.Worker) engine.Found { return found }
 	}
-	return func(ctx context.Context, w *compare.Worker) compare.Found {
+	return func(ctx context.Context, w *engine.Worker) engine.Found {
 		found := g(ctx, w)
 		if found.Err == nil {
 			l.add(i, found)
@@ -93,7 +93,7 @@ func (l *rowLog) wrap(i int, g compare.Group) compare.Group {
 	}
 }
 
-func (l *rowLog) add(i int, found compare.Found) {
+func (l *rowLog) add(i int, found engine.Found) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.off {
@@ -145,15 +145,15 @@ func (l *rowLog) close(done bool) {
 
 // logged is a source whose groups are kept in a log.
 type logged struct {
-	compare.Source
+	engine.Source
 	log *rowLog
 }
 
 // Inner is the source.
-func (l logged) Inner() compare.Source { return l.Source }
+func (l logged) Inner() engine.Source { return l.Source }
 
 // Groups are those of the source, each taken from the log or kept in it.
-func (l logged) Groups() []compare.Group {
+func (l logged) Groups() []engine.Group {
 	list := l.Source.Groups()
 	for i := range list {
 		list[i] = l.log.wrap(i, list[i])

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/verdict"
 	"precision/internal/whole"
 )
@@ -50,7 +50,7 @@ type runner struct {
 	held    *lock
 	mine    []unit // what there is to do
 	unwatch func()
-	pool    *compare.Pool
+	pool    *engine.Pool
 	journal *journal
 	mu      sync.Mutex // of Progress
 	// checking is held by the part that recomputes.
@@ -59,7 +59,7 @@ type runner struct {
 	total    int64
 
 	contents contents
-	given    map[int]compare.Found // groups of the one unit that need no comparing
+	given    map[int]engine.Found // groups of the one unit that need no comparing
 }
 
 // unit is a piece of work with a name of its own: a part or a meeting.
@@ -200,7 +200,7 @@ func (r *runner) all(units []unit) error {
 	}
 	opt := r.Options
 	opt.EnsureDefaults()
-	r.pool = compare.NewPool(opt.Workers)
+	r.pool = engine.NewPool(opt.Workers)
 	defer r.pool.Close()
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/recording"
 	"precision/compare/report"
@@ -29,7 +29,7 @@ func (r *runner) open(ctx context.Context, x *Part) (*sides.Opened, error) {
 // request says what is opened of a part.
 func (r *runner) request(x *Part) sides.Request {
 	q := sides.Request{Calls: x.Calls}
-	q.Job = compare.Job{Left: x.Left, Right: x.Right, Graph: r.Graph, Quant: r.Quant, Closed: r.Closed, Options: r.Options, Inputs: r.in}
+	q.Job = engine.Job{Left: x.Left, Right: x.Right, Graph: r.Graph, Quant: r.Quant, Closed: r.Closed, Options: r.Options, Inputs: r.in}
 	q.Tolerance = r.profile().ToleranceFor
 	if r.Unshard != nil && x.Rank >= 0 {
 		u := *r.Unshard
@@ -91,7 +91,7 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	log := openRowLog(r.dir, x.Name, r.rowStamp(x))
 	maps.Copy(log.have, r.given)
 	reported := int64(0)
-	o.Options.Listener = compare.Listener{Progress: func(done, total int) {
+	o.Options.Listener = engine.Listener{Progress: func(done, total int) {
 		now := x.Bytes / int64(total) * int64(done)
 		r.progress(now - reported)
 		reported = now

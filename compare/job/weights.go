@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/oracle"
 	"precision/compare/result"
 	"precision/internal/each"
@@ -13,7 +13,7 @@ import (
 
 // weights hashes the weights that the operators of a part read, each where it is read
 // first. A worker of the pool does it, an operator at a time.
-func (r *runner) weights(ctx context.Context, s *compare.Session, t *result.Table) (peers []Peer, err error) {
+func (r *runner) weights(ctx context.Context, s *engine.Session, t *result.Table) (peers []Peer, err error) {
 	if s == nil || s.Folders.Rules == nil || !s.Folders.Left.Device() {
 		return nil, nil
 	}

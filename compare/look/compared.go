@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"sync"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -97,11 +97,11 @@ func Compared(ctx context.Context, again Again, j *verdict.Judged) error {
 	}
 	var mu sync.Mutex
 	seen := map[string]elements{}
-	err := again(ctx, &compare.Glance{
+	err := again(ctx, &engine.Glance{
 		Ops:    func(name string) bool { return ops[name] },
 		Wanted: func(r *result.Row) bool { return wanted[r.Tensor()] },
 		Most:   otherMost,
-		Take: func(r *result.Row, s compare.Seen) {
+		Take: func(r *result.Row, s engine.Seen) {
 			if s.LeftRest != nil {
 				return
 			}

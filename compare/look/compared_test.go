@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/compare/verdict"
 )
@@ -125,7 +125,7 @@ func TestComparedSum(t *testing.T) {
 // judgedChain judges two sides, which can be looked at again.
 func judgedChain(t *testing.T, left, right string) (*verdict.Judged, Again) {
 	t.Helper()
-	s, err := compare.Job{Left: left, Right: right}.Open(t.Context())
+	s, err := engine.Job{Left: left, Right: right}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"sync"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/oracle"
 	"precision/compare/pattern"
 	"precision/compare/result"
@@ -56,11 +56,11 @@ func Take(ctx context.Context, again Again, j *verdict.Judged, operators int) er
 			ops[op] = true
 		}
 	}
-	err := again(ctx, &compare.Glance{
+	err := again(ctx, &engine.Glance{
 		Ops:    func(name string) bool { return ops[name] },
 		Wanted: func(r *result.Row) bool { return slices.Contains(order, r.Tensor()) },
 		Most:   largest,
-		Take: func(r *result.Row, s compare.Seen) {
+		Take: func(r *result.Row, s engine.Seen) {
 			l := At(r, s)
 			mu.Lock()
 			defer mu.Unlock()
@@ -138,7 +138,7 @@ func choose(j *verdict.Judged, operators int) (names []string) {
 }
 
 // At looks at a pair of tensors in the logical order of the row's shape.
-func At(r *result.Row, s compare.Seen) result.Look {
+func At(r *result.Row, s engine.Seen) result.Look {
 	l := Draw(r, s)
 	if s.LeftRest != nil {
 		return l // of such integers differences are smaller than what float64 tells apart
@@ -153,7 +153,7 @@ func At(r *result.Row, s compare.Seen) result.Look {
 }
 
 // Draw is At without saying what kind of wrong it is.
-func Draw(r *result.Row, s compare.Seen) result.Look {
+func Draw(r *result.Row, s engine.Seen) result.Look {
 	l := result.Look{Tensor: r.Tensor(), Shape: r.Shape}
 	left, right := s.Left, s.Right
 	errs := make([]float64, len(left))
@@ -290,7 +290,7 @@ func over(l *result.Look, errs []float64) {
 }
 
 // differences lists the first and the largest.
-func differences(l *result.Look, errs []float64, s *compare.Seen) {
+func differences(l *result.Look, errs []float64, s *engine.Seen) {
 	var large []int
 	for i, e := range errs {
 		if e == 0 {
@@ -320,7 +320,7 @@ func differences(l *result.Look, errs []float64, s *compare.Seen) {
 // side has, a few operators are recomputed with golden inputs, at sampled places, to tell whether
 // the framework had the same ones: a checkpoint, or a step, is no operator's fault. Recordings of
 // calls have no session, and record weights.
-func Judge(ctx context.Context, s *compare.Session, t *result.Table, opts verdict.Options) (*verdict.Judged, error) {
+func Judge(ctx context.Context, s *engine.Session, t *result.Table, opts verdict.Options) (*verdict.Judged, error) {
 	j := verdict.Judge(t, opts)
 	names := j.Weigh()
 	if s == nil || len(names) == 0 || len(t.Checks) > 0 || s.Graph == "" || s.Folders.How() != result.ByGraph {

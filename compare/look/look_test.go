@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
@@ -29,7 +29,7 @@ func TestAt(t *testing.T) {
 	}
 	left[5] = math.NaN()
 	left[7] = right[7]
-	l := At(&result.Row{Op: "conv", Role: result.Output, Shape: shape, Left: result.Operand{DType: dtype.Float32}}, compare.Seen{Left: left, Right: right})
+	l := At(&result.Row{Op: "conv", Role: result.Output, Shape: shape, Left: result.Operand{DType: dtype.Float32}}, engine.Seen{Left: left, Right: right})
 	sum := int64(0)
 	for _, n := range l.Histogram {
 		sum += n
@@ -76,7 +76,7 @@ func TestAtOdd(t *testing.T) {
 		{[]int64{2, 2}, []float64{1e308, -1e308, 0, 0}, []float64{-1e308, 1e308, 5e-324, 0}}, {[]int64{9, 9}, []float64{1, 2}, []float64{3, 4}},
 		{[]int64{1, 2, 3}, make([]float64, 6), []float64{1, 2, 3, 4, 5, 6}},
 	} {
-		l := At(&result.Row{Op: "op", Shape: c.shape, Left: result.Operand{DType: dtype.Float16}}, compare.Seen{Left: c.left, Right: c.right})
+		l := At(&result.Row{Op: "op", Shape: c.shape, Left: result.Operand{DType: dtype.Float16}}, engine.Seen{Left: c.left, Right: c.right})
 		for _, list := range [][]float64{l.Channels, l.Map, {l.HistogramLow, l.HistogramHigh, l.DensityLow, l.DensityHigh}} {
 			for _, v := range list {
 				if !finite(v) {
@@ -91,7 +91,7 @@ func TestAtOdd(t *testing.T) {
 // stays below its bound.
 func TestTake(t *testing.T) {
 	dir := "../../testdata/sample/"
-	s, err := compare.Job{Left: dir + "npu", Right: dir + "golden", Graph: dir + "ge_proto_00000001_graph_1_Build.txt"}.Open(t.Context())
+	s, err := engine.Job{Left: dir + "npu", Right: dir + "golden", Graph: dir + "ge_proto_00000001_graph_1_Build.txt"}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestAtIds(t *testing.T) {
 	for i := range v {
 		v[i] = 1 << 60
 	}
-	s := compare.Seen{Left: v, Right: v, LeftRest: make([]float64, 40), RightRest: make([]float64, 40)}
+	s := engine.Seen{Left: v, Right: v, LeftRest: make([]float64, 40), RightRest: make([]float64, 40)}
 	s.LeftRest[17], s.LeftRest[3], s.RightRest[3] = 7, 5, 5
 	l := At(&result.Row{Op: "ids", Shape: []int64{40}, Left: result.Operand{DType: dtype.Int64}}, s)
 	if l.Equal != 39 || len(l.Largest) != 1 || l.Largest[0] != s.Element(17) || l.Largest[0].XRest != 7 || len(l.Patterns) != 0 {

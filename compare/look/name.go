@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/pattern"
 	"precision/compare/result"
@@ -28,13 +28,13 @@ const (
 )
 
 // Again runs a comparison once more for the elements that a glance wants.
-type Again func(context.Context, *compare.Glance) error
+type Again func(context.Context, *engine.Glance) error
 
 // Folders runs a session again.
-func Folders(s *compare.Session) Again {
-	return func(ctx context.Context, g *compare.Glance) error {
+func Folders(s *engine.Session) Again {
+	return func(ctx context.Context, g *engine.Glance) error {
 		again := *s
-		again.Folders.Listener = compare.Listener{}
+		again.Folders.Listener = engine.Listener{}
 		again.Folders.Glance = g
 		_, err := again.Run(ctx)
 		return err
@@ -43,11 +43,11 @@ func Folders(s *compare.Session) Again {
 
 // Before runs a session again with the recording of the left side before the one that it compares; nil where
 // there is none.
-func Before(s *compare.Session) Again {
+func Before(s *engine.Session) Again {
 	if s.Before == nil {
 		return nil
 	}
-	return func(ctx context.Context, g *compare.Glance) error {
+	return func(ctx context.Context, g *engine.Glance) error {
 		other := *s
 		other.Folders.Left = s.Before
 		return Folders(&other)(ctx, g)
@@ -66,7 +66,7 @@ func Name(ctx context.Context, again Again, j *verdict.Judged, before ...Again) 
 	}
 	var mu sync.Mutex
 	seen := map[string]elements{}
-	err := again(ctx, &compare.Glance{
+	err := again(ctx, &engine.Glance{
 		Ops:    func(name string) bool { return plan.ops[name] },
 		Wanted: func(r *result.Row) bool { return plan.wanted[r.Tensor()] },
 		Most:   firstMost,
@@ -76,7 +76,7 @@ func Name(ctx context.Context, again Again, j *verdict.Judged, before ...Again) 
 			}
 			return nil
 		},
-		Take: func(r *result.Row, s compare.Seen) {
+		Take: func(r *result.Row, s engine.Seen) {
 			if s.LeftRest != nil {
 				return // of such integers differences are smaller than what float64 tells apart
 			}
@@ -96,11 +96,11 @@ func Name(ctx context.Context, again Again, j *verdict.Judged, before ...Again) 
 		if before == nil {
 			continue
 		}
-		err := before(ctx, &compare.Glance{
+		err := before(ctx, &engine.Glance{
 			Ops:    func(name string) bool { return plan.ops[name] },
 			Wanted: func(r *result.Row) bool { s := plan.subject(r.Tensor()); return s != nil && s.whole },
 			Most:   wholeMost,
-			Take: func(r *result.Row, s compare.Seen) {
+			Take: func(r *result.Row, s engine.Seen) {
 				mu.Lock()
 				defer mu.Unlock()
 				plan.subject(r.Tensor()).earlier = s.Left

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/verdict"
@@ -167,7 +167,7 @@ func TestName(t *testing.T) {
 		{"too large to be read", big, chain{{"Cast", nil, times(m, 2)}}, chain{{"Cast", nil, m}}, "kind of error: every number is multiplied by 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := compare.Job{Left: c.left.record(t, "left", c.shape), Right: c.right.record(t, "right", c.shape)}.Open(t.Context())
+			s, err := engine.Job{Left: c.left.record(t, "left", c.shape), Right: c.right.record(t, "right", c.shape)}.Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestName(t *testing.T) {
 			}
 			j := verdict.Judge(out.Table, verdict.Options{})
 			read := 0
-			again := func(ctx context.Context, g *compare.Glance) error {
+			again := func(ctx context.Context, g *engine.Glance) error {
 				read++
 				return Folders(s)(ctx, g)
 			}
@@ -266,12 +266,12 @@ func TestNameRecordings(t *testing.T) {
 		return dir
 	}
 	left, right := side(times(z, 0.5)), side(z)
-	run := func(ctx context.Context, g *compare.Glance) (*compare.Outcome, error) {
+	run := func(ctx context.Context, g *engine.Glance) (*engine.Outcome, error) {
 		source, err := recording.Open(left, right, recording.Options{})
 		if err != nil {
 			return nil, err
 		}
-		return compare.Run(ctx, source, compare.Options{Glance: g})
+		return engine.Run(ctx, source, engine.Options{Glance: g})
 	}
 	out, err := run(t.Context(), nil)
 	if err != nil {
@@ -279,7 +279,7 @@ func TestNameRecordings(t *testing.T) {
 	}
 	j := verdict.Judge(out.Table, verdict.Options{})
 	var rows int
-	err = Name(t.Context(), func(ctx context.Context, g *compare.Glance) error {
+	err = Name(t.Context(), func(ctx context.Context, g *engine.Glance) error {
 		out, err := run(ctx, g)
 		rows = len(out.Table.Rows)
 		return err
@@ -300,7 +300,7 @@ func TestNameEarlier(t *testing.T) {
 	dir := chain{{"MatMul", x, y}, {"Tanh", y, stale}}.record(t, "left", shape)
 	chain{{"MatMul", x, z}, {"Tanh", z, was}}.into(t, dir, shape, 1614717200000000)
 	right := chain{{"MatMul", x, y}, {"Tanh", y, z}}.record(t, "right", shape)
-	s, err := compare.Job{Left: dir, Right: right}.Open(t.Context())
+	s, err := engine.Job{Left: dir, Right: right}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

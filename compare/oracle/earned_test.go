@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"precision/compare/oracle"
-	"precision/compare/oracle/tell"
 	"precision/compare/report"
+	"precision/compare/report/checked"
 	"precision/internal/msg"
 	"precision/testdata/workshop/msgtest"
 )
@@ -16,9 +16,9 @@ import (
 func told(t *testing.T, lang msg.Lang, text string) string {
 	t.Helper()
 	findings := oracle.Made(t, text)
-	all := report.Render(tell.Summary(lang, findings, oracle.CoverageOf(findings, nil, nil)), 12, func(_ report.Style, text string) string { return text })
+	all := report.Render(checked.Summary(lang, findings, oracle.CoverageOf(findings, nil, nil)), 12, func(_ report.Style, text string) string { return text })
 	for i := range findings {
-		head, lines := tell.Why(lang, &findings[i])
+		head, lines := checked.Why(lang, &findings[i])
 		all += "\n" + head + "\n" + strings.Join(lines, "\n")
 	}
 	return all

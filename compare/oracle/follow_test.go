@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/oracle"
 	"precision/compare/result"
@@ -39,7 +39,7 @@ func compareComputed(t *testing.T, o computed.Options) (c compared, ok bool) {
 func comparedIn(t *testing.T, left, right, graph string) (plain, with *verdict.Judged) {
 	t.Helper()
 	ctx := context.Background()
-	run, err := compare.Job{Left: left, Right: right, Graph: graph}.Open(ctx)
+	run, err := engine.Job{Left: left, Right: right, Graph: graph}.Open(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Reasons: why an output is unknown, or what there is to say of one that is not, as a kind and its
-// arguments, which the package tell puts into words of two languages. A form that cannot decide
+// arguments, which package report/checked puts into words of two languages. A form that cannot decide
 // refuses with one of these by a panic ([refuseIf]); any other panic is a defect of this package
 // and is told as such.
 

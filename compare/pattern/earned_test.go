@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"precision/compare/pattern"
-	"precision/compare/pattern/tell"
+	"precision/compare/report/patterns"
 	"precision/compare/result"
 	"precision/internal/msg"
 	"precision/testdata/workshop/msgtest"
@@ -23,8 +23,8 @@ func told(t *testing.T, lang msg.Lang, text string) string {
 	all := ""
 	for i := range found {
 		f := &found[i]
-		line := tell.Line(lang, result.Pattern{Kind: string(f.Kind), Explained: f.Explained, Elements: f.Elements, Evidence: f.Evidence()}, "Tanh")
-		all += fmt.Sprintf("%s\n%s\n%s\n", tell.Kind(lang, string(f.Kind)), line, tell.Evidence(lang, f))
+		line := patterns.Line(lang, result.Pattern{Kind: string(f.Kind), Explained: f.Explained, Elements: f.Elements, Evidence: f.Evidence()}, "Tanh")
+		all += fmt.Sprintf("%s\n%s\n%s\n", patterns.Kind(lang, string(f.Kind)), line, patterns.Evidence(lang, f))
 	}
 	return all
 }
@@ -48,7 +48,7 @@ var elsewhere = map[string][3]string{
 	"evidence.terms":                 {"../oracle/otherwise_test.go", "TestOtherwise", "pattern.Terms{"},
 	"line.terms":                     {"../oracle/otherwise_test.go", "TestOtherwise", "pattern.Terms{"},
 	"line.choice":                    {"../oracle/otherwise_test.go", "TestOtherwise", "pattern.Masked{Choice: true}"},
-	"line.through.untyped":           {"tell/evidence_test.go", "TestLine", "PassedThrough"},
+	"line.through.untyped":           {"../report/patterns/evidence_test.go", "TestLine", "PassedThrough"},
 	"evidence.threshold":             {"sound_test.go", "TestRowOverflow", "Threshold"},
 }
 

@@ -3,7 +3,7 @@ package recording
 import (
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/aclgraph"
 	"precision/dump/dtype"
@@ -24,7 +24,7 @@ func loadACLGraph(r aclgraph.Recording) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &side{open: func(l *leaf) (*compare.SideTensor, error) { return openFile(l.DataName, l) }}
+	s := &side{open: func(l *leaf) (*engine.SideTensor, error) { return openFile(l.DataName, l) }}
 	s.unordered = true
 	add := s.adder()
 	for i := range calls {

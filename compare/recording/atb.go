@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/atb"
 	"precision/dump/dtype"
@@ -34,7 +34,7 @@ func loadATB(r atb.Recording) (*side, error) {
 	}
 	files := map[string]file{}
 	s := &side{parent: map[string]string{}, summed: dtype.Float64}
-	s.open = func(l *leaf) (*compare.SideTensor, error) {
+	s.open = func(l *leaf) (*engine.SideTensor, error) {
 		f := files[l.DataName]
 		return openATB(t, f.op, f.x)
 	}
@@ -89,7 +89,7 @@ func fromFile(v *msprobe.Value, path string) error {
 	return nil
 }
 
-func openATB(t *atb.Tree, op *atb.Op, x *atb.Tensor) (*compare.SideTensor, error) {
+func openATB(t *atb.Tree, op *atb.Op, x *atb.Tensor) (*engine.SideTensor, error) {
 	o, err := t.Open(op, x)
 	if err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func openATB(t *atb.Tree, op *atb.Op, x *atb.Tensor) (*compare.SideTensor, error
 		o.Close()
 		return nil, err
 	}
-	return &compare.SideTensor{
-		Tensor: compare.Tensor{Type: o.Type, Shape: o.Dims, Count: nd.Size(o.Dims), Open: func() compare.Elements { return r.Clone() }},
+	return &engine.SideTensor{
+		Tensor: engine.Tensor{Type: o.Type, Shape: o.Dims, Count: nd.Size(o.Dims), Open: func() engine.Elements { return r.Clone() }},
 		File:   x.File, Close: o.Close,
 	}, nil
 }

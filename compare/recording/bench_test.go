@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
@@ -67,7 +67,7 @@ func BenchmarkFiles(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		out, err := compare.Run(context.Background(), s, compare.Options{})
+		out, err := engine.Run(context.Background(), s, engine.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -74,7 +74,7 @@ func TestDamaged(t *testing.T) {
 					}
 					continue
 				}
-				out, err := compare.Run(context.Background(), s, compare.Options{})
+				out, err := engine.Run(context.Background(), s, engine.Options{})
 				if err != nil {
 					t.Fatalf("%s: %v", path, err)
 				}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -15,7 +15,7 @@ import (
 )
 
 // openFile opens the elements of a tensor in a file of PyTorch or numpy.
-func openFile(path string, l *leaf) (*compare.SideTensor, error) {
+func openFile(path string, l *leaf) (*engine.SideTensor, error) {
 	if strings.HasSuffix(path, ".npy") {
 		return openArray(path, l)
 	}
@@ -24,7 +24,7 @@ func openFile(path string, l *leaf) (*compare.SideTensor, error) {
 		return nil, err
 	}
 	x, err := f.Bare()
-	var t *compare.Tensor
+	var t *engine.Tensor
 	if err == nil {
 		t, err = readTensor(f, x, l)
 	}
@@ -32,16 +32,16 @@ func openFile(path string, l *leaf) (*compare.SideTensor, error) {
 }
 
 // sideTensor is a tensor of an open file, which is closed if there is none.
-func sideTensor(path string, shut func() error, t *compare.Tensor, err error) (*compare.SideTensor, error) {
+func sideTensor(path string, shut func() error, t *engine.Tensor, err error) (*engine.SideTensor, error) {
 	if err != nil {
 		shut()
 		return nil, plainfile.At(path, err)
 	}
-	return &compare.SideTensor{Tensor: *t, File: path, Close: shut}, nil
+	return &engine.SideTensor{Tensor: *t, File: path, Close: shut}, nil
 }
 
 // readTensor is a tensor of a file, as it was recorded.
-func readTensor(f *torch.OpenFile, x *torch.Tensor, l *leaf) (*compare.Tensor, error) {
+func readTensor(f *torch.OpenFile, x *torch.Tensor, l *leaf) (*engine.Tensor, error) {
 	shape := l.Shape
 	if l.filed != nil {
 		shape = l.filed
@@ -53,11 +53,11 @@ func readTensor(f *torch.OpenFile, x *torch.Tensor, l *leaf) (*compare.Tensor, e
 	if err != nil {
 		return nil, err
 	}
-	return &compare.Tensor{Type: x.Type, Shape: l.Shape, Count: x.Elements(), BigEndian: x.BigEndian, Open: func() compare.Elements { return r.Clone() }}, nil
+	return &engine.Tensor{Type: x.Type, Shape: l.Shape, Count: x.Elements(), BigEndian: x.BigEndian, Open: func() engine.Elements { return r.Clone() }}, nil
 }
 
 // openArray opens an array of numpy, as MindSpore's recordings have them.
-func openArray(path string, l *leaf) (*compare.SideTensor, error) {
+func openArray(path string, l *leaf) (*engine.SideTensor, error) {
 	f, err := dump.OpenFile(path)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func openArray(path string, l *leaf) (*compare.SideTensor, error) {
 	return sideTensor(path, f.Close, t, err)
 }
 
-func arrayOf(f *dump.Reader, l *leaf) (_ *compare.Tensor, err error) {
+func arrayOf(f *dump.Reader, l *leaf) (_ *engine.Tensor, err error) {
 	defer must.Catch(&err)
 	must.Not(len(f.Outputs) != 1, "found %d tensors, expected an array", len(f.Outputs))
 	x := &f.Outputs[0]
@@ -83,5 +83,5 @@ func arrayOf(f *dump.Reader, l *leaf) (_ *compare.Tensor, err error) {
 		return nil, fmt.Errorf("found %d elements of %s, recorded %s %v", v.Len(), x.Type, l.DType, l.Shape)
 	}
 	r := must.Get(layout.NewReader(f, x.Offset, x.Type.Bits()/8, v))
-	return &compare.Tensor{Type: x.Type, Shape: l.Shape, Count: v.Len(), BigEndian: x.BigEndian, Open: func() compare.Elements { return r.Clone() }}, nil
+	return &engine.Tensor{Type: x.Type, Shape: l.Shape, Count: v.Len(), BigEndian: x.BigEndian, Open: func() engine.Elements { return r.Clone() }}, nil
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -443,7 +443,7 @@ func TestTorchair(t *testing.T) {
 		if recording.Are(dir, golden) {
 			t.Fatal("they are taken for recordings of calls")
 		}
-		run, err := compare.Job{Left: dir, Right: golden}.Open(context.Background())
+		run, err := engine.Job{Left: dir, Right: golden}.Open(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -42,7 +42,7 @@ func FuzzOpen(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			out, err := compare.Run(context.Background(), s, compare.Options{Workers: 1}, func(*result.Row) error { return nil })
+			out, err := engine.Run(context.Background(), s, engine.Options{Workers: 1}, func(*result.Row) error { return nil })
 			if err != nil {
 				continue
 			}

@@ -3,7 +3,7 @@ package recording
 import (
 	"strconv"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/fx"
 	"precision/dump/msprobe"
@@ -22,7 +22,7 @@ func loadFX(r fx.Recording) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &side{open: func(l *leaf) (*compare.SideTensor, error) { return openArray(l.DataName, l) }}
+	s := &side{open: func(l *leaf) (*engine.SideTensor, error) { return openArray(l.DataName, l) }}
 	add := s.adder()
 	for _, n := range nodes {
 		c := &msprobe.Call{Name: n.Name + "-" + n.Function, Parsed: msprobe.Name{Form: msprobe.API, API: n.Function}}

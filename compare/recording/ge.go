@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
@@ -105,7 +105,7 @@ func loadGE(dir string, entries []fs.DirEntry) (*side, error) {
 		return cmp.Or(cmp.Compare(a.name.Time, b.name.Time), cmp.Compare(a.name.File, b.name.File))
 	})
 	places := map[string]geTensor{}
-	s.open = func(l *leaf) (*compare.SideTensor, error) { return places[l.DataName].open() }
+	s.open = func(l *leaf) (*engine.SideTensor, error) { return places[l.DataName].open() }
 	add := s.adder()
 	for i := range files {
 		f := &files[i]
@@ -183,7 +183,7 @@ type geTensor struct {
 }
 
 // open opens the tensor as it is stored: a device takes its statistics so.
-func (g geTensor) open() (*compare.SideTensor, error) {
+func (g geTensor) open() (*engine.SideTensor, error) {
 	f, err := dump.OpenFile(g.path)
 	if err != nil {
 		return nil, err
@@ -193,10 +193,10 @@ func (g geTensor) open() (*compare.SideTensor, error) {
 		f.Close()
 		return nil, err
 	}
-	return &compare.SideTensor{Tensor: *t, File: g.path, Close: f.Close}, nil
+	return &engine.SideTensor{Tensor: *t, File: g.path, Close: f.Close}, nil
 }
 
-func (g geTensor) tensor(f *dump.Reader) (_ *compare.Tensor, err error) {
+func (g geTensor) tensor(f *dump.Reader) (_ *engine.Tensor, err error) {
 	defer must.Catch(&err)
 	list := f.Outputs
 	if g.input {
@@ -211,5 +211,5 @@ func (g geTensor) tensor(f *dump.Reader) (_ *compare.Tensor, err error) {
 	must.Not(bits <= 0 || bits%8 != 0, "%s: found elements of %s, expected whole bytes", g.path, x.Type)
 	v := must.Get(layout.Contiguous(x.Shape))
 	r := must.Get(layout.NewReader(f, x.Offset, bits/8, v))
-	return &compare.Tensor{Type: x.Type, Shape: x.Shape, Count: v.Len(), Open: func() compare.Elements { return r.Clone() }}, nil
+	return &engine.Tensor{Type: x.Type, Shape: x.Shape, Count: v.Len(), Open: func() engine.Elements { return r.Clone() }}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/mindspore"
@@ -20,7 +20,7 @@ import (
 type side struct {
 	calls []*call
 	// open opens the elements of a tensor that has a DataName.
-	open func(*leaf) (*compare.SideTensor, error)
+	open func(*leaf) (*engine.SideTensor, error)
 	// parent leads from a call to the module around it.
 	parent map[string]string
 	stack  *msprobe.Stack

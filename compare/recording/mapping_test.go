@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -31,7 +31,7 @@ func mapped(t *testing.T, left, right, text string) *verdict.Judged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := compare.Run(context.Background(), s, compare.Options{})
+	out, err := engine.Run(context.Background(), s, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

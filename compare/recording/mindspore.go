@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
@@ -31,7 +31,7 @@ func loadMindSpore(r mindspore.Recording) (*side, error) {
 	}
 	list := it.Calls()
 	s := &side{summed: dtype.Float32, widened: list.Widened}
-	s.open = func(l *leaf) (*compare.SideTensor, error) { return openArray(list.Files[l.DataName], l) }
+	s.open = func(l *leaf) (*engine.SideTensor, error) { return openArray(list.Files[l.DataName], l) }
 	for _, e := range it.Remarks {
 		if bad := (*mindspore.ValueError)(nil); errors.As(e, &bad) {
 			s.damage(result.FileDamaged, bad.Name, bad.File, bad.Err)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/msprobe"
 )
@@ -28,7 +28,7 @@ func findMsprobe(path string) ([]found, error) {
 
 // loadMsprobe reads dump.json and the files beside it.
 func loadMsprobe(r msprobe.Recording) (*side, error) {
-	s := &side{open: func(l *leaf) (*compare.SideTensor, error) {
+	s := &side{open: func(l *leaf) (*engine.SideTensor, error) {
 		path, err := r.File(l.DataName)
 		if err != nil {
 			return nil, err

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
@@ -37,7 +37,7 @@ func TestNormOfMany(t *testing.T) {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v[i]))
 		}
 		l := &leaf{form: &form{Elem: dtype.Float32, Known: true, Shape: []int64{n}}, summary: &result.Summary{}}
-		side := &compare.SideTensor{Tensor: compare.Tensor{Type: dtype.Float32, Shape: []int64{n}, Count: n, Open: func() compare.Elements { return bytesElements(raw) }}}
+		side := &engine.SideTensor{Tensor: engine.Tensor{Type: dtype.Float32, Shape: []int64{n}, Count: n, Open: func() engine.Elements { return bytesElements(raw) }}}
 		s, err := measure(context.Background(), side, l, &sums{})
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/msprobe"
@@ -76,7 +76,7 @@ func (x *leafPair) sameArgument() bool {
 
 // compare gives the rows of a pair of calls, or of one without a partner: every
 // tensor, and every argument that differs.
-func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) (found compare.Found) {
+func (p *part) compare(ctx context.Context, u *unit, n int, w *engine.Worker) (found engine.Found) {
 	base := result.Row{Index: n, Facts: result.Facts{Order: n}}
 	switch {
 	case u.right == nil:
@@ -133,7 +133,7 @@ func (p *part) compare(ctx context.Context, u *unit, n int, w *compare.Worker) (
 var noSummary result.Summary
 
 // row compares a pair of values.
-func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w *compare.Worker) error {
+func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w *engine.Worker) error {
 	r := row.Recorded
 	some := x.left
 	if some == nil {
@@ -269,7 +269,7 @@ func (p *part) sameIntegers(row *result.Row) {
 }
 
 // glance hands on the elements of the values of two calls that are wanted. There are no rows.
-func (p *part) glance(ctx context.Context, u *unit, w *compare.Worker) (found compare.Found) {
+func (p *part) glance(ctx context.Context, u *unit, w *engine.Worker) (found engine.Found) {
 	if u.left == nil || u.right == nil || !w.Wants(u.left.op) {
 		return found
 	}
@@ -338,7 +338,7 @@ func (p *part) measure(ctx context.Context, row *result.Row, x leafPair, a, b *s
 }
 
 // elements compares the files of a pair, if both sides have them.
-func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, u *unit, w *compare.Worker) error {
+func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, u *unit, w *engine.Worker) error {
 	if x.left.DataName == "" || x.right.DataName == "" {
 		return nil
 	}
@@ -349,7 +349,7 @@ func (p *part) elements(ctx context.Context, row *result.Row, x leafPair, u *uni
 	a, err := p.left.open(x.left)
 	if err == nil {
 		defer a.Close()
-		var b *compare.SideTensor
+		var b *engine.SideTensor
 		if b, err = p.right.open(x.right); err == nil {
 			defer b.Close()
 			row.Left.File, row.Right.File = a.File, b.File

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/verdict"
@@ -22,7 +22,7 @@ func judged(t *testing.T, left, right string) *verdict.Judged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := compare.Run(context.Background(), s, compare.Options{})
+	out, err := engine.Run(context.Background(), s, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/scaled"
@@ -44,9 +44,9 @@ func (s *side) pairOf(c *call, l *leaf) (data, scales *leaf) {
 
 // scaled are the values of both sides where they have a pair each of which both parts differ, and the types of their numbers; ok is
 // false for others. They are read until done is called.
-func (p *part) scaled(ctx context.Context, x leafPair, u *unit) (left, right *compare.Tensor, numbers [2]dtype.Type, ok bool, done func()) {
-	var q [2]compare.Quantised
-	var open []*compare.SideTensor
+func (p *part) scaled(ctx context.Context, x leafPair, u *unit) (left, right *engine.Tensor, numbers [2]dtype.Type, ok bool, done func()) {
+	var q [2]engine.Quantised
+	var open []*engine.SideTensor
 	done = func() {
 		for _, t := range open {
 			t.Close()
@@ -64,10 +64,10 @@ func (p *part) scaled(ctx context.Context, x leafPair, u *unit) (left, right *co
 				return nil, nil, numbers, false, done
 			}
 			open = append(open, t)
-			*[]**compare.Tensor{&q[i].Numbers, &q[i].Scales}[k] = &t.Tensor
+			*[]**engine.Tensor{&q[i].Numbers, &q[i].Scales}[k] = &t.Tensor
 		}
 	}
-	left, right, numbers, ok = compare.Products(ctx, q[0], q[1])
+	left, right, numbers, ok = engine.Products(ctx, q[0], q[1])
 	return left, right, numbers, ok, done
 }
 

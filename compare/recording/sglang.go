@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/msprobe"
@@ -96,7 +96,7 @@ func findKeyed(path string) (list []found, err error) {
 // loadKeyed lists the tensors in the order in which they were dumped. Each is a call of its own, as nothing tells what made it.
 func loadKeyed(files []keyed) (*side, error) {
 	order.Stable(files, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.path, b.path)) })
-	s := &side{open: func(l *leaf) (*compare.SideTensor, error) { return openKeyed(l.DataName, l) }}
+	s := &side{open: func(l *leaf) (*engine.SideTensor, error) { return openKeyed(l.DataName, l) }}
 	add := s.adder()
 	for _, k := range files {
 		c := &msprobe.Call{Name: k.name, Parsed: msprobe.Name{Form: msprobe.API, Prefix: "dump", API: k.name, Direction: msprobe.Forward}}
@@ -129,13 +129,13 @@ func valueIn(f *torch.OpenFile) (*torch.Tensor, error) {
 	return f.Bare()
 }
 
-func openKeyed(path string, l *leaf) (*compare.SideTensor, error) {
+func openKeyed(path string, l *leaf) (*engine.SideTensor, error) {
 	f, err := torch.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	x, err := valueIn(f)
-	var t *compare.Tensor
+	var t *engine.Tensor
 	if err == nil {
 		t, err = readTensor(f, x, l)
 	}

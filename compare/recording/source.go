@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/msprobe"
 	"precision/internal/must"
@@ -75,7 +75,7 @@ type Options struct {
 	Pairs map[string]string
 	// Unshard, if not nil, puts the recordings of all ranks of a step together where the right side has one of
 	// that step.
-	Unshard *compare.Unshard
+	Unshard *engine.Unshard
 	// OfMany: the right side is that of other ranks, too, which make the calls of it that the left side does not.
 	OfMany bool
 }
@@ -714,7 +714,7 @@ func (u *unit) release() {
 }
 
 // Groups are the pairs of calls. A source is run once: what was compared is let go.
-func (s *Source) Groups() (list []compare.Group) {
+func (s *Source) Groups() (list []engine.Group) {
 	for _, p := range s.parts {
 		for _, of := range []*side{p.left, p.right} {
 			for _, c := range of.calls {
@@ -725,7 +725,7 @@ func (s *Source) Groups() (list []compare.Group) {
 		}
 		for _, u := range p.units {
 			n := len(list)
-			list = append(list, func(ctx context.Context, w *compare.Worker) compare.Found {
+			list = append(list, func(ctx context.Context, w *engine.Worker) engine.Found {
 				if w.Glances() {
 					return p.glance(ctx, u, w)
 				}

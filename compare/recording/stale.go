@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/dtype"
 )
@@ -16,12 +16,12 @@ const mostSummed = 1 << 20
 // contradicted tells of files whose Mean, Norm or checksum is not what was recorded of
 // them: sums may be off by what rounding makes of them in the type of the tensor, for as
 // many elements; checksums may not. The error is that of a context that is done.
-func contradicted(ctx context.Context, row *result.Row, x leafPair, a, b *compare.SideTensor) error {
+func contradicted(ctx context.Context, row *result.Row, x leafPair, a, b *engine.SideTensor) error {
 	if !row.Compared {
 		return nil
 	}
 	for i, l := range []*leaf{x.left, x.right} {
-		t := []*compare.SideTensor{a, b}[i]
+		t := []*engine.SideTensor{a, b}[i]
 		own := l.sums()
 		if t.Count == 0 || t.Count > mostSummed || !recorded(own.sum) && !recorded(own.stats[atNorm]) && !recorded(own.stats[atMean]) {
 			continue

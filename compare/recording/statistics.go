@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
@@ -141,7 +141,7 @@ const tileLen = 1 << 15
 
 // measure computes what a recorder says of a tensor, in the words of another side:
 // other tells what is needed, and of what sort the checksum is.
-func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *sums) (sums, error) {
+func measure(ctx context.Context, s *engine.SideTensor, l *leaf, other *sums) (sums, error) {
 	t := sums{computed: true, n: s.Count}
 	size := int64(s.Type.Bits() / 8)
 	if !s.Type.Readable() || size == 0 {
@@ -191,7 +191,7 @@ func measure(ctx context.Context, s *compare.SideTensor, l *leaf, other *sums) (
 
 // tiles reads the elements of a tensor, a tile at a time: bytes, if set, gets them as they are stored, values the numbers, of complex
 // ones two each. The error is that of reading, or of a context that is done.
-func tiles(ctx context.Context, s *compare.SideTensor, bytes func([]byte), values func([]float64)) error {
+func tiles(ctx context.Context, s *engine.SideTensor, bytes func([]byte), values func([]float64)) error {
 	size, parts := int64(s.Type.Bits()/8), int64(s.Type.Parts())
 	raw, v := make([]byte, min(s.Count, tileLen)*size), make([]float64, min(s.Count, tileLen)*parts)
 	in := s.Open()
@@ -219,7 +219,7 @@ func tiles(ctx context.Context, s *compare.SideTensor, bytes func([]byte), value
 // look sets, where a recorded norm does not agree, how far a recorder may be off the norm by the order in which it adds up the squares of a tensor: twice what float32 makes of
 // them on 1 to 16 lanes. PyTorch has one lane for parts of tensors on a CPU, else as many as a register has numbers, and its norm is that
 // of these to the last digit (torch 2.15, AVX-512). The order of elements may be another in memory.
-func (t *sums) look(ctx context.Context, s *compare.SideTensor, norm msprobe.Number, l *leaf) error {
+func (t *sums) look(ctx context.Context, s *engine.SideTensor, norm msprobe.Number, l *leaf) error {
 	if !recorded(norm) || t.agrees(atNorm, norm, l) || !s.Type.IsFloat() || s.Type.Bits() > 32 || s.Count == 0 {
 		return nil
 	}

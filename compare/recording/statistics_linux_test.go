@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/verdict"
 )
@@ -77,7 +77,7 @@ func BenchmarkStatistics(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		out, err := compare.Run(context.Background(), s, compare.Options{})
+		out, err := engine.Run(context.Background(), s, engine.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
@@ -96,8 +96,8 @@ func TestMeasure(t *testing.T) {
 	for b := padded; len(b) > 0; b = b[8:] {
 		xor ^= binary.LittleEndian.Uint64(b)
 	}
-	side := func(typ dtype.Type, b []byte, count int64) *compare.SideTensor {
-		return &compare.SideTensor{Tensor: compare.Tensor{Type: typ, Shape: []int64{count}, Count: count, Open: func() compare.Elements { return bytesElements(b) }}}
+	side := func(typ dtype.Type, b []byte, count int64) *engine.SideTensor {
+		return &engine.SideTensor{Tensor: engine.Tensor{Type: typ, Shape: []int64{count}, Count: count, Open: func() engine.Elements { return bytesElements(b) }}}
 	}
 	l := &leaf{form: &form{Elem: dtype.Int16, Known: true, Shape: []int64{n}}, summary: &result.Summary{}}
 	found, err := measure(context.Background(), side(dtype.Int16, raw, n), l, &sums{sum: msprobe.Number{Kind: msprobe.Text, S: "0x0000000000000000"}})

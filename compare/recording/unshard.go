@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/msprobe"
 )
@@ -21,7 +21,7 @@ import (
 
 // unsharding is what became of the tensors of a step.
 type unsharding struct {
-	by              compare.Unshard
+	by              engine.Unshard
 	joined, tensors int    // of those that have a partner
 	first           string // the first that was put together
 }
@@ -57,7 +57,7 @@ func gathered(left, golden []found) (list []found) {
 }
 
 // unshard puts the other ranks of a step together with the left side; done tells whether there was anything to.
-func (p *part) unshard(of *found, by compare.Unshard) (done bool, why result.Reason, err error) {
+func (p *part) unshard(of *found, by engine.Unshard) (done bool, why result.Reason, err error) {
 	ranks := []*side{p.left}
 	for i := range of.others {
 		s, err := of.others[i].load()
@@ -76,7 +76,7 @@ func (p *part) unshard(of *found, by compare.Unshard) (done bool, why result.Rea
 const leastShared = 0.9
 
 // unshard makes one recording of those of several ranks.
-func unshard(ranks []*side, golden *side, by compare.Unshard) (s *side, u unsharding) {
+func unshard(ranks []*side, golden *side, by engine.Unshard) (s *side, u unsharding) {
 	s, u.by = ranks[0], by
 	u.by.Ranks = len(ranks)
 	shared := 0

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -50,21 +50,21 @@ func TestUnshard(t *testing.T) {
 	})))
 	for name, c := range map[string]struct {
 		left  string
-		by    compare.Unshard
+		by    engine.Unshard
 		say   result.Kind
 		roots []string
 	}{
-		"slices of both":             {left(rank(one(2, -4, 1, 4), one(4, -3, 3, 5), other, x)), compare.Unshard{Axis: -1}, result.Unsharded, nil},
-		"a slice that is another":    {left(rank(one(2, -4, 1, 6), one(4, -3, 3, 7), other, x)), compare.Unshard{Axis: -1}, result.Unsharded, []string{"Functional.linear.0.forward"}},
-		"wrong on one rank alone":    {left(rank(one(2, -4, 1, 4), one(4, -3, 3, 5), other, one(2.5, -1, 0.5, 11))), compare.Unshard{Axis: -1}, result.Unsharded, []string{"Functional.layer_norm.0.forward"}},
-		"nothing is cut in threes":   {left(rank(one(2, -4, 1, 4), one(4, -3, 3, 5), other, x)), compare.Unshard{Axis: -1, Slices: 3}, result.NotUnsharded, nil},
-		"ranks that do other things": {left([]string{entry("Functional.gelu", 0, []string{x}, x)}), compare.Unshard{Axis: -1}, result.NotUnsharded, nil},
+		"slices of both":             {left(rank(one(2, -4, 1, 4), one(4, -3, 3, 5), other, x)), engine.Unshard{Axis: -1}, result.Unsharded, nil},
+		"a slice that is another":    {left(rank(one(2, -4, 1, 6), one(4, -3, 3, 7), other, x)), engine.Unshard{Axis: -1}, result.Unsharded, []string{"Functional.linear.0.forward"}},
+		"wrong on one rank alone":    {left(rank(one(2, -4, 1, 4), one(4, -3, 3, 5), other, one(2.5, -1, 0.5, 11))), engine.Unshard{Axis: -1}, result.Unsharded, []string{"Functional.layer_norm.0.forward"}},
+		"nothing is cut in threes":   {left(rank(one(2, -4, 1, 4), one(4, -3, 3, 5), other, x)), engine.Unshard{Axis: -1, Slices: 3}, result.NotUnsharded, nil},
+		"ranks that do other things": {left([]string{entry("Functional.gelu", 0, []string{x}, x)}), engine.Unshard{Axis: -1}, result.NotUnsharded, nil},
 	} {
 		s, err := recording.Open(c.left, golden, recording.Options{Unshard: &c.by})
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := compare.Run(t.Context(), s, compare.Options{})
+		out, err := engine.Run(t.Context(), s, engine.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

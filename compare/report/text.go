@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare/pattern/tell"
+	"precision/compare/report/patterns"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/clean"
@@ -221,7 +221,7 @@ func (s speaker) kind(j *verdict.Judged, r *verdict.Root) string {
 	if p.Kind == "" {
 		return ""
 	}
-	return s.say("root.kind", tell.Line(s.lang, p, j.Operators[r.Operator].Op.Type))
+	return s.say("root.kind", patterns.Line(s.lang, p, j.Operators[r.Operator].Op.Type))
 }
 
 // origin says what an operator was made from, nothing where that is the

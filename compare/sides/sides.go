@@ -5,7 +5,7 @@ package sides
 import (
 	"context"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/recording"
 	"precision/compare/result"
@@ -16,7 +16,7 @@ import (
 // Request says what to open.
 type Request struct {
 	// Job names the sides. Of recordings of calls Left, Right and Options count.
-	compare.Job
+	engine.Job
 	// Calls tells that the sides are recordings of calls, which With says how to pair.
 	Calls bool
 	With  recording.Options
@@ -26,11 +26,11 @@ type Request struct {
 
 // Opened are two sides, ready to be compared.
 type Opened struct {
-	compare.Source
-	Options compare.Options
+	engine.Source
+	Options engine.Options
 	Columns result.Columns
 	// Session is that of dumps, nil for recordings of calls.
-	Session *compare.Session
+	Session *engine.Session
 	// Again compares once more, Before with the recording before that of the left side, nil if there is none.
 	Again, Before look.Again
 	// Close closes files that were opened.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/layout"
@@ -17,21 +17,21 @@ import (
 const blockTiles = 8
 
 // Groups are the pairs in the order of the calls of the left side.
-func (f *Files) Groups() []compare.Group {
+func (f *Files) Groups() []engine.Group {
 	pairs := slices.Clone(f.match.pairs)
 	order.Stable(pairs, func(a, b pair) int { return cmp.Compare(a.index, b.index) })
-	list := make([]compare.Group, len(pairs))
+	list := make([]engine.Group, len(pairs))
 	for i := range pairs {
-		list[i] = func(ctx context.Context, w *compare.Worker) (found compare.Found) {
+		list[i] = func(ctx context.Context, w *engine.Worker) (found engine.Found) {
 			row, err := f.match.row(ctx, &pairs[i], w)
-			return compare.Found{Rows: []result.Row{row}, Err: err}
+			return engine.Found{Rows: []result.Row{row}, Err: err}
 		}
 	}
 	return list
 }
 
 // row compares a pair. Whatever goes wrong is a reason in the row.
-func (m *matching) row(ctx context.Context, p *pair, w *compare.Worker) (result.Row, error) {
+func (m *matching) row(ctx context.Context, p *pair, w *engine.Worker) (result.Row, error) {
 	r := result.Row{Index: int(p.index), Op: p.op, Role: result.Whole, Slot: -1}
 	r.Facts.Order = r.Index
 	if p.left != nil {
@@ -85,7 +85,7 @@ func unreadable(op string, t *tensor, err error) *result.Reason {
 
 // open prepares both tensors. Only golden tensors of another device are
 // recorded in the order of their memory.
-func (m *matching) open(p *pair) (left, right *compare.Tensor, failed *result.Reason) {
+func (m *matching) open(p *pair) (left, right *engine.Tensor, failed *result.Reason) {
 	left, err := m.left.open(p.left, false)
 	if err != nil {
 		return nil, nil, unreadable(p.op, p.left, err)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/report"
 )
@@ -26,7 +26,7 @@ func FuzzCompare(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, c := range [][2]string{{path, data("full_gpu.h5")}, {data("full_npu.h5"), path}, {path, path}} {
-			opt := compare.Options{Numerics: metric.Reference, Metrics: few, MaxElements: 1 << 16, Workers: 1}
+			opt := engine.Options{Numerics: metric.Reference, Metrics: few, MaxElements: 1 << 16, Workers: 1}
 			_, tab, err := pairs(context.Background(), c[0], c[1], opt)
 			if err != nil {
 				continue

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/h5"
@@ -139,7 +139,7 @@ func openSide(path string) (*side, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fail(compare.FaultParse, "%s: %w", path, err)
+		return nil, fail(engine.FaultParse, "%s: %w", path, err)
 	}
 	return s, nil
 }

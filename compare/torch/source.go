@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/dump/h5"
 	"precision/dump/layout"
 	"precision/internal/must"
@@ -17,7 +17,7 @@ var wholeBytes int64 = 16 << 20
 
 // open finds the dataset of t and prepares reading it; strided says whether
 // its strides count.
-func (s *side) open(t *tensor, strided bool) (_ *compare.Tensor, err error) {
+func (s *side) open(t *tensor, strided bool) (_ *engine.Tensor, err error) {
 	defer must.Catch(&err)
 	obj := must.Get(s.h5.Lookup(t.path))
 	d, ok := obj.(*h5.Dataset)
@@ -42,8 +42,8 @@ func (s *side) open(t *tensor, strided bool) (_ *compare.Tensor, err error) {
 			r, err = layout.NewBytesReader(b, size, v)
 		}
 	}
-	return &compare.Tensor{Type: d.Type, Shape: append([]int64{}, d.Shape...), Count: d.Len(),
-		Open: func() compare.Elements { return &ahead{from: r.Clone(), size: int64(size), count: d.Len()} }}, err
+	return &engine.Tensor{Type: d.Type, Shape: append([]int64{}, d.Shape...), Count: d.Len(),
+		Open: func() engine.Elements { return &ahead{from: r.Clone(), size: int64(size), count: d.Len()} }}, err
 }
 
 // reordered is a stored tensor by a Stride attribute, if that can be followed: there is a stride for every dimension, and the

@@ -16,15 +16,15 @@ package torch
 import (
 	"fmt"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
 // fail makes an error with its fault. A wrapped error is the last argument.
-func fail(fault compare.Fault, format string, args ...any) error {
-	return &compare.Error{Fault: fault, Err: fmt.Errorf(format, args...)}
+func fail(fault engine.Fault, format string, args ...any) error {
+	return &engine.Error{Fault: fault, Err: fmt.Errorf(format, args...)}
 }
 
 // Files are a source of pairs: the tensors of two recordings.
@@ -38,7 +38,7 @@ type Files struct {
 	match       *matching
 }
 
-// Open reads what is in two files and pairs it. Errors are [*compare.Error], with
+// Open reads what is in two files and pairs it. Errors are [*engine.Error], with
 // FaultPath for a path that cannot be opened, FaultParse for a file that is not
 // HDF5 or is damaged, FaultBadDump for a left file that holds no tensors or is not
 // from an NPU, and FaultNames when no dataset of a file is named as such files
@@ -92,7 +92,7 @@ func (f *Files) Table() *result.Table {
 
 // Columns are those of the table as csv: its rows name datasets by their paths, in
 // Left.File and Right.File.
-func Columns(opt *compare.Options) result.Columns {
+func Columns(opt *engine.Options) result.Columns {
 	return result.Columns{Datasets: true, Values: opt.Values()}
 }
 
@@ -101,16 +101,16 @@ func checkLeft(s *side) error {
 		if s.misnamed > 0 {
 			return misnamed(s)
 		}
-		return fail(compare.FaultBadDump, "%s holds no tensors", s.path)
+		return fail(engine.FaultBadDump, "%s holds no tensors", s.path)
 	}
 	if s.device != deviceNPU {
-		return fail(compare.FaultBadDump, "%s is from device type %s, expected %s", s.path, s.device, deviceNPU)
+		return fail(engine.FaultBadDump, "%s is from device type %s, expected %s", s.path, s.device, deviceNPU)
 	}
 	return nil
 }
 
 func misnamed(s *side) error {
-	return fail(compare.FaultNames, "%s: none of %d datasets is named /operator/order/input or output/…, the first is %s",
+	return fail(engine.FaultNames, "%s: none of %d datasets is named /operator/order/input or output/…, the first is %s",
 		s.path, s.misnamed, s.firstMisnamed)
 }
 
@@ -118,7 +118,7 @@ func misnamed(s *side) error {
 func openFile(path string) (*plainfile.File, int64, error) {
 	f, size, err := plainfile.Open(path, "a file of recordings")
 	if err != nil {
-		return nil, 0, fail(compare.FaultPath, "%w", err)
+		return nil, 0, fail(engine.FaultPath, "%w", err)
 	}
 	return f, size, nil
 }

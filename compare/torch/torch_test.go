@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/report"
 	"precision/compare/result"
@@ -22,16 +22,16 @@ var few = []metric.Metric{metric.CosineSimilarity, metric.MaxAbsoluteError}
 func data(name string) string { return filepath.Join("testdata", name) }
 
 // pairs compares two files.
-func pairs(ctx context.Context, left, right string, opt compare.Options) (*Files, *result.Table, error) {
+func pairs(ctx context.Context, left, right string, opt engine.Options) (*Files, *result.Table, error) {
 	f, err := Open(left, right)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := compare.Run(ctx, f, opt)
+	out, err := engine.Run(ctx, f, opt)
 	return f, out.Table, err
 }
 
-func table(t *testing.T, left, right string, opt compare.Options) (*result.Table, string) {
+func table(t *testing.T, left, right string, opt engine.Options) (*result.Table, string) {
 	t.Helper()
 	f, tab, err := pairs(context.Background(), data(left), data(right), opt)
 	if err != nil {
@@ -98,7 +98,7 @@ func check(t *testing.T, got string, want []string) {
 func TestFull(t *testing.T) {
 	for _, workers := range []int{1, 7} {
 		done := 0
-		tab, got := table(t, "full_npu.h5", "full_gpu.h5", compare.Options{Numerics: metric.Reference, Metrics: few, Workers: workers, Listener: compare.Listener{
+		tab, got := table(t, "full_npu.h5", "full_gpu.h5", engine.Options{Numerics: metric.Reference, Metrics: few, Workers: workers, Listener: engine.Listener{
 			Progress: func(n, total int) { done = total - n }}})
 		check(t, got, fullRows)
 		if done != 0 || tab.Compared() == 0 || len(tab.Meta.Warnings) != 0 {
@@ -111,7 +111,7 @@ func TestFull(t *testing.T) {
 func TestStreaming(t *testing.T) {
 	defer func(n int64) { wholeBytes = n }(wholeBytes)
 	wholeBytes = 0
-	_, got := table(t, "full_npu.h5", "full_gpu.h5", compare.Options{Numerics: metric.Reference, Metrics: few})
+	_, got := table(t, "full_npu.h5", "full_gpu.h5", engine.Options{Numerics: metric.Reference, Metrics: few})
 	check(t, got, fullRows)
 }
 
@@ -122,12 +122,12 @@ func TestCPU(t *testing.T) {
 	want[i] = `8,NpuDropout,/NpuDropout/8/output/out,/ThnnDropout/8/output/out,float32,[2],0.955779,4.000000,`
 	i = slices.IndexFunc(want, func(s string) bool { return strings.HasPrefix(s, "101,NaN,NaN,/Only") })
 	want[i], want[i+1] = `101,NaN,NaN,/CudnnDropout/8/output/out,NaN,NaN,NaN,NaN,No data match with /CudnnDropout/8/output/out in my dump data.`, want[i]
-	_, got := table(t, "full_npu.h5", "full_cpu.h5", compare.Options{Numerics: metric.Reference, Metrics: few})
+	_, got := table(t, "full_npu.h5", "full_cpu.h5", engine.Options{Numerics: metric.Reference, Metrics: few})
 	check(t, got, want)
 }
 
 func TestLoad(t *testing.T) {
-	_, got := table(t, "load_npu.h5", "load_gpu.h5", compare.Options{Numerics: metric.Reference, Metrics: few})
+	_, got := table(t, "load_npu.h5", "load_gpu.h5", engine.Options{Numerics: metric.Reference, Metrics: few})
 	check(t, got, []string{
 		fullRows[0],
 		`3,Add,/Add/3/output/out,/Add/3/output/out,float32,[2],1.000000,0.000000,`,
@@ -141,7 +141,7 @@ func TestLoad(t *testing.T) {
 
 // Between two NPUs strides are not followed: both files were written alike.
 func TestSameFile(t *testing.T) {
-	tab, _ := table(t, "full_npu.h5", "full_npu.h5", compare.Options{Numerics: metric.Exact})
+	tab, _ := table(t, "full_npu.h5", "full_npu.h5", engine.Options{Numerics: metric.Exact})
 	for _, r := range tab.Rows {
 		bare := r.Left.File == "/Cast/9/output/bare"
 		if r.Compared == bare || (r.Compared && r.Result().Values[metric.MaxAbsoluteError].Float() != 0) {
@@ -154,7 +154,7 @@ func TestSameFile(t *testing.T) {
 }
 
 func TestMaxElements(t *testing.T) {
-	tab, _ := table(t, "full_npu.h5", "full_gpu.h5", compare.Options{Numerics: metric.Reference, MaxElements: 3})
+	tab, _ := table(t, "full_npu.h5", "full_gpu.h5", engine.Options{Numerics: metric.Reference, MaxElements: 3})
 	for _, r := range tab.Rows {
 		if r.Compared && r.Result().N > 3 {
 			t.Errorf("%s: %d elements", r.Left.File, r.Result().N)
@@ -173,39 +173,39 @@ func TestErrors(t *testing.T) {
 	npu, gpu := data("full_npu.h5"), data("full_gpu.h5")
 	for _, c := range []struct {
 		mine, golden string
-		opt          compare.Options
-		fault        compare.Fault
+		opt          engine.Options
+		fault        engine.Fault
 		text         string
 	}{
-		{data("absent.h5"), gpu, compare.Options{Numerics: metric.Reference}, compare.FaultPath, "absent.h5"},
-		{npu, t.TempDir(), compare.Options{Numerics: metric.Reference}, compare.FaultPath, "expected a file"},
-		{notHDF5, gpu, compare.Options{Numerics: metric.Reference}, compare.FaultParse, notHDF5},
-		{npu, notHDF5, compare.Options{Numerics: metric.Reference}, compare.FaultParse, notHDF5},
-		{gpu, npu, compare.Options{Numerics: metric.Reference}, compare.FaultBadDump, "GPU (1), expected NPU (10)"},
-		{data("empty.h5"), gpu, compare.Options{Numerics: metric.Reference}, compare.FaultBadDump, "no tensors"},
-		{data("misnamed.h5"), gpu, compare.Options{Numerics: metric.Reference}, compare.FaultNames, "none of 3 datasets"},
-		{npu, data("misnamed.h5"), compare.Options{Numerics: metric.Reference}, compare.FaultNames, "none of 3 datasets"},
-		{npu, gpu, compare.Options{Numerics: metric.Reference, MaxElements: -1}, compare.FaultOption, "-1"},
-		{npu, gpu, compare.Options{Numerics: metric.Reference, Workers: -1}, compare.FaultOption, "-1"},
-		{npu, gpu, compare.Options{Numerics: metric.Reference, Metrics: []metric.Metric{1, 1}}, compare.FaultOption, "twice"},
-		{npu, gpu, compare.Options{Numerics: metric.Reference, Metrics: []metric.Metric{metric.Metric(metric.Count)}}, compare.FaultOption, "no metric number"},
+		{data("absent.h5"), gpu, engine.Options{Numerics: metric.Reference}, engine.FaultPath, "absent.h5"},
+		{npu, t.TempDir(), engine.Options{Numerics: metric.Reference}, engine.FaultPath, "expected a file"},
+		{notHDF5, gpu, engine.Options{Numerics: metric.Reference}, engine.FaultParse, notHDF5},
+		{npu, notHDF5, engine.Options{Numerics: metric.Reference}, engine.FaultParse, notHDF5},
+		{gpu, npu, engine.Options{Numerics: metric.Reference}, engine.FaultBadDump, "GPU (1), expected NPU (10)"},
+		{data("empty.h5"), gpu, engine.Options{Numerics: metric.Reference}, engine.FaultBadDump, "no tensors"},
+		{data("misnamed.h5"), gpu, engine.Options{Numerics: metric.Reference}, engine.FaultNames, "none of 3 datasets"},
+		{npu, data("misnamed.h5"), engine.Options{Numerics: metric.Reference}, engine.FaultNames, "none of 3 datasets"},
+		{npu, gpu, engine.Options{Numerics: metric.Reference, MaxElements: -1}, engine.FaultOption, "-1"},
+		{npu, gpu, engine.Options{Numerics: metric.Reference, Workers: -1}, engine.FaultOption, "-1"},
+		{npu, gpu, engine.Options{Numerics: metric.Reference, Metrics: []metric.Metric{1, 1}}, engine.FaultOption, "twice"},
+		{npu, gpu, engine.Options{Numerics: metric.Reference, Metrics: []metric.Metric{metric.Metric(metric.Count)}}, engine.FaultOption, "no metric number"},
 	} {
 		_, _, err := pairs(context.Background(), c.mine, c.golden, c.opt)
-		var fault *compare.Error
+		var fault *engine.Error
 		if !errors.As(err, &fault) || fault.Fault != c.fault || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s, %s, %+v: %v, want fault %d", c.mine, c.golden, c.opt, err, c.fault)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := pairs(ctx, npu, gpu, compare.Options{Numerics: metric.Reference}); !errors.Is(err, context.Canceled) {
+	if _, _, err := pairs(ctx, npu, gpu, engine.Options{Numerics: metric.Reference}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after cancelling: %v", err)
 	}
 }
 
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
-	opt := compare.Options{Numerics: metric.Reference, Metrics: few}
+	opt := engine.Options{Numerics: metric.Reference, Metrics: few}
 	tab, all := table(t, "full_npu.h5", "full_gpu.h5", opt)
 	files, err := Open(data("full_npu.h5"), data("full_gpu.h5"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -28,7 +28,7 @@ func compared(t *testing.T, o computed.Options) (computed.Answer, *verdict.Judge
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := compare.Job{Left: filepath.Join(dir, filepath.FromSlash(computed.DumpDir)), Right: filepath.Join(dir, computed.GoldenDir),
+	s, err := engine.Job{Left: filepath.Join(dir, filepath.FromSlash(computed.DumpDir)), Right: filepath.Join(dir, computed.GoldenDir),
 		Graph: filepath.Join(dir, computed.GraphFile)}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func TestPremisesByNames(t *testing.T) {
 		{computed.Options{Arch: "recommender", Seed: 1}, verdict.Inconclusive, verdict.PremiseGraph},
 		{computed.Options{Arch: "mobilenet", Seed: 1, Fault: "scale"}, verdict.Bad, ""},
 	} {
-		s, err := compare.Job{Left: dumps(c.left), Right: clean}.Open(t.Context())
+		s, err := engine.Job{Left: dumps(c.left), Right: clean}.Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestOtherInput(t *testing.T) {
 	if err := (jobtest.Job{Ranks: 1, Steps: 1, Size: 48, Given: true}).Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	job := compare.Job{Left: filepath.Join(dir, jobtest.Dir(0, 0)), Right: filepath.Join(dir, jobtest.Golden(0, 0)), Graph: filepath.Join(dir, "ge_proto_00000001_graph_1_Build.txt")}
+	job := engine.Job{Left: filepath.Join(dir, jobtest.Dir(0, 0)), Right: filepath.Join(dir, jobtest.Golden(0, 0)), Graph: filepath.Join(dir, "ge_proto_00000001_graph_1_Build.txt")}
 	for _, other := range []bool{false, true} {
 		if other {
 			found, err := filepath.Glob(filepath.Join(job.Right, "x.*.npy"))

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/look"
 	"precision/compare/result"
 	"precision/compare/verdict"
@@ -51,7 +51,7 @@ func TestScaledDumpsByName(t *testing.T) {
 	if _, err := n.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	s, err := compare.Job{Left: filepath.Join(dir, filepath.FromSlash(computed.DumpDir)), Right: filepath.Join(dir, computed.GoldenDir)}.Open(t.Context())
+	s, err := engine.Job{Left: filepath.Join(dir, filepath.FromSlash(computed.DumpDir)), Right: filepath.Join(dir, computed.GoldenDir)}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestScaledTypes(t *testing.T) {
 				return dir
 			}
 			for kind, good := range map[string]bool{"": true, "other scales": true, "sign": false, "scale": false, "damaged": false} {
-				s, err := compare.Job{Left: dump(kind), Right: dump("")}.Open(t.Context())
+				s, err := engine.Job{Left: dump(kind), Right: dump("")}.Open(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -226,7 +226,7 @@ func TestImpossibleScales(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s, err := compare.Job{Left: dir[0], Right: dir[1]}.Open(t.Context())
+		s, err := engine.Job{Left: dir[0], Right: dir[1]}.Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestExponentsAlone(t *testing.T) {
 		"other shape":    {side(126, 4, 64), side(125, 4, 8), 1},
 		"damaged, same":  {side(125, 4, 64), side(125, 1<<40, 64), 0},
 	} {
-		s, err := compare.Job{Left: c.left, Right: c.right}.Open(t.Context())
+		s, err := engine.Job{Left: c.left, Right: c.right}.Open(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestScaledSmall(t *testing.T) {
 			return dir
 		}
 		for kind, want := range map[string]verdict.Verdict{"": verdict.Good, "sign": verdict.Bad, "zeros": verdict.Bad} {
-			s, err := compare.Job{Left: side(kind), Right: side("")}.Open(t.Context())
+			s, err := engine.Job{Left: side(kind), Right: side("")}.Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -359,7 +359,7 @@ func TestPackedAlone(t *testing.T) {
 		}
 		whole := map[dtype.Type][]int64{dtype.Uint8: {4, 1, 2}, dtype.Int32: {4}}[typ]
 		for _, wrong := range []bool{false, true} {
-			s, err := compare.Job{Left: side(wrong, whole...), Right: side(false, append([]int64{1 << 40}, whole[1:]...)...)}.Open(t.Context())
+			s, err := engine.Job{Left: side(wrong, whole...), Right: side(false, append([]int64{1 << 40}, whole[1:]...)...)}.Open(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

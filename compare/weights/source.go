@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/checkpoint"
 	"precision/dump/msprobe"
@@ -116,18 +116,18 @@ func (s *Source) Table() *result.Table {
 }
 
 // Groups are the pairs.
-func (s *Source) Groups() []compare.Group {
-	list := make([]compare.Group, len(s.pairs))
+func (s *Source) Groups() []engine.Group {
+	list := make([]engine.Group, len(s.pairs))
 	for i, p := range s.pairs {
-		list[i] = func(ctx context.Context, w *compare.Worker) (found compare.Found) {
+		list[i] = func(ctx context.Context, w *engine.Worker) (found engine.Found) {
 			row, err := s.row(ctx, i, p, w)
-			return compare.Found{Rows: []result.Row{row}, Err: err}
+			return engine.Found{Rows: []result.Row{row}, Err: err}
 		}
 	}
 	return list
 }
 
-func (s *Source) row(ctx context.Context, i int, p *pair, w *compare.Worker) (result.Row, error) {
+func (s *Source) row(ctx context.Context, i int, p *pair, w *engine.Worker) (result.Row, error) {
 	row := result.Row{Index: i, Op: p.label(), Role: result.Output, Left: result.Operand{Names: "*"}, Right: result.Operand{Names: "*"}}
 	row.Facts.Order = i
 	for _, side := range []struct {
@@ -165,7 +165,7 @@ func (s *Source) row(ctx context.Context, i int, p *pair, w *compare.Worker) (re
 	}
 	left, err := p.a.tensor(shape)
 	if err == nil {
-		var right *compare.Tensor
+		var right *engine.Tensor
 		if right, err = p.b.tensor(shape); err == nil {
 			err = w.Compare(ctx, &row, left, right, p.a.t.File, p.b.t.File)
 		} else {
@@ -190,22 +190,22 @@ func (s *Source) row(ctx context.Context, i int, p *pair, w *compare.Worker) (re
 }
 
 // Again hands the elements that a glance wants to it.
-func (s *Source) Again(opt compare.Options) func(context.Context, *compare.Glance) error {
-	return func(ctx context.Context, g *compare.Glance) error {
+func (s *Source) Again(opt engine.Options) func(context.Context, *engine.Glance) error {
+	return func(ctx context.Context, g *engine.Glance) error {
 		again := *s
 		again.looking = true
-		opt.Glance, opt.Listener = g, compare.Listener{}
-		_, err := compare.Run(ctx, &again, opt)
+		opt.Glance, opt.Listener = g, engine.Listener{}
+		_, err := engine.Run(ctx, &again, opt)
 		return err
 	}
 }
 
 // tensor is the first elements of a part, of a shape, for the engine.
-func (p *part) tensor(shape []int64) (*compare.Tensor, error) {
+func (p *part) tensor(shape []int64) (*engine.Tensor, error) {
 	if _, err := p.t.Elements(); err != nil {
 		return nil, err
 	}
-	return &compare.Tensor{Type: p.t.Type, Shape: shape, Count: nd.Size(shape), Open: func() compare.Elements {
+	return &engine.Tensor{Type: p.t.Type, Shape: shape, Count: nd.Size(shape), Open: func() engine.Elements {
 		n, err := p.t.Elements()
 		return &elements{source{p: p, n: n}, err}
 	}}, nil

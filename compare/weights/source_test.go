@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/checkpoint"
@@ -38,9 +38,9 @@ func judgedBy(t *testing.T, left, right string, file *msprobe.Mapping) *verdict.
 		t.Fatal(err)
 	}
 	defer s.Close()
-	opt := compare.Options{}
+	opt := engine.Options{}
 	opt.EnsureDefaults()
-	out, err := compare.Run(context.Background(), s, opt)
+	out, err := engine.Run(context.Background(), s, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,9 +155,9 @@ func TestKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opt := compare.Options{}
+		opt := engine.Options{}
 		opt.EnsureDefaults()
-		if _, err := compare.Run(context.Background(), s, opt); err != nil {
+		if _, err := engine.Run(context.Background(), s, opt); err != nil {
 			t.Fatal(err)
 		}
 		got, want := s.pairs[0].Tensor, report.Tensors[0]
@@ -456,9 +456,9 @@ func TestUnreadOnce(t *testing.T) {
 	if err := os.Truncate(left, 4000); err != nil { // behind the header, which has been read
 		t.Fatal(err)
 	}
-	opt := compare.Options{}
+	opt := engine.Options{}
 	opt.EnsureDefaults()
-	out, err := compare.Run(context.Background(), s, opt)
+	out, err := engine.Run(context.Background(), s, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

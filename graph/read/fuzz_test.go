@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"precision/graph"
+	"precision/graph/describe"
 	"precision/graph/draw"
 	"precision/graph/fusion"
-	"precision/graph/tell"
 	"precision/graph/write"
 	tongue "precision/internal/msg"
 	"precision/testdata/workshop/graphtest"
@@ -45,7 +45,7 @@ func FuzzUse(f *testing.F) {
 				}
 			}
 		}
-		tell.Summary(tongue.Chinese, m.Summary())
+		describe.Summary(tongue.Chinese, m.Summary())
 		var b bytes.Buffer
 		if err := write.JSON(context.Background(), &b, m); err != nil {
 			t.Fatal(err)
@@ -60,11 +60,11 @@ func FuzzUse(f *testing.F) {
 			return
 		}
 		for _, o := range x.Ops[:min(len(x.Ops), 20)] {
-			tell.Node(tongue.Chinese, x.Node(o), true)
+			describe.Node(tongue.Chinese, x.Node(o), true)
 			d := draw.Neighborhood(x, o, 2, 0, true)
 			d.WriteSVG(io.Discard, draw.Style{})
 			d.WriteDOT(io.Discard, draw.Style{})
 		}
-		tell.Diff(tongue.Chinese, graph.Compare(x, x))
+		describe.Diff(tongue.Chinese, graph.Compare(x, x))
 	})
 }

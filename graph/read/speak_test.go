@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"precision/graph"
+	"precision/graph/describe"
 	"precision/graph/fusion"
-	"precision/graph/tell"
 	tongue "precision/internal/msg"
 	"precision/testdata/workshop/graphtest"
 )
@@ -22,7 +22,7 @@ func TestFaultsSpeak(t *testing.T) {
 	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`)
 	said := map[string]bool{}
 	check := func(form string, e *graph.Error) {
-		if english := tell.Error(tongue.English, e); english != e.Error() {
+		if english := describe.Error(tongue.English, e); english != e.Error() {
 			t.Errorf("%s: %q in English, the error says %q", form, english, e.Error())
 		}
 		if said[e.Msg.Text] {
@@ -32,7 +32,7 @@ func TestFaultsSpeak(t *testing.T) {
 		if e.Msg.Format == "op %q: attribute %s: %s" {
 			return // what is wrong with a value is kept with it as text
 		}
-		chinese := tell.Error(tongue.Chinese, e)
+		chinese := describe.Error(tongue.Chinese, e)
 		if found := sentence.FindString(quoted.ReplaceAllString(chinese, "")); found != "" || chinese == e.Error() {
 			t.Errorf("%s: English in %q", form, chinese)
 		}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/result"
 	"precision/dump/dtype"
@@ -28,7 +28,7 @@ type couple struct {
 // are looked up afterwards, from the first that differs on, until there are as many as are shown.
 func compareFast(ctx context.Context, left, right *Array, o Options) *Diff {
 	c := &couple{left: left, right: right, tolerance: metric.Tolerance{Abs: o.Atol, Rel: o.Rtol}, show: progressOf(ctx)}
-	out, err := compare.Run(ctx, c, compare.Options{
+	out, err := engine.Run(ctx, c, engine.Options{
 		Metrics: []metric.Metric{metric.CosineSimilarity}, // the rest are facts of the same pass
 		Workers: o.Workers,
 		Tolerance: func(string, string, dtype.Type) metric.Tolerance {
@@ -76,8 +76,8 @@ func (d *Diff) lookUp(ctx context.Context, left, right *Array, from int64, o Opt
 func (c *couple) Table() *result.Table { return &result.Table{} }
 
 // Groups is the comparison.
-func (c *couple) Groups() []compare.Group {
-	return []compare.Group{func(ctx context.Context, w *compare.Worker) (f compare.Found) {
+func (c *couple) Groups() []engine.Group {
+	return []engine.Group{func(ctx context.Context, w *engine.Worker) (f engine.Found) {
 		row := result.Row{Op: c.left.Name}
 		f.Err = w.Compare(ctx, &row, c.tensor(c.left, nil), c.tensor(c.right, func(n int64) { c.show(min(c.done.Add(n), c.right.Len()), c.right.Len()) }), c.left.Path, c.right.Path)
 		f.Rows = []result.Row{row}
@@ -86,8 +86,8 @@ func (c *couple) Groups() []compare.Group {
 }
 
 // tensor is a side, whose first error is kept; show, if not nil, is told how many elements were read.
-func (c *couple) tensor(a *Array, show func(n int64)) *compare.Tensor {
-	return &compare.Tensor{Type: a.Type, Shape: a.Shape, Count: a.Len(), Open: func() compare.Elements {
+func (c *couple) tensor(a *Array, show func(n int64)) *engine.Tensor {
+	return &engine.Tensor{Type: a.Type, Shape: a.Shape, Count: a.Len(), Open: func() engine.Elements {
 		var from *cursor
 		err := must.Try(func() { from = a.cursor() })
 		return reading(func(dst []byte, first, n int64) error {

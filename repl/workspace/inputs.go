@@ -13,7 +13,7 @@ import (
 )
 
 // A comparison asks Scan, Graph and Graphs for its folders and graphs (see
-// compare.Inputs), so that it gets what is known already.
+// engine.Inputs), so that it gets what is known already.
 
 // Scan lists the recordings in a folder, see dump.Scan; rules tells that a graph says
 // which operators there are.

@@ -10,9 +10,9 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/graph/describe"
 	"precision/graph/fusion"
 	"precision/graph/read"
-	"precision/graph/tell"
 	"precision/internal/msg"
 	"precision/internal/order"
 	"precision/internal/plainfile"
@@ -92,7 +92,7 @@ type warning struct{ graph.Warning }
 func (w warning) Error() string { return w.String() }
 
 // In is the warning in a language.
-func (w warning) In(l msg.Lang) string { return tell.Warning(l, w.Warning) }
+func (w warning) In(l msg.Lang) string { return describe.Warning(l, w.Warning) }
 
 // Dumps are the recordings of the newest run of a debug id.
 type Dumps struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/compare/result"
@@ -17,7 +17,7 @@ import (
 	"precision/dump"
 	"precision/dump/torch"
 	"precision/graph"
-	"precision/graph/tell"
+	"precision/graph/describe"
 	"precision/internal/msg"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
@@ -88,7 +88,7 @@ func Error(l msg.Lang, err error) string {
 		return e.in(l)
 	case interface{ In(msg.Lang) string }: // has both languages itself
 		return e.In(l)
-	case *compare.SideError:
+	case *engine.SideError:
 		side := l.T("explain.left")
 		if e.Right {
 			side = l.T("explain.right")
@@ -97,29 +97,29 @@ func Error(l msg.Lang, err error) string {
 			return l.T("explain.choices", side, e.Path, strings.Join(e.Choices, "\n  "))
 		}
 		return l.T("explain.side", side, Error(l, e.Err))
-	case *compare.SwappedError:
+	case *engine.SwappedError:
 		return l.T("explain.swapped", e.Arrays, e.Dumps)
-	case *compare.GraphFolderError:
+	case *engine.GraphFolderError:
 		if e.Unreadable() {
-			return l.T("explain.unread", e.Dir, len(e.Unread), tell.Warning(l, e.Unread[0]))
+			return l.T("explain.unread", e.Dir, len(e.Unread), describe.Warning(l, e.Unread[0]))
 		}
 		if e.Graphs == 0 {
 			return l.T("explain.graphs.none", e.Dir)
 		}
 		return l.T("explain.graphs", e.Dir, e.Graphs, e.Dumps)
-	case *compare.StrangeGraphError:
+	case *engine.StrangeGraphError:
 		return l.T("explain.strange", e.Graph, e.Known, e.Of)
-	case *compare.NotTakenWarning:
+	case *engine.NotTakenWarning:
 		return l.T("explain.nottaken", Error(l, e.Err))
 	case *graph.NotGraphError:
 		return l.T("explain.nograph", e.Path, l.T("explain.is."+string(e.Is)))
 	case *graph.Error:
-		return tell.Error(l, e)
+		return describe.Error(l, e)
 	case *report.NoTableError:
 		return l.T("explain.notable", e.Path, e.Rows)
 	case *report.RecordedCSVError:
 		return l.T("explain.csv", e.Path)
-	case *compare.NoRecordingError:
+	case *engine.NoRecordingError:
 		return l.T("explain.norecording", e.Dir, e.Time, strings.Join(e.Names(), l.T("report.and")))
 	case *recording.NoPairError:
 		if e.Why.Kind == result.ProcessesUnpaired {
@@ -134,15 +134,15 @@ func Error(l msg.Lang, err error) string {
 		return l.T("explain.link", e.Path)
 	case *whole.FolderError:
 		return l.T("explain.makefolder", Error(l, e.Err))
-	case *compare.SideWarning:
+	case *engine.SideWarning:
 		side := l.T("explain.left")
 		if e.Right {
 			side = l.T("explain.right")
 		}
 		return l.T("explain.side", side, Error(l, e.Warning))
-	case *compare.GraphWarning:
-		return tell.Warning(l, e.Warning)
-	case *compare.StrangersWarning:
+	case *engine.GraphWarning:
+		return describe.Warning(l, e.Warning)
+	case *engine.StrangersWarning:
 		first := e.First()
 		some := strings.Join(first, l.T("explain.and"))
 		if e.Strangers > len(first) {
@@ -178,7 +178,7 @@ func Error(l msg.Lang, err error) string {
 		return reason(l, e)
 	}
 	switch {
-	case errors.Is(err, compare.ErrLoneGraph):
+	case errors.Is(err, engine.ErrLoneGraph):
 		return l.T("explain.lone")
 	case err == whole.ErrTwice:
 		return l.T("explain.twice")

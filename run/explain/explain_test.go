@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/dump"
 	"precision/graph"
 	"precision/graph/read"
@@ -48,21 +48,21 @@ func TestError(t *testing.T) {
 	}{
 		{missing, "nowhere: no such file or directory", "nowhere：没有该文件或目录"},
 		{fmt.Errorf("-baseline: %w", missing), "-baseline: nowhere: no such file or directory", "-baseline: nowhere：没有该文件或目录"},
-		{&compare.SideError{Right: true, Err: folder}, "right side: " + dir + ": there are no files", "右侧：" + dir + "：该目录中没有文件"},
-		{&compare.SideError{Err: absent}, "no such file or directory", "没有该文件或目录"},
-		{&compare.SideError{Path: "a", Choices: []string{"a/b", "a/c"}}, "choose one:\n  a/b\n  a/c", "请选择一个：\n  a/b\n  a/c"},
-		{&compare.SwappedError{Arrays: "x", Dumps: "y"}, "the left one, x, holds golden arrays", "左侧 x 中是标杆数据"},
-		{&compare.GraphFolderError{Dir: "d", Dumps: "n", Graphs: 3}, "none of its 3 graphs", "其中 3 个图"},
-		{&compare.GraphFolderError{Dir: "d", Dumps: "n"}, "d: no graph in this folder", "d：该目录中没有图"},
-		{&compare.SideWarning{Right: true, Warning: dump.Warnf("g/x.npy", 0, "passed over: a %s among %s", dump.Array, "standard goldens")},
+		{&engine.SideError{Right: true, Err: folder}, "right side: " + dir + ": there are no files", "右侧：" + dir + "：该目录中没有文件"},
+		{&engine.SideError{Err: absent}, "no such file or directory", "没有该文件或目录"},
+		{&engine.SideError{Path: "a", Choices: []string{"a/b", "a/c"}}, "choose one:\n  a/b\n  a/c", "请选择一个：\n  a/b\n  a/c"},
+		{&engine.SwappedError{Arrays: "x", Dumps: "y"}, "the left one, x, holds golden arrays", "左侧 x 中是标杆数据"},
+		{&engine.GraphFolderError{Dir: "d", Dumps: "n", Graphs: 3}, "none of its 3 graphs", "其中 3 个图"},
+		{&engine.GraphFolderError{Dir: "d", Dumps: "n"}, "d: no graph in this folder", "d：该目录中没有图"},
+		{&engine.SideWarning{Right: true, Warning: dump.Warnf("g/x.npy", 0, "passed over: a %s among %s", dump.Array, "standard goldens")},
 			"right side: g/x.npy: passed over: a numpy array among standard goldens", "右侧：g/x.npy：已跳过：该文件是 numpy 数组，而其余是 标杆数据"},
-		{&compare.StrangersWarning{Strangers: 3, Of: 4, Dir: "npu", Graph: "g.txt", Some: []string{"a", "b"}},
+		{&engine.StrangersWarning{Strangers: 3, Of: 4, Dir: "npu", Graph: "g.txt", Some: []string{"a", "b"}},
 			"3 of the 4 operators in npu are not in the graph g.txt, or are of another type there (a, b, …); is it the graph of another network or of another build?",
 			"3 个算子（共 4 个，位于 npu）不在图 g.txt 中，或在图中是另一类型（a、b 等）；该图是否属于其他网络，或由另一次编译生成？"},
-		{&compare.GraphFolderError{Dir: "d", Dumps: "n", Unread: []graph.Warning{{Path: "g.om", Offset: 80, Msg: graph.Messagef("model is encrypted")}}},
+		{&engine.GraphFolderError{Dir: "d", Dumps: "n", Unread: []graph.Warning{{Path: "g.om", Offset: 80, Msg: graph.Messagef("model is encrypted")}}},
 			"d: none of the 1 graphs in it can be read, for example g.om:offset 80: model is encrypted", "d：其中 1 个图都无法读取，例如 g.om：偏移 80：模型已加密"},
 		{whole.Apart([]string{notes}, notes), "notes.md: is an input too", "notes.md: 同时是输入文件"},
-		{compare.ErrLoneGraph, "needs the graph of the left side", "须同时指定左侧的图"},
+		{engine.ErrLoneGraph, "needs the graph of the left side", "须同时指定左侧的图"},
 		{isFolder, "is a directory, expected a graph file", "是目录，应为图文件"},
 		{text, "notes.md is not a GE graph but some other text; graphs are ge_proto_*_Build.txt files", "notes.md 不是 GE 图，而是其他文本"},
 		{broken, "damaged.txt:4: found ']', expected a quoted string", "damaged.txt:4: 遇到']'，应为带引号的字符串"},

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"precision/compare/oracle"
-	checkpage "precision/compare/oracle/page"
-	"precision/compare/pattern/tell"
+	"precision/compare/report/checked"
+	"precision/compare/report/patterns"
 	"precision/dump/monitor"
 	"precision/internal/msg"
 )
@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 	if text := w.text("#cards .card"); !strings.Contains(text, "layer_120/MatMul") || !strings.Contains(text, "7 instead of 1 at [0, 120]: 2000 times the bound") {
 		t.Errorf("the first card is %q", text)
 	}
-	if text := w.text("#cards .kind"); !strings.Contains(text, tell.Kind(msg.English, "unwritten")) || !strings.Contains(w.text("#operator .kind"), text) {
+	if text := w.text("#cards .kind"); !strings.Contains(text, patterns.Kind(msg.English, "unwritten")) || !strings.Contains(w.text("#operator .kind"), text) {
 		t.Errorf("the kind of wrong is %q", text)
 	}
 	if text := w.text("#operator"); !strings.Contains(text, "layer_120/MatMul") || !strings.Contains(text, "128 / 256") {
@@ -79,7 +79,7 @@ func TestMonitor(t *testing.T) {
 	}
 	findings := oracle.CheckMonitors(&d)
 	w := view(t, put(t, filepath.Join(t.TempDir(), "monitor.html"), func(b *bytes.Buffer) error {
-		return checkpage.Write(b, findings, oracle.CoverageOf(findings, nil, nil), checkpage.Options{Left: "/data/monitor", Lang: msg.English})
+		return checked.Write(b, findings, oracle.CoverageOf(findings, nil, nil), checked.Options{Left: "/data/monitor", Lang: msg.English})
 	}), 1400, 1000)
 	w.settle()
 	if text := w.text("#measure"); text != "largest size / median" || strings.Contains(w.text("main"), "bound") {

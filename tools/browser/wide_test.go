@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"precision/compare/job"
-	jobpage "precision/compare/job/page"
+	"precision/compare/job/face"
 	"precision/compare/oracle"
-	checkpage "precision/compare/oracle/page"
 	"precision/compare/pattern"
+	"precision/compare/report/checked"
 	"precision/compare/report/html"
+	"precision/compare/report/rollouts"
 	"precision/compare/result"
 	"precision/compare/rollout"
-	rolloutpage "precision/compare/rollout/page"
 	"precision/compare/rollout/stage"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
@@ -96,7 +96,7 @@ func wideJob(t testing.TB, ranks, steps, ops int, hostile bool) (address string,
 	r.Plan.Meetings = []job.Meeting{{Step: 0, Op: name("reduce"), Type: name("HcomAllReduce")}}
 	r.Mets = []*job.Met{{Verdict: "good", Ops: []string{name("reduce")}, Groups: groups, How: "attribute", Reduction: "sum"}}
 	r.Origins = []job.Origin{{Op: root, Type: name("MatMul"), Verdict: "bad", Cause: "cosine", Value: 0.5, Limit: 0.999, Ranks: "3,11", Steps: "0-2", AllRanks: "3,11", Scope: job.ScopeHost, Host: name("host0")}}
-	return put(t, filepath.Join(dir, job.PageFile), func(b *bytes.Buffer) error { return jobpage.Write(b, r, msg.English) }), bytesOfParts
+	return put(t, filepath.Join(dir, job.PageFile), func(b *bytes.Buffer) error { return face.Write(b, r, msg.English) }), bytesOfParts
 }
 
 func count(pages []string) (n int) {
@@ -127,7 +127,7 @@ func wideCheck(t testing.TB) string {
 		findings = append(findings, f)
 	}
 	return put(t, filepath.Join(t.TempDir(), "check.html"), func(b *bytes.Buffer) error {
-		return checkpage.Write(b, findings, oracle.CoverageOf(findings, nil, nil), checkpage.Options{Left: "/data/npu", Graph: evil, Lang: msg.English})
+		return checked.Write(b, findings, oracle.CoverageOf(findings, nil, nil), checked.Options{Left: "/data/npu", Graph: evil, Lang: msg.English})
 	})
 }
 
@@ -149,7 +149,7 @@ func wideRollout(t testing.TB) string {
 		}
 	}
 	r.Stages.Stages[7].Finding, r.Stages.Stages[7].Name = stage.Formula, evil
-	return put(t, filepath.Join(t.TempDir(), "rollout.html"), func(b *bytes.Buffer) error { return rolloutpage.Write(b, r, msg.English, evil, "engine") })
+	return put(t, filepath.Join(t.TempDir(), "rollout.html"), func(b *bytes.Buffer) error { return rollouts.Write(b, r, msg.English, evil, "engine") })
 }
 
 // everyPage are the pages of all kinds, most with names that no page may obey, and a word of the verdict or the number that each begins with.

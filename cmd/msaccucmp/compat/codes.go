@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"precision/compare"
+	"precision/compare/engine"
 	"precision/dump"
 	"precision/graph"
 )
@@ -31,11 +31,11 @@ const (
 )
 
 // codes are the exit codes of what goes wrong in a comparison.
-var codes = map[compare.Fault]int{
-	compare.FaultOption: codeParameter, compare.FaultPath: codePath, compare.FaultNoDump: codeNoDump, compare.FaultParse: codeOpen,
-	compare.FaultBadDump: codeBadDump, compare.FaultRange: codeIndex, compare.FaultType: codeType, compare.FaultLayout: codeFormat,
-	compare.FaultShapes: codeShapes, compare.FaultNames: codeName, compare.FaultNoCounterpart: codeRefused,
-	compare.FaultWrite: codeWrite, compare.FaultDelete: codeDelete,
+var codes = map[engine.Fault]int{
+	engine.FaultOption: codeParameter, engine.FaultPath: codePath, engine.FaultNoDump: codeNoDump, engine.FaultParse: codeOpen,
+	engine.FaultBadDump: codeBadDump, engine.FaultRange: codeIndex, engine.FaultType: codeType, engine.FaultLayout: codeFormat,
+	engine.FaultShapes: codeShapes, engine.FaultNames: codeName, engine.FaultNoCounterpart: codeRefused,
+	engine.FaultWrite: codeWrite, engine.FaultDelete: codeDelete,
 }
 
 // Error is an error with the exit code msaccucmp.py gives for it.
@@ -56,9 +56,9 @@ func errorf(code int, format string, args ...any) *Error {
 // none.
 func ExitCode(err error) int {
 	var code *Error
-	var fault *compare.Error
+	var fault *engine.Error
 	var rule *graph.Error
-	var missing *compare.MissingError
+	var missing *engine.MissingError
 	switch {
 	case err == nil:
 		return 0

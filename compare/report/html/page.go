@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"precision/compare/advice"
-	_ "precision/compare/advice/tell" // the texts of steps
 	"precision/compare/metric"
-	"precision/compare/pattern/tell"
 	"precision/compare/report"
+	"precision/compare/report/patterns"
+	_ "precision/compare/report/steps" // the texts of steps
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
@@ -188,7 +188,7 @@ func evidence(j *verdict.Judged, lang msg.Lang) map[string]string {
 	said := map[string]string{}
 	for i := range j.Table.Looks {
 		for _, p := range j.Table.Looks[i].Patterns {
-			if text := tell.Saved(lang, p.Kind, p.Evidence); text != "" {
+			if text := patterns.Saved(lang, p.Kind, p.Evidence); text != "" {
 				said[p.Kind+" "+p.Evidence] = text
 			}
 		}

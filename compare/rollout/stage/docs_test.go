@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"precision/compare/report/rollouts"
 	"precision/compare/rollout"
 	"precision/compare/rollout/stage"
-	"precision/compare/rollout/tell"
 	"precision/internal/msg"
 )
 
@@ -67,8 +67,8 @@ func TestDocs(t *testing.T) {
 				case len(r.Causes) > 0 && (r.Causes[0].Fault() || len(notes) == 0):
 					c := &r.Causes[0]
 					if !c.Fault() {
-						said += colon + tell.Sentence(lang, c)
-					} else if said = tell.Sentence(lang, c); r.Verdict.String() != "bad" {
+						said += colon + rollouts.Sentence(lang, c)
+					} else if said = rollouts.Sentence(lang, c); r.Verdict.String() != "bad" {
 						said = lang.T("rollout.verdict."+r.Verdict.String()) + colon + said
 					}
 					delete(missing, "rollout.cause."+c.Key)
@@ -83,7 +83,7 @@ func TestDocs(t *testing.T) {
 						if i > 0 && notes[i-1].Key == n.Key {
 							continue
 						}
-						list = append(list, tell.Remark(lang, n))
+						list = append(list, rollouts.Remark(lang, n))
 						delete(missing, "rollout.note."+n.Key)
 					}
 					said += colon + strings.Join(list, map[msg.Lang]string{msg.English: "; ", msg.Chinese: "；"}[lang])

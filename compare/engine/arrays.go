@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+	"precision/internal/nd"
+	"precision/internal/plainfile"
+)
+
+// ArrayResult is the outcome of comparing two array files.
+type ArrayResult struct {
+	Metrics []metric.Metric
+	Result  metric.Result
+	// Reasons are the notes on the values.
+	Reasons []result.Reason
+}
+
+// Lines are the table of the values: names, then values, each column as wide
+// as the wider of the two and a blank.
+func (r *ArrayResult) Lines() [2]string {
+	var names, values strings.Builder
+	for _, m := range r.Metrics {
+		name, value := m.String(), r.Result.Values[m].Text(m)
+		width := max(len(name), len(value))
+		fmt.Fprintf(&names, "%-*s ", width, name)
+		fmt.Fprintf(&values, "%-*s ", width, value)
+	}
+	return [2]string{names.String(), values.String()}
+}
+
+// Report lists the values a line each, as the file of file_compare has them.
+func (r *ArrayResult) Report() string {
+	var b strings.Builder
+	for _, m := range r.Metrics {
+		fmt.Fprintf(&b, "%s: %s\n", m, r.Result.Values[m].Text(m))
+	}
+	return b.String()
+}
+
+// Arrays compares two array files, .npy or, by their ending, .txt with numbers
+// between blanks. Their shapes must be the same. Errors are *[Error], or
+// that of the context.
+func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Numerics, metrics []metric.Metric) (*ArrayResult, error) {
+	left, err := openArray(leftPath)
+	if err != nil {
+		return nil, err
+	}
+	defer left.Close()
+	right, err := openArray(rightPath)
+	if err != nil {
+		return nil, err
+	}
+	defer right.Close()
+	if !slices.Equal(left.Shape, right.Shape) {
+		return nil, faultf(FaultShapes, "%s has the shape %s, %s has %s", leftPath, shapeText(left.Shape), rightPath, shapeText(right.Shape))
+	}
+	cfg := metric.Config{Numerics: numerics, Metrics: metrics, Scalar: nd.Single(left.Shape)}
+	if numerics == metric.Reference {
+		cfg.Scalar = oldScalarLike(left.Shape)
+		cfg.Boolean = left.Type == dtype.Bool && right.Type == dtype.Bool
+	}
+	spare := newCrewOf(max(1, runtime.GOMAXPROCS(0)-1), nil) // besides this goroutine
+	pair, worker := newPairing(left.operand(), right.operand(), left.Count, cfg), &Worker{crew: spare}
+	values, err := pair.compute(ctx, worker)
+	var lost result.Kind
+	if err == nil {
+		lost, err = pair.imaginaryLeftOut(ctx, worker)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &Error{Fault: FaultBadDump, Text: sideOf(err, leftPath, rightPath), Err: err}
+	}
+	r := &ArrayResult{Metrics: metrics, Result: values}
+	if lost != "" {
+		r.Reasons = append(r.Reasons, result.Because(lost, map[result.Kind]string{result.RealPartOnly: rightPath, result.LeftRealPartOnly: leftPath}[lost]))
+	}
+	for _, n := range values.Notes {
+		r.Reasons = append(r.Reasons, result.NoteReason(n, leftPath, rightPath))
+	}
+	return r, nil
+}
+
+func openArray(path string) (*SideTensor, error) {
+	if strings.HasSuffix(path, ".txt") {
+		return openNumbers(path)
+	}
+	f, err := dump.OpenFile(path)
+	switch {
+	case err != nil:
+		return nil, &Error{Fault: arrayFault(err), Err: err}
+	case f.Form != dump.Numpy:
+		f.Close()
+		return nil, faultf(FaultBadDump, "%s: found a %s, expected a numpy array", path, f.Form)
+	}
+	t, err := onlyTensor(f)
+	if err != nil {
+		return nil, &Error{Fault: FaultBadDump, Err: err}
+	}
+	return t, nil
+}
+
+// arrayFault tells a path that cannot be opened from whatever is wrong with a
+// file's content.
+func arrayFault(err error) Fault {
+	if dump.Code(err) == dump.CodePath {
+		return FaultPath
+	}
+	return FaultBadDump
+}
+
+// openNumbers reads a text file of numbers: lines of equal length make a
+// matrix, a single line or column a vector.
+func openNumbers(path string) (*SideTensor, error) {
+	file, _, err := plainfile.Open(path, "a file of numbers")
+	if err != nil {
+		return nil, &Error{Fault: FaultPath, Err: err}
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<26)
+	var data []byte
+	var rows, columns int64
+	for number := 1; lines.Scan(); number++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		fields := strings.Fields(text)
+		if len(fields) == 0 {
+			continue
+		}
+		if rows > 0 && int64(len(fields)) != columns {
+			return nil, faultf(FaultBadDump, "%s:%d: %d numbers, the lines before have %d", path, number, len(fields), columns)
+		}
+		for _, s := range fields {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil && !math.IsInf(v, 0) {
+				return nil, faultf(FaultBadDump, "%s:%d: found %q, expected a number", path, number, s)
+			}
+			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+		}
+		rows, columns = rows+1, int64(len(fields))
+	}
+	if err := lines.Err(); err != nil {
+		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
+	}
+	// A single line or column is a vector, a single number a scalar.
+	shape := []int64{rows, columns}
+	switch {
+	case rows == 0:
+		shape = []int64{0}
+	case rows == 1 && columns == 1:
+		shape = []int64{}
+	case rows == 1 || columns == 1:
+		shape = []int64{rows * columns}
+	}
+	v, err := layout.Contiguous(shape)
+	if err != nil {
+		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
+	}
+	o, err := viewOperand(bytes.NewReader(data), 0, dtype.Float64, false, v)
+	if err != nil {
+		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
+	}
+	return &SideTensor{Tensor: o.tensor(shape), Close: func() error { return nil }}, nil
+}

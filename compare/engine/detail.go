@@ -1,0 +1,326 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"precision/compare/metric"
+	"precision/compare/result"
+	"precision/dump"
+	"precision/dump/dtype"
+	"precision/dump/layout"
+	"precision/internal/lazy"
+	"precision/internal/must"
+	"precision/internal/nd"
+)
+
+// Single-operator detail: one tensor of one operator, element by element.
+
+// DetailOptions say which tensor, and how much of it to write.
+type DetailOptions struct {
+	Op    string
+	Input bool
+	Slot  int
+	// TopN is how many of the largest errors are listed, 1 to 10000.
+	TopN int
+	// MaxLine is how many elements one file holds, 10000 to 1000000.
+	MaxLine int
+	// SkipElements leaves out the files of all elements.
+	SkipElements bool
+}
+
+var opName = lazy.Regexp(`^[0-9A-Za-z_./:-]+$`)
+
+// Validate checks the ranges. Errors are *[Error].
+func (d *DetailOptions) Validate() error {
+	switch {
+	case !opName().MatchString(d.Op):
+		return faultf(FaultOption, "operator name %q: found characters that no operator has", d.Op)
+	case d.TopN < 1 || d.TopN > 10000:
+		return faultf(FaultRange, "the number of largest errors is %d, expected 1 to 10000", d.TopN)
+	}
+	return nil
+}
+
+// CheckMaxLine checks the number of lines of an element file.
+func (d *DetailOptions) CheckMaxLine() error {
+	if d.MaxLine < 10000 || d.MaxLine > 1000000 {
+		return faultf(FaultOption, "the number of lines is %d, expected 10000 to 1000000", d.MaxLine)
+	}
+	return nil
+}
+
+// DetailResult tells what was written.
+type DetailResult struct {
+	Files []string
+	// Absolute and Relative are the tables of the largest errors, padded for a
+	// terminal.
+	Absolute, Relative string
+	// Overflow names the float16 tensors of the operator that overflow.
+	Overflow []string
+}
+
+// detailPair is a prepared pair of one tensor.
+type detailPair struct {
+	left                *dumpFile
+	right               *rightTensor
+	leftData, rightData *operand
+	shape               []int64
+	axes                string // header of the coordinates
+	leftName            string // texts of the summary
+	rightName           string
+	boolean             bool
+	scalar              bool // its array has no axes; those by a rule file have one
+}
+
+func (p *detailPair) close() {
+	p.left.Close()
+	if p.right != nil && p.right.file != p.left {
+		p.right.Close()
+	}
+}
+
+// pick is the tensor of a dump that the options name.
+func (d *DetailOptions) pick(f *dumpFile) (*dump.Tensor, error) {
+	list, word := f.Outputs, "output"
+	if d.Input {
+		list, word = f.Inputs, "input"
+	}
+	if d.Slot < 0 || d.Slot >= len(list) {
+		return nil, faultf(FaultRange, "[%s] %s has %d tensors of kind %s, there is no number %d", d.Op, f.Path, len(list), word, d.Slot)
+	}
+	t := &list[d.Slot]
+	if t.Err == nil && !t.Type.Readable() {
+		return nil, faultf(FaultType, "[%s] %s: the element type %s cannot be read", d.Op, f.Path, t.Type)
+	}
+	return t, t.Err
+}
+
+// detailRule prepares a tensor with the help of the graph: both sides in the
+// order NCHW, NCDHW for volumes, or that of the golden array for FRACTAL_Z.
+func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
+	op := e.opt.Rules.Op(d.Op)
+	switch {
+	case op == nil:
+		return nil, faultf(FaultOption, "There is no %q in the fusion rule file.", d.Op)
+	case op.Filtered:
+		return nil, faultf(FaultNoCounterpart, "[%s] The operator lies inside a quantised pair and has no counterpart.", d.Op)
+	case len(op.Group.Ops) > 1 && op.Inner():
+		return nil, faultf(FaultNoCounterpart, "[%s] The operator is an inner one of its group and has no counterpart.", d.Op)
+	}
+	left, err := e.openLeft(op.Name)
+	if err != nil {
+		return nil, e.missingLeft(op.Name, op.Type, err)
+	}
+	p := &detailPair{left: left, leftName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), rightName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
+	if err := e.fillRule(d, p, op.Name); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
+	op := e.opt.Rules.Op(name)
+	t, err := d.pick(p.left)
+	if err != nil {
+		return err
+	}
+	row := &result.Row{Op: name, Role: role(d.Input), Slot: d.Slot}
+	ref, failed := e.reference(op, t)
+	if failed != nil {
+		return &Error{Fault: FaultNoDump, Err: failed}
+	}
+	if p.right, failed = e.openRight(row, ref); failed != nil {
+		return &Error{Fault: FaultNoDump, Err: failed}
+	}
+	st := storedOf(t)
+	if e.opt.Left.Simulated() {
+		return p.asStored(name, t)
+	}
+	g := rightShape{rule: ref.Shape}
+	var from layout.Format // the order of the golden side
+	if p.right.array {
+		from, failed = targetLayout(rightShape{layout: ref.Layout, rule: ref.Shape, data: p.right.shape()}, st.format)
+		if failed != nil {
+			return &Error{Fault: FaultLayout, Err: failed}
+		}
+	} else {
+		g.rule = p.right.tensor.OriginShape
+		if p.right.view, from, err = originView(storedOf(p.right.tensor)); err != nil {
+			return &Error{Fault: FaultBadDump, Text: p.right.path(), Err: err}
+		}
+	}
+	target := detailTarget(st.format, from)
+	if order, ok := layout.Order(from, target); ok && len(order) == len(p.right.view.Dims) {
+		if p.right.view, err = p.right.view.Transpose(order); err != nil {
+			return &Error{Fault: FaultLayout, Text: p.right.path(), Err: err}
+		}
+	}
+	g.layout, g.data = target.String(), p.right.view.Dims
+	if len(g.rule) == 0 {
+		g.rule = t.OriginShape
+	}
+	plan, failed := detailPlan(name, st, target, g)
+	if failed != nil {
+		return &Error{Fault: planFault(failed), Err: failed}
+	}
+	p.axes = axesOf(st, target)
+	return p.operands(t, plan)
+}
+
+// asStored prepares two framework arrays: nothing is converted.
+func (p *detailPair) asStored(op string, t *dump.Tensor) error {
+	plan, failed := samePlan(op, storedOf(t), rightShape{data: p.right.shape()})
+	if failed != nil {
+		return &Error{Fault: planFault(failed), Err: failed}
+	}
+	var err error
+	if plan.view, err = t.View(); err != nil {
+		return &Error{Fault: FaultBadDump, Text: p.left.Path, Err: err}
+	}
+	p.axes = axesOf(storedOf(t), layout.NCHW)
+	return p.operands(t, plan)
+}
+
+// detailTarget is the order both sides are brought to.
+func detailTarget(own, right layout.Format) layout.Format {
+	switch own {
+	case layout.NDHWC, layout.NCDHW, layout.DHWCN, layout.NDC1HWC0:
+		return layout.NCDHW
+	case layout.FractalZ:
+		return right
+	}
+	return layout.NCHW
+}
+
+// axesOf is the header of the coordinates: the axes of the order, blank
+// separated. A tensor stored as a scalar has none.
+func axesOf(s stored, target layout.Format) string {
+	if len(s.shape) == 0 {
+		return "ID"
+	}
+	return strings.Join(strings.Split(target.String(), ""), " ")
+}
+
+// detailPlan prepares the left side like oldPlan, but for a target that is
+// never ND and without replacing the golden shape.
+func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, *PairError) {
+	if failed := emptyRight(op, s, g); failed != nil {
+		return plan{}, failed
+	}
+	rightCount, _ := nd.Count(g.data...)
+	var v layout.View
+	var failed *PairError
+	if oldScalarLike(s.shape) {
+		var err error
+		if v, err = layout.Contiguous(s.shape); err != nil {
+			return plan{}, planFailed(result.BadView, op, err.Error())
+		}
+	} else if v, failed = oldConvert(op, s, target, g); failed != nil {
+		return plan{}, failed
+	}
+	if v, failed = oldSlice(op, s, v, g.data, rightCount); failed == nil && v.Len() != rightCount {
+		failed = shapesDiffer(op, v.Dims, g.data)
+	}
+	if failed != nil {
+		return plan{}, failed
+	}
+	return plan{view: v, shape: v.Dims, count: rightCount}, nil
+}
+
+// planFault is what sort of thing a failed plan is.
+func planFault(failed *PairError) Fault {
+	switch failed.Reason.Kind.Class() {
+	case result.NoConverter:
+		return FaultLayout
+	case result.Unreadable:
+		return FaultBadDump
+	}
+	return FaultShapes
+}
+
+// detailDirect prepares a tensor of two NPU dumps: as stored, no restoration.
+func (e *engine) detailDirect(d *DetailOptions) (*detailPair, error) {
+	left, right := e.opt.Left.Op(d.Op), e.opt.Right.Op(d.Op)
+	switch {
+	case left == nil:
+		return nil, faultf(FaultNoDump, "[%s] There is no dump file for my output operator %q.", d.Op, d.Op)
+	case right == nil:
+		return nil, faultf(FaultNoDump, "[%s] There is no the ground truth dump file for the op %q.", d.Op, d.Op)
+	}
+	leftFile, err := e.openDump(left)
+	if err != nil {
+		return nil, err
+	}
+	rightFile, err := e.openDump(right)
+	if err != nil {
+		leftFile.Close()
+		return nil, err
+	}
+	p := &detailPair{left: leftFile, right: &rightTensor{file: rightFile}, leftName: d.Op, rightName: d.Op}
+	if err := e.fillDirect(d, p); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (e *engine) fillDirect(d *DetailOptions, p *detailPair) (err error) {
+	defer must.Catch(&err)
+	t := must.Get(d.pick(p.left))
+	g := must.Get(d.pick(p.right.file))
+	switch {
+	case !slices.Equal(t.Shape, g.Shape):
+		return &Error{Fault: FaultBadDump, Err: shapeMismatch(d.Op, d.Input, t, g)}
+	case t.Format != g.Format:
+		return faultf(FaultLayout, "[%s] The format does not match (%s vs %s).", d.Op, t.Format, g.Format)
+	}
+	p.right.tensor = g
+	if p.right.view, err = layout.Contiguous(shapeOf(g)); err != nil {
+		return &Error{Fault: FaultBadDump, Err: err}
+	}
+	v, err := layout.Contiguous(shapeOf(t))
+	if err != nil {
+		return &Error{Fault: FaultBadDump, Err: err}
+	}
+	p.axes = axesOf(storedOf(t), detailTarget(t.Format, layout.NCHW))
+	must.Do(p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()}))
+	p.scalar = len(t.Shape) == 0
+	return nil
+}
+
+func (p *detailPair) operands(t *dump.Tensor, plan plan) error {
+	var err error
+	if p.leftData, err = viewOperand(p.left, t.Offset, t.Type, t.BigEndian, plan.view); err == nil {
+		p.rightData, err = p.right.operand()
+	}
+	if err != nil {
+		return &Error{Fault: FaultBadDump, Err: err}
+	}
+	p.shape = plan.shape
+	p.boolean = t.Type == dtype.Bool && p.right.typ() == dtype.Bool
+	return nil
+}
+
+// tiles reads both sides a tile at a time as float64.
+func (p *detailPair) tiles(ctx context.Context, use func(first int64, x, y []float64) error) error {
+	pair := newPairing(p.leftData, p.rightData, p.leftData.count, metric.Config{})
+	pair.wide, pair.parts = true, 1
+	s := new(Worker)
+	t := pair.newTiler(s, false)
+	for at := int64(0); at < pair.count; at += metric.TileLen {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(metric.TileLen, pair.count-at)
+		if err := t.fill64(s.x64[:n], s.y64[:n], nil, nil, at); err != nil {
+			return &Error{Fault: FaultBadDump, Text: sideOf(err, p.left.Path, p.right.path()), Err: err}
+		}
+		if err := use(at, s.x64[:n], s.y64[:n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"precision/compare/result"
+	"precision/dump/dtype"
+	"precision/dump/npy"
+	"precision/internal/must"
+	"precision/internal/whole"
+)
+
+// detailWriter writes the files of one tensor.
+type detailWriter struct {
+	pair  *detailPair
+	opt   DetailOptions
+	names *detailNames
+	files []string
+}
+
+func newDetailWriter(p *detailPair, d DetailOptions, out string) *detailWriter {
+	return &detailWriter{pair: p, opt: d, names: newDetailNames(out, d.Op, p.left.Path, d.Input, d.Slot)}
+}
+
+// write writes everything and returns what there is to tell. What is not the
+// fault of the dumps has the code of an output that cannot be written.
+func (w *detailWriter) write(ctx context.Context) (*DetailResult, error) {
+	r, err := w.writeFiles(ctx)
+	var coded *Error
+	if err != nil && ctx.Err() == nil && !errors.As(err, &coded) {
+		err = &Error{Fault: FaultWrite, Err: err}
+	}
+	return r, err
+}
+
+func (w *detailWriter) writeFiles(ctx context.Context) (_ *DetailResult, err error) {
+	defer must.Catch(&err)
+	must.Do(w.names.removeOld())
+	byAbs, byRel := &ranking{limit: w.opt.TopN, by: element.absRank}, &ranking{limit: w.opt.TopN, by: element.relRank}
+	if w.pair.boolean { // there are no errors to rank by: the first elements
+		byAbs.by, byRel.by = nil, nil
+	}
+	limits := [4]float64{math.Inf(1), 0, math.Inf(1), 0} // smallest and largest absolute, then relative error
+	var lines *whole.File
+	var line []byte
+	place := newPlace(w.pair.shape)
+	err = w.pair.tiles(ctx, func(first int64, x, y []float64) error {
+		for i := range x {
+			e := newElement(first+int64(i), x[i], y[i])
+			byAbs.add(e)
+			byRel.add(e)
+			a, r := zeroed(e.abs), zeroed(e.rel)
+			limits = [4]float64{min(limits[0], a), max(limits[1], a), min(limits[2], r), max(limits[3], r)}
+			if w.opt.SkipElements {
+				continue
+			}
+			if e.index%int64(w.opt.MaxLine) == 0 {
+				if err := commit(lines); err != nil {
+					return err
+				}
+				var err error
+				if lines, err = w.create("_"+strconv.FormatInt(e.index, 10), ".csv"); err != nil {
+					return err
+				}
+				lines.WriteString(w.pair.header())
+			}
+			place.at(e.index)
+			line = w.pair.appendLine(line[:0], e, place, false)
+			if _, err := lines.Write(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && lines == nil && !w.opt.SkipElements { // no elements: a file with the header alone
+		if lines, err = w.create("_0", ".csv"); err == nil {
+			lines.WriteString(w.pair.header())
+		}
+	}
+	if err != nil {
+		if lines != nil {
+			lines.Discard()
+		}
+		return nil, err
+	}
+	must.Do(commit(lines))
+	must.Do(w.writeArray())
+	result := &DetailResult{}
+	for _, t := range []struct {
+		name string
+		r    *ranking
+		into *string
+	}{{partAbsolute, byAbs, &result.Absolute}, {partRelative, byRel, &result.Relative}} {
+		*t.into = must.Get(w.writeTop(t.name, t.r.sorted()))
+	}
+	must.Do(w.writeSummary(limits))
+	list := must.Get(w.names.write())
+	if list != "" {
+		w.files = append(w.files, list)
+	}
+	slices.Sort(w.files)
+	result.Files = w.files
+	return result, nil
+}
+
+// create starts the file with that end of its name.
+func (w *detailWriter) create(part, suffix string) (*whole.File, error) {
+	f, err := whole.CreateOwn(w.names.path(part, suffix), 0o600)
+	if err != nil {
+		return nil, &Error{Fault: FaultPath, Err: err}
+	}
+	w.files = append(w.files, f.Path())
+	return f, nil
+}
+
+func commit(f *whole.File) error {
+	if f == nil {
+		return nil
+	}
+	return f.Commit()
+}
+
+func (w *detailWriter) writeSummary(limits [4]float64) error {
+	f, err := w.create(partSummary, ".txt")
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	p := w.pair
+	fmt.Fprintf(f, "TotalCount:%d\nNPUDump:%s\nGroundTruth:%s\nFormat:%s\n", p.leftData.count, p.leftName, p.rightName, p.axes)
+	if p.leftData.count == 0 {
+		limits = [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+	}
+	for i, name := range []string{"MinAbsoluteError", "MaxAbsoluteError", "MinRelativeError", "MaxRelativeError"} {
+		if p.boolean {
+			fmt.Fprintf(f, "%s:-\n", name)
+		} else {
+			fmt.Fprintf(f, "%s:%s\n", name, appendValue(nil, limits[i], false))
+		}
+	}
+	return f.Commit()
+}
+
+// writeTop writes a list of largest errors and returns it padded for a
+// terminal.
+func (w *detailWriter) writeTop(name string, list []element) (string, error) {
+	f, err := w.create(name, ".csv")
+	if err != nil {
+		return "", err
+	}
+	defer f.Discard()
+	f.WriteString(w.pair.header())
+	rows := [][]string{cellsOf(w.pair.header())}
+	place := newPlace(w.pair.shape)
+	for _, e := range list {
+		place.at(e.index)
+		line := w.pair.appendLine(nil, e, place, true)
+		if _, err := f.Write(line); err != nil {
+			return "", err
+		}
+		rows = append(rows, cellsOf(string(line)))
+	}
+	return padColumns(rows), f.Commit()
+}
+
+// writeArray writes the prepared left side as a numpy array. Types numpy does
+// not have are widened to one it has.
+func (w *detailWriter) writeArray() (err error) {
+	defer must.Catch(&err)
+	f := must.Get(w.create("", ".npy"))
+	defer f.Discard()
+	o := w.pair.leftData
+	typ := arrayType(o.typ)
+	if o.count == 0 {
+		typ = dtype.Float64 // what numpy makes of no elements
+	}
+	shape := w.pair.shape
+	switch {
+	case w.pair.scalar:
+		shape = nil
+	case len(shape) == 0:
+		shape = []int64{1}
+	}
+	head := must.Get(npy.AppendHeader(nil, typ, shape))
+	must.Get(f.Write(head))
+	same := typ.Bits() == o.typ.Bits()
+	const step = 1 << 15
+	raw, from := make([]byte, o.bytes(step)), o.open()
+	var wide []float32
+	var out []byte
+	if !same {
+		wide = make([]float32, step*o.typ.Parts())
+	}
+	for at := int64(0); at < o.count; at += step {
+		n := min(step, o.count-at)
+		out = raw[:o.bytes(n)]
+		if err := from.ReadTile(out, at, n); err != nil {
+			return &Error{Fault: FaultBadDump, Text: w.pair.left.Path, Err: err}
+		}
+		if o.big {
+			o.swap(out)
+		}
+		if !same {
+			numbers := wide[:n*int64(o.typ.Parts())]
+			dtype.Widen32(o.typ, numbers, out)
+			out = appendNumbers(nil, typ, numbers)
+		}
+		must.Get(f.Write(out))
+	}
+	return f.Commit()
+}
+
+// arrayType is the type in which numpy holds elements of t.
+func arrayType(t dtype.Type) dtype.Type {
+	if typ, ok := t.Array(); ok {
+		return typ
+	}
+	return dtype.Float32
+}
+
+// appendNumbers appends v in a type of one byte, or else as float32.
+func appendNumbers(b []byte, t dtype.Type, v []float32) []byte {
+	if t.Bits() != 8 {
+		return appendFloats(b, v)
+	}
+	for _, f := range v {
+		b = append(b, byte(int(f)))
+	}
+	return b
+}
+
+// Detail compares one tensor of one operator element by element and writes the
+// result to files in out. Errors are *[Error] or from package dump.
+func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (_ *DetailResult, err error) {
+	defer must.Catch(&err)
+	must.Do(opt.Validate())
+	e := newEngine(&opt)
+	prepare := e.detailDirect
+	if opt.Rules != nil {
+		prepare = e.detailRule
+	}
+	p := must.Get(prepare(&d))
+	defer p.close()
+	written := must.Get(newDetailWriter(p, d, out).write(ctx))
+	if opt.Overflow && opt.Rules != nil && !(opt.Left.Device() && opt.Right.Device()) {
+		for _, t := range p.left.tensors(true, true) {
+			if t.Type != dtype.Float16 || t.Err != nil {
+				continue
+			}
+			if yes, err := p.left.overflows(ctx, t, e.opt.dialect(), new(Worker)); err == nil && yes {
+				written.Overflow = append(written.Overflow, result.TensorName(d.Op, role(t.Input), t.Index))
+			}
+		}
+	}
+	return written, nil
+}

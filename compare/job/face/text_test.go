@@ -1,0 +1,9 @@
+package face
+
+import (
+	"testing"
+
+	"precision/testdata/workshop/msgtest"
+)
+
+func TestTexts(t *testing.T) { msgtest.Check(t, texts) }

@@ -1,9 +1,0 @@
-package tell
-
-import (
-	"testing"
-
-	"precision/testdata/workshop/msgtest"
-)
-
-func TestTexts(t *testing.T) { msgtest.Check(t, texts) }
