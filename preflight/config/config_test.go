@@ -77,7 +77,7 @@ func TestDetect(t *testing.T) {
 }
 
 func TestSame(t *testing.T) {
-	text := func(s string) Value { return Value{Kind: Text, Source: s} }
+	text := func(s string) Value { return Value{Text, s} }
 	for _, c := range []struct {
 		a, b Value
 		want bool
@@ -85,7 +85,7 @@ func TestSame(t *testing.T) {
 		{plain("1e-3"), plain("0.001"), true}, {plain("1e-3"), text("0.001"), true}, {plain("0.001"), plain("0.0010001"), false},
 		{plain("True"), plain("true"), true}, {plain("true"), plain("1"), false}, {plain("None"), plain("null"), true}, {plain("nan"), plain(".nan"), true},
 		{plain("010"), plain("10"), true}, {plain("0x10"), plain("16"), true}, {plain("adam"), plain("Adam"), false}, {plain("1_000"), plain("1000"), true},
-		{Value{Kind: Expr, Source: "a * 2"}, Value{Kind: Expr, Source: "a*2"}, true}, {plain("9007199254740993"), plain("9007199254740992"), false},
+		{Value{Expr, "a * 2"}, Value{Expr, "a*2"}, true}, {plain("9007199254740993"), plain("9007199254740992"), false},
 	} {
 		if got := c.a.Same(c.b); got != c.want {
 			t.Errorf("%q and %q: %v", c.a.Source, c.b.Source, got)

@@ -3,6 +3,7 @@ package config
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"precision/internal/order"
 )
@@ -58,79 +59,87 @@ func (d *Difference) Nothing() bool { return d.Same+d.Changed+d.OnlyA+d.OnlyB ==
 func Diff(a, b *File, ignore []string) *Difference {
 	d := &Difference{A: a, B: b, Pairs: []Pair{}}
 	left, right := d.without(a.Entries, ignore), d.without(b.Entries, ignore)
-	usedA, usedB := make([]bool, len(left)), make([]bool, len(right))
-	pair := func(how How, key func(string) string) {
-		// A name counts where it is the only one on either side; a key always is.
-		places := func(list []Entry, used []bool) map[string]int {
-			at := map[string]int{}
-			for i := range list {
-				if used[i] {
-					continue
-				}
-				k := key(list[i].Key)
-				if _, twice := at[k]; twice {
-					at[k] = -1
-				} else {
-					at[k] = i
-				}
-			}
-			return at
-		}
-		inB := places(right, usedB)
-		inA := places(left, usedA)
-		for i := range left {
-			k := key(left[i].Key)
-			if usedA[i] || inA[k] != i {
+	name := func(key string) string { m, _ := meant(key); return m }
+	for _, way := range []struct {
+		how How
+		key func(string) string
+	}{
+		{ByKey, func(key string) string { return key }},
+		{BySpell, canonical},
+		{ByName, func(key string) string { return canonical(parent(key)) + "." + name(key) }},
+		{ByEnd, name},
+	} {
+		inA, inB := places(left, way.key), places(right, way.key)
+		for i, e := range left {
+			if e == nil {
 				continue
 			}
-			if j, ok := inB[k]; ok && j >= 0 {
-				usedA[i], usedB[j] = true, true
-				d.Pairs = append(d.Pairs, d.judge(Pair{A: left[i], B: right[j], How: how}))
+			k := way.key(e.Key)
+			if j, ok := inB[k]; ok && j >= 0 && inA[k] == i {
+				d.add(e, right[j], way.how)
+				left[i], right[j] = nil, nil
 			}
 		}
 	}
-	pair(ByKey, func(k string) string { return k })
-	pair(BySpell, canonical)
-	pair(ByName, func(k string) string { return canonical(parent(k)) + "." + meant(k) })
-	pair(ByEnd, meant)
-	for i := range left {
-		if !usedA[i] {
-			d.OnlyA++
-			d.Pairs = append(d.Pairs, Pair{A: left[i], Hyper: Known(left[i].Key)})
-		}
+	for _, e := range left {
+		d.add(e, nil, "")
 	}
-	for j := range right {
-		if !usedB[j] {
-			d.OnlyB++
-			d.Pairs = append(d.Pairs, Pair{B: right[j], Hyper: Known(right[j].Key)})
-		}
+	for _, e := range right {
+		d.add(nil, e, "")
 	}
 	order.Stable(d.Pairs, func(x, y Pair) int { return rank(&x) - rank(&y) })
 	return d
 }
 
-func parent(key string) string {
-	for i := len(key) - 1; i >= 0; i-- {
-		if key[i] == '.' {
-			return key[:i]
+// places are those of the keys that are left, -1 of a name that is not the only one; a key itself always is.
+func places(list []*Entry, key func(string) string) map[string]int {
+	at := map[string]int{}
+	for i, e := range list {
+		if e == nil {
+			continue
+		}
+		k := key(e.Key)
+		if _, twice := at[k]; twice {
+			at[k] = -1
+		} else {
+			at[k] = i
 		}
 	}
-	return ""
+	return at
 }
 
-func (d *Difference) judge(p Pair) Pair {
-	p.Same = p.A.Value.Same(p.B.Value)
-	p.Paths = !p.Same && p.A.Value.Path() && p.B.Value.Path()
-	p.Hyper = Known(p.A.Key) || Known(p.B.Key)
+func parent(key string) string { return key[:max(strings.LastIndexByte(key, '.'), 0)] }
+
+// add judges a pair, or what one side has alone; nil is what has found its partner.
+func (d *Difference) add(a, b *Entry, how How) {
+	if a == nil && b == nil {
+		return
+	}
+	p := Pair{How: how}
+	if a != nil {
+		p.A = *a
+	}
+	if b != nil {
+		p.B = *b
+	}
+	_, hyperA := meant(p.A.Key)
+	_, hyperB := meant(p.B.Key)
+	p.Hyper = hyperA || hyperB
 	switch {
-	case p.Same:
+	case b == nil:
+		d.OnlyA++
+	case a == nil:
+		d.OnlyB++
+	case p.A.Value.Same(p.B.Value):
+		p.Same = true
 		d.Same++
-	case p.Paths:
+	case p.A.Value.Path() && p.B.Value.Path():
+		p.Paths = true
 		d.Paths++
 	default:
 		d.Changed++
 	}
-	return p
+	d.Pairs = append(d.Pairs, p)
 }
 
 // rank orders pairs by how much they matter.
@@ -150,17 +159,14 @@ func rank(p *Pair) int {
 	return n
 }
 
-func (d *Difference) without(list []Entry, ignore []string) []Entry {
-	if len(ignore) == 0 {
-		return list
-	}
-	return slices.DeleteFunc(slices.Clone(list), func(e Entry) bool {
-		for _, pattern := range ignore {
-			if ok, _ := path.Match(pattern, e.Key); ok {
-				d.Ignored++
-				return true
-			}
+// without are the entries of a list but those that do not matter.
+func (d *Difference) without(list []Entry, ignore []string) (kept []*Entry) {
+	for i := range list {
+		if slices.ContainsFunc(ignore, func(pattern string) bool { ok, _ := path.Match(pattern, list[i].Key); return ok }) {
+			d.Ignored++
+		} else {
+			kept = append(kept, &list[i])
 		}
-		return false
-	})
+	}
+	return kept
 }

@@ -13,9 +13,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"precision/internal/lazy"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -33,8 +35,28 @@ const (
 	Env    Format = "env"    // NAME=value lines, as env prints them
 )
 
+// formats are all formats, with the ends of names that tell them, and who reads them.
+var formats = []struct {
+	format Format
+	ends   string
+	read   func(*entries, string)
+}{
+	{YAML, ".yaml .yml", (*entries).yaml},
+	{JSON, ".json", (*entries).json},
+	{TOML, ".toml", (*entries).toml},
+	{INI, ".ini .cfg .conf", (*entries).ini},
+	{Python, ".py", (*entries).python},
+	{Shell, ".sh .bash .cmd", (*entries).shell},
+	{Env, ".env", (*entries).env},
+}
+
 // Formats are all formats.
-func Formats() []Format { return []Format{YAML, JSON, TOML, INI, Python, Shell, Env} }
+func Formats() (all []Format) {
+	for _, f := range formats {
+		all = append(all, f.format)
+	}
+	return all
+}
 
 // Limits of what is read: a configuration is written by people, and what is
 // larger is none.
@@ -43,9 +65,6 @@ const (
 	MaxEntries = 200_000
 	MaxDepth   = 100
 )
-
-// errMany is the error of more entries than [MaxEntries]; YAML makes them of few lines.
-var errMany = fmt.Errorf("found more than %d values, expected a configuration", MaxEntries)
 
 // File is a configuration that was read.
 type File struct {
@@ -88,37 +107,15 @@ func Open(path string, format Format) (*File, error) {
 }
 
 // Parse reads a configuration from a text.
-func Parse(text []byte, format Format) ([]Entry, error) {
-	text = []byte(strings.TrimPrefix(string(text), "\ufeff"))
+func Parse(text []byte, format Format) (_ []Entry, err error) {
+	defer must.Catch(&err)
 	list := &entries{}
-	switch format {
-	case YAML:
-		list.yaml(text)
-	case JSON:
-		list.json(text)
-	case TOML:
-		list.toml(text)
-	case INI:
-		list.ini(text)
-	case Python:
-		list.python(string(text))
-	case Shell:
-		list.shell(string(text))
-	case Env:
-		list.env(string(text))
-	default:
-		list.fail(fmt.Errorf("found the format %q, expected one of %v", format, Formats()))
-	}
-	if list.err != nil {
-		return nil, list.err
+	for _, f := range formats {
+		if f.format == format {
+			f.read(list, strings.TrimPrefix(string(text), "\ufeff"))
+		}
 	}
 	return list.last(), nil
-}
-
-// extensions tell a format by the name of a file.
-var extensions = map[string]Format{
-	".yaml": YAML, ".yml": YAML, ".json": JSON, ".toml": TOML, ".ini": INI, ".cfg": INI, ".conf": INI, ".py": Python,
-	".sh": Shell, ".bash": Shell, ".cmd": Shell, ".env": Env,
 }
 
 var (
@@ -134,7 +131,12 @@ var (
 func Detect(path string, front []byte) Format {
 	text := strings.TrimSpace(strings.TrimPrefix(string(front), "\ufeff"))
 	first, _, _ := strings.Cut(text, "\n")
-	known := extensions[strings.ToLower(filepath.Ext(path))]
+	known := Format("")
+	for _, f := range formats {
+		if ext := strings.ToLower(filepath.Ext(path)); ext != "" && slices.Contains(strings.Fields(f.ends), ext) {
+			known = f.format
+		}
+	}
 	switch {
 	case known == INI && strings.HasPrefix(text, "{"):
 		return JSON // as fusion_switch.cfg is
@@ -164,28 +166,17 @@ func Detect(path string, front []byte) Format {
 	return ""
 }
 
-// entries collects the entries of a file. The first error sticks: nothing is added behind it, and whoever reads
-// on looks at err where a file could keep it busy.
+// entries collects the entries of a file.
 type entries struct {
 	list  []Entry
 	bytes int
-	err   error
 }
 
-func (e *entries) fail(err error) {
-	if e.err == nil {
-		e.err = err
-	}
-}
-
+// add adds an entry; of more than [MaxEntries], which YAML makes of few lines, it ends the reading.
 func (e *entries) add(key string, line int, v Value) {
 	e.bytes += len(key) + len(v.Source)
-	if len(e.list) >= MaxEntries || e.bytes > 4*MaxBytes {
-		e.fail(errMany)
-	}
-	if e.err == nil {
-		e.list = append(e.list, Entry{key, line, v})
-	}
+	must.Not(len(e.list) >= MaxEntries || e.bytes > 4*MaxBytes, "found more than %d values, expected a configuration", MaxEntries)
+	e.list = append(e.list, Entry{key, line, v})
 }
 
 // last keeps of every key the last value, as a program that reads the file does.
@@ -211,7 +202,13 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-var errDeep = errors.New("found values nested too deeply, expected a configuration")
+// deep is the error of values that are nested too deeply.
+func deep(depth int) error {
+	if depth > MaxDepth {
+		return errors.New("found values nested too deeply, expected a configuration")
+	}
+	return nil
+}
 
 // NoFormatError: a file is in none of the formats.
 type NoFormatError struct{ Path string }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,36 +13,32 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
 	"gopkg.in/ini.v1"
+
+	"precision/internal/must"
 )
 
 // yaml reads all documents of a YAML file. Aliases are followed, as far as
 // MaxEntries and MaxDepth go.
-func (e *entries) yaml(text []byte) {
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	for n := 0; e.err == nil; n++ {
+func (e *entries) yaml(text string) {
+	d := yaml.NewDecoder(strings.NewReader(text))
+	for n := 1; ; n++ {
 		var doc yaml.Node
 		err := d.Decode(&doc)
 		if errors.Is(err, io.EOF) {
 			return
 		}
-		if err != nil {
-			e.fail(err)
-			return
-		}
+		must.Do(err)
 		path := ""
-		if n > 0 {
-			path = "document" + strconv.Itoa(n+1)
+		if n > 1 {
+			path = "document" + strconv.Itoa(n)
 		}
 		e.node(path, &doc, 0)
 	}
 }
 
 func (e *entries) node(path string, n *yaml.Node, depth int) {
-	if depth > MaxDepth {
-		e.fail(fmt.Errorf("line %d: %w", n.Line, errDeep))
-	}
-	if e.err != nil { // aliases of aliases would go on for ever
-		return
+	if err := deep(depth); err != nil {
+		must.Do(fmt.Errorf("line %d: %w", n.Line, err))
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -61,25 +56,28 @@ func (e *entries) node(path string, n *yaml.Node, depth int) {
 			}
 		}
 		if len(n.Content) == 0 {
-			e.add(path, n.Line, Value{Kind: Expr, Source: "{}"})
+			e.add(path, n.Line, Value{Expr, "{}"})
 		}
 	case yaml.SequenceNode:
 		for i, c := range n.Content {
-			e.node(path+"["+strconv.Itoa(i)+"]", c, depth+1)
+			e.node(place(path, i), c, depth+1)
 		}
 		if len(n.Content) == 0 {
-			e.add(path, n.Line, Value{Kind: Expr, Source: "[]"})
+			e.add(path, n.Line, Value{Expr, "[]"})
 		}
 	case yaml.ScalarNode:
 		v := plain(n.Value)
 		if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-			v = Value{Kind: Text, Source: n.Value}
+			v = Value{Text, n.Value}
 		} else if n.Value == "" {
-			v = Value{Kind: Null}
+			v.Kind = Null
 		}
 		e.add(path, n.Line, v)
 	}
 }
+
+// place is the path of an element of a list.
+func place(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // merge adds what << takes over; the keys of the mapping itself stand behind it
 // or are put there by [entries.last] in file order, where << stands first by
@@ -96,99 +94,74 @@ func (e *entries) merge(path string, n *yaml.Node, depth int) {
 
 // json reads a JSON file token by token, so that lines are known and keys that
 // stand twice are met twice.
-func (e *entries) json(text []byte) {
-	d := json.NewDecoder(bytes.NewReader(text))
+func (e *entries) json(text string) {
+	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	e.jsonValue(d, text, "", 0)
-	if e.err == nil {
-		if _, more := d.Token(); !errors.Is(more, io.EOF) {
-			e.fail(errors.New("found more behind the value, expected one JSON value"))
+	line := func() int { return 1 + strings.Count(text[:d.InputOffset()], "\n") }
+	token := func() json.Token {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return must.Get(token, err)
+	}
+	var value func(path string, depth int)
+	value = func(path string, depth int) {
+		must.Do(deep(depth))
+		t, at, n := token(), line(), 0
+		open, many := t.(json.Delim)
+		if !many {
+			e.add(path, at, valueOf(t))
+			return
+		}
+		for ; d.More(); n++ {
+			below := place(path, n)
+			if open == '{' {
+				below = join(path, fmt.Sprint(token()))
+			}
+			value(below, depth+1)
+		}
+		if end := fmt.Sprint(open, token()); n == 0 && path != "" {
+			e.add(path, at, Value{Expr, strings.ReplaceAll(end, " ", "")})
 		}
 	}
-	if e.err != nil {
-		e.err = fmt.Errorf("line %d: %w", lineAt(text, d.InputOffset()), e.err)
-	}
-}
-
-func lineAt(text []byte, offset int64) int {
-	return 1 + bytes.Count(text[:min(int(offset), len(text))], []byte("\n"))
-}
-
-// token is the next token, nil behind an error.
-func (e *entries) token(d *json.Decoder) json.Token {
-	token, err := d.Token()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
+	err := must.Try(func() {
+		value("", 0)
+		_, err := d.Token()
+		must.Not(!errors.Is(err, io.EOF), "found more behind the value, expected one JSON value")
+	})
 	if err != nil {
-		e.fail(err)
+		must.Do(fmt.Errorf("line %d: %w", line(), err))
 	}
-	return token
 }
 
-func (e *entries) jsonValue(d *json.Decoder, text []byte, path string, depth int) {
-	if depth > MaxDepth {
-		e.fail(errDeep)
-		return
-	}
-	token := e.token(d)
-	line := lineAt(text, d.InputOffset())
-	switch t := token.(type) {
-	case json.Delim:
-		e.jsonMany(d, text, path, t, line, depth)
-	case json.Number:
-		f, err := t.Float64()
-		if err != nil && f == 0 {
-			e.fail(err)
-		}
-		e.add(path, line, Value{Kind: Number, Source: t.String(), Number: f})
+// valueOf is a value that a library has read.
+func valueOf(value any) Value {
+	switch v := value.(type) {
+	case nil:
+		return plain("null")
 	case string:
-		e.add(path, line, Value{Kind: Text, Source: t})
-	case bool:
-		e.add(path, line, Value{Kind: Bool, Source: strconv.FormatBool(t), Bool: t})
-	default:
-		e.add(path, line, Value{Kind: Null, Source: "null"})
+		return Value{Text, v}
+	case float64:
+		return plain(strconv.FormatFloat(v, 'g', -1, 64))
 	}
+	return plain(fmt.Sprint(value))
 }
 
-func (e *entries) jsonMany(d *json.Decoder, text []byte, path string, open json.Delim, line, depth int) {
-	n := 0
-	for ; e.err == nil && d.More(); n++ {
-		below := path + "[" + strconv.Itoa(n) + "]"
-		if open == '{' {
-			below = join(path, fmt.Sprint(e.token(d)))
-		}
-		if e.err == nil {
-			e.jsonValue(d, text, below, depth+1)
-		}
-	}
-	if n == 0 && path != "" {
-		e.add(path, line, Value{Kind: Expr, Source: map[json.Delim]string{'{': "{}", '[': "[]"}[open]})
-	}
-	if e.err == nil {
-		e.token(d) // the end
-	}
-}
-
-func (e *entries) toml(text []byte) {
+func (e *entries) toml(text string) {
 	var all map[string]any
-	err := toml.Unmarshal(text, &all)
+	err := toml.Unmarshal([]byte(text), &all)
 	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 		row, _ := at.Position()
 		err = fmt.Errorf("line %d: %w", row, err)
 	}
-	if err != nil {
-		e.fail(err)
-	}
+	must.Do(err)
 	e.any("", all, 0)
 }
 
-// any adds a value that a library has read.
+// any adds a value that a library has read, with what is in it.
 func (e *entries) any(path string, value any, depth int) {
-	if depth > MaxDepth {
-		e.fail(errDeep)
-		return
-	}
+	must.Do(deep(depth))
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
@@ -196,27 +169,15 @@ func (e *entries) any(path string, value any, depth int) {
 		}
 	case []any:
 		for i, x := range v {
-			e.any(path+"["+strconv.Itoa(i)+"]", x, depth+1)
+			e.any(place(path, i), x, depth+1)
 		}
-	case string:
-		e.add(path, 0, Value{Kind: Text, Source: v})
-	case bool:
-		e.add(path, 0, Value{Kind: Bool, Source: strconv.FormatBool(v), Bool: v})
-	case int64:
-		e.add(path, 0, Value{Kind: Number, Source: strconv.FormatInt(v, 10), Number: float64(v)})
-	case float64:
-		e.add(path, 0, Value{Kind: Number, Source: strconv.FormatFloat(v, 'g', -1, 64), Number: v})
 	default:
-		e.add(path, 0, Value{Kind: Text, Source: fmt.Sprint(value)})
+		e.add(path, 0, valueOf(v))
 	}
 }
 
-func (e *entries) ini(text []byte) {
-	file, err := ini.LoadSources(ini.LoadOptions{AllowBooleanKeys: true, SkipUnrecognizableLines: false, IgnoreContinuation: true, UnescapeValueCommentSymbols: true}, text)
-	if err != nil {
-		e.fail(err)
-		return
-	}
+func (e *entries) ini(text string) {
+	file := must.Get(ini.LoadSources(ini.LoadOptions{AllowBooleanKeys: true, IgnoreContinuation: true, UnescapeValueCommentSymbols: true}, []byte(text)))
 	for _, section := range file.Sections() {
 		path := section.Name()
 		if path == ini.DefaultSection {
@@ -243,7 +204,7 @@ func (e *entries) env(text string) {
 		value = strings.TrimSpace(value)
 		v := plain(value)
 		if q := len(value) - 1; q > 0 && value[0] == value[q] && (value[0] == '"' || value[0] == '\'') {
-			v = Value{Kind: Text, Source: value[1:q]}
+			v = Value{Text, value[1:q]}
 		}
 		e.add(name, n, v)
 	}

@@ -1,10 +1,10 @@
 package config
 
 import (
-	"strconv"
 	"strings"
 
 	"precision/internal/lazy"
+	"precision/internal/must"
 )
 
 // Python is read line by line for what a configuration has: assignments of
@@ -56,7 +56,7 @@ func (e *entries) python(text string) {
 // argument adds the default of an option that argparse or absl has.
 func (e *entries) argument(call string, flags bool, line int) {
 	p := &literals{text: call}
-	name, def, known := "", Value{Kind: Null, Source: "None"}, false
+	name, def, known := "", plain("None"), false
 	for n := 0; ; n++ {
 		p.blanks()
 		if p.done() || p.peek() == ')' {
@@ -79,7 +79,7 @@ func (e *entries) argument(call string, flags bool, line int) {
 		case key == "dest" && v.Kind == Text:
 			name = v.Source
 		case key == "action" && v.Source == "store_true" && !known:
-			def = Value{Kind: Bool, Source: "False"}
+			def = plain("False")
 		}
 		p.blanks()
 		if p.peek() != ',' {
@@ -131,10 +131,7 @@ func isAlnum(c byte) bool {
 func (p *literals) assign(e *entries, key string, line int) {
 	p.depth++
 	defer func() { p.depth-- }()
-	if p.depth > MaxDepth {
-		e.fail(errDeep)
-		return
-	}
+	must.Do(deep(p.depth))
 	p.blanks()
 	start, before := p.at, len(e.list)
 	end := map[byte]byte{'{': '}', '[': ']', '(': ')'}[p.peek()]
@@ -145,10 +142,10 @@ func (p *literals) assign(e *entries, key string, line int) {
 	}
 	if end != 0 {
 		switch ok := p.many(e, key, line, end) && p.over(); {
-		case e.err != nil || ok && (dict || len(e.list) > before):
+		case ok && (dict || len(e.list) > before):
 			return
 		case ok:
-			e.add(key, line, Value{Kind: Expr, Source: tight(p.text[start:p.at])})
+			e.add(key, line, Value{Expr, tight(p.text[start:p.at])})
 			return
 		}
 		e.list, p.at = e.list[:before], start
@@ -175,7 +172,7 @@ func (p *literals) many(e *entries, key string, line int, end byte) bool {
 			p.at++
 			return true
 		}
-		below, start := key+"["+strconv.Itoa(n)+"]", p.at
+		below, start := place(key, n), p.at
 		if end == ')' {
 			if name := p.word(); name != "" {
 				if p.blanks(); p.peek() == '=' {
@@ -196,7 +193,7 @@ func (p *literals) many(e *entries, key string, line int, end byte) bool {
 			}
 		}
 		p.loop = false
-		if p.assign(e, below, line); e.err != nil || p.loop {
+		if p.assign(e, below, line); p.loop {
 			return false
 		}
 		p.blanks()
@@ -221,13 +218,13 @@ func (p *literals) scalar() Value {
 		p.at = start
 	}
 	source := p.expression()
-	if v := plain(source); v.Kind == Number || source == "None" || source == "True" || source == "False" {
-		return v
+	if _, ok := number(source); ok || source == "None" || source == "True" || source == "False" {
+		return plain(source)
 	}
 	if strings.Contains(source, " for ") {
 		p.loop = true
 	}
-	return Value{Kind: Expr, Source: source}
+	return Value{Expr, source}
 }
 
 // quoted reads texts; several side by side are one.
@@ -240,7 +237,7 @@ func (p *literals) quoted() (Value, bool) {
 		prefix := strings.ToLower(p.word())
 		if p.done() || p.peek() != '"' && p.peek() != '\'' || strings.Trim(prefix, "rbu") != "" {
 			p.at = start
-			return Value{Kind: Text, Source: b.String()}, found
+			return Value{Text, b.String()}, found
 		}
 		end := quoteEnd(p.text, p.at)
 		raw := p.text[p.at:end]

@@ -8,6 +8,7 @@ import (
 
 	"precision/internal/each"
 	"precision/internal/lazy"
+	"precision/internal/must"
 )
 
 var (
@@ -31,11 +32,7 @@ var utilities = map[string]bool{
 // shell reads command lines: variables that are set, and the options of every
 // command that has any. Nothing is expanded and nothing is run.
 func (e *entries) shell(text string) {
-	file, err := syntax.NewParser().Parse(strings.NewReader(strings.ReplaceAll(text, "\r\n", "\n")), "")
-	if err != nil {
-		e.fail(err)
-		return
-	}
+	file := must.Get(syntax.NewParser().Parse(strings.NewReader(strings.ReplaceAll(text, "\r\n", "\n")), ""))
 	seen := map[string]int{}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
@@ -44,7 +41,7 @@ func (e *entries) shell(text string) {
 		case *syntax.DeclClause: // export, declare, local
 			e.assigned(n.Args)
 		}
-		return e.err == nil
+		return true
 	})
 }
 
@@ -82,7 +79,7 @@ func (e *entries) call(c *syntax.CallExpr, seen map[string]int) {
 		}
 		line := int(c.Args[i].Pos().Line())
 		key, value, joined := strings.Cut(strings.TrimLeft(words[i].Source, "-"), "=")
-		v := Value{Kind: Bool, Source: "true", Bool: true}
+		v := plain("true")
 		switch {
 		case joined:
 			v = plain(value)
@@ -93,7 +90,7 @@ func (e *entries) call(c *syntax.CallExpr, seen map[string]int) {
 				several = append(several, words[i].Source)
 			}
 			if v = plain(several[0]); len(several) > 1 {
-				v = Value{Kind: Expr, Source: strings.Join(several, " ")}
+				v = Value{Expr, strings.Join(several, " ")}
 			}
 		}
 		e.add(join(prefix, key), line, v)
@@ -138,7 +135,7 @@ func word(w *syntax.Word) Value {
 	}
 	write(w.Parts)
 	if literal && quoted {
-		return Value{Kind: Text, Source: b.String()}
+		return Value{Text, b.String()}
 	}
 	return plain(b.String())
 }

@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// Kind is what a value is.
+// Kind is how a value is written.
 type Kind uint8
 
 // The kinds of values.
 const (
-	Null Kind = iota
-	Bool
-	Number
-	Text
+	Plain Kind = iota
+	Text       // in quotes, or where the format says that it is a text
+	Null       // nothing is written
 	// Expr is an expression of a program that is not evaluated; it is compared
 	// as it is written, without blanks.
 	Expr
@@ -23,37 +22,16 @@ const (
 
 // Value is the value of a key.
 type Value struct {
-	Kind Kind
-	// Source is how the value is written; Number and Bool what it means.
-	Source string
-	Number float64
-	Bool   bool
+	Kind   Kind
+	Source string // as it is written
 }
 
 // MarshalText writes the value as it is written.
 func (v Value) MarshalText() ([]byte, error) { return []byte(v.Source), nil }
 
-// plain reads a value as people write it, where the format does not say what it
+// plain is a value as people write it, where the format does not say what it
 // is: numbers, booleans and nothing are known by their looks.
-func plain(text string) Value {
-	text = strings.TrimSpace(text)
-	v := Value{Kind: Text, Source: text}
-	switch strings.ToLower(text) {
-	case "null", "none", "~", "nil":
-		v.Kind = Null
-		return v
-	case "true", "yes", "on":
-		v.Kind, v.Bool = Bool, true
-		return v
-	case "false", "no", "off":
-		v.Kind = Bool
-		return v
-	}
-	if f, ok := number(text); ok {
-		v.Kind, v.Number = Number, f
-	}
-	return v
-}
+func plain(text string) Value { return Value{Source: strings.TrimSpace(text)} }
 
 // number reads a number as YAML, Python and shells write them: 1_000, 0x10, .5,
 // 1e-3, .inf, nan.
@@ -96,43 +74,41 @@ func octal(text string) bool {
 // a text that reads as a number or a boolean is one, as a command line has only
 // texts.
 func (v Value) Same(w Value) bool {
-	v, w = v.plain(), w.plain()
 	if v.Kind == Expr || w.Kind == Expr {
 		return tight(v.Source) == tight(w.Source)
 	}
-	if v.Kind != w.Kind {
+	a, b := v.means(), w.means()
+	x, ok1 := a.(float64)
+	y, ok2 := b.(float64)
+	if !ok1 || !ok2 {
+		return a == b
+	}
+	if math.Abs(x) >= 1<<53 && x == y { // floats do not tell such integers apart
+		i, ok1 := new(big.Int).SetString(strings.ReplaceAll(v.Source, "_", ""), 10)
+		j, ok2 := new(big.Int).SetString(strings.ReplaceAll(w.Source, "_", ""), 10)
+		return !ok1 || !ok2 || i.Cmp(j) == 0
+	}
+	return x == y || x != x && y != y
+}
+
+// means is what a value reads as: nil, a boolean, a number or a text.
+func (v Value) means() any {
+	if v.Kind == Null {
+		return nil
+	}
+	text := strings.TrimSpace(v.Source)
+	switch strings.ToLower(text) {
+	case "null", "none", "~", "nil":
+		return nil
+	case "true", "yes", "on":
+		return true
+	case "false", "no", "off":
 		return false
 	}
-	switch v.Kind {
-	case Null:
-		return true
-	case Bool:
-		return v.Bool == w.Bool
-	case Number:
-		if x, ok := whole(v); ok && v.Number == w.Number {
-			if y, ok := whole(w); ok { // beyond 2^53 floats do not tell integers apart
-				return x.Cmp(y) == 0
-			}
-		}
-		return v.Number == w.Number || v.Number != v.Number && w.Number != w.Number
+	if f, ok := number(text); ok {
+		return f
 	}
-	return v.Source == w.Source
-}
-
-// whole is an integer as it is written.
-func whole(v Value) (*big.Int, bool) {
-	if v.Number > -1<<53 && v.Number < 1<<53 {
-		return nil, false
-	}
-	return new(big.Int).SetString(strings.ReplaceAll(v.Source, "_", ""), 10)
-}
-
-// plain takes a text for what it reads as.
-func (v Value) plain() Value {
-	if v.Kind == Text {
-		return plain(v.Source)
-	}
-	return v
+	return text
 }
 
 // tight is an expression without blanks.
@@ -142,6 +118,6 @@ func tight(text string) string { return strings.Join(strings.Fields(text), "") }
 // differ for no reason that matters.
 func (v Value) Path() bool {
 	s := v.Source
-	return v.Kind == Text && (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~/")) &&
+	return v.Kind != Expr && (strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~/")) &&
 		!strings.ContainsAny(s, " \n") && !strings.Contains(s, "://")
 }
