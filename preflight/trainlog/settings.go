@@ -1,11 +1,13 @@
 package trainlog
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"precision/internal/lazy"
 	"precision/internal/order"
+	"precision/preflight/python"
 )
 
 // Setting is what a log says that its training was started with: an argument or an entry of its configuration.
@@ -25,9 +27,6 @@ const (
 	// mostSettings bounds how many are kept, mostBlock the text of a configuration.
 	mostSettings = 10_000
 	mostBlock    = 1 << 20
-	// mostName bounds a name in angle brackets, mostDepth what stands in what.
-	mostName  = 200
-	mostDepth = 200
 )
 
 var (
@@ -42,7 +41,6 @@ var (
 	objectName = lazy.Regexp(`^(?:Namespace|MasterConfig)\(\w+=`)
 	// What an engine says that it runs with, whatever it was asked for: vLLM's fields, SGLang's object.
 	engineLine = lazy.Regexp(`(?:LLM engine \(v[^()]*\) with config: |\bserver_args=ServerArgs\()(\w+=.*)$`)
-	keyword    = lazy.Regexp(`^\w+=`)
 	placeName  = lazy.Regexp(`(?i)^engine\.(?:model|tokenizer|served_model_name)$|(?:^|[._])(?:(?:local_|global_|node_)?rank|port|.*_port|.*addr(?:ess)?|host(?:name)?|.*(?:dir|path|file|folder|url)|save|load|(?:experiment|project|run|group)_name|.*timestamp|hydra)$`)
 )
 
@@ -111,158 +109,54 @@ func (s *settings) add(name, value string) {
 
 // object reads the fields of a printed object up to its bracket; one that is cut off tells nothing.
 func (s *settings) object(name, fields string) bool {
-	n := len(s.list)
-	p := &python{text: fields}
-	if p.fields(name, s.add); p.bad || p.short {
-		s.list = s.list[:n]
+	items, err := python.Arguments(fields)
+	if err != nil {
 		return false
 	}
+	s.items(name, items)
 	return true
 }
 
 // dictionary reads the dictionary if its last line has come.
 func (s *settings) dictionary() {
-	text, n := s.text.String(), len(s.list)
-	p := &python{text: text}
-	p.value("", s.add)
+	text := s.text.String()
+	v, err := python.Read(text)
 	switch {
-	case p.bad || len(text) > mostBlock:
-		s.failed, s.list = true, s.list[:n]
-	case p.short:
-		s.list = s.list[:n]
+	case errors.Is(err, python.ErrShort) && len(text) <= mostBlock:
 		return
+	case err != nil || len(text) > mostBlock:
+		s.failed = true
 	default:
+		s.items("", v.Items)
 		s.taken = true
 	}
 	s.text.Reset()
 }
 
-// python reads what Python prints: dictionaries, lists, texts, numbers, names and objects.
-type python struct {
-	text       string
-	at, depth  int
-	bad, short bool
-}
-
-// fields reads NAME=VALUE up to a bracket, and values without a name; it tells whether any had one.
-func (p *python) fields(name string, add func(name, value string)) (named bool) {
-	for p.more(')') {
-		key := keyword().FindString(p.text[p.at:])
-		if key == "" {
-			p.value("", nil)
+// items takes entries that have names, and those of dictionaries and objects in them.
+func (s *settings) items(name string, list []python.Item) {
+	for _, item := range list {
+		if !item.Named {
 			continue
 		}
-		named = true
-		p.at += len(key)
-		p.entry(name, key[:len(key)-1], ",)]}\n", add)
-	}
-	return named
-}
-
-// entry reads the value of a key; a bare one ends at any of some letters.
-func (p *python) entry(name, key, ends string, add func(name, value string)) {
-	if name != "" {
-		key = name + "." + key
-	}
-	value := p.until(key, ends, add)
-	if n := len(value); n > 1 && (value[0] == '\'' || value[0] == '"') {
-		value = value[1 : n-1]
-	}
-	if add != nil && value != "" {
-		add(key, value)
-	}
-}
-
-func (p *python) blank() byte {
-	for p.at < len(p.text) && strings.IndexByte(" \t\n", p.text[p.at]) >= 0 {
-		p.at++
-	}
-	if p.at == len(p.text) {
-		p.short = true
-		return 0
-	}
-	return p.text[p.at]
-}
-
-// value reads a value, whose settings have names that begin with name, and gives its text.
-func (p *python) value(name string, add func(name, value string)) string {
-	return p.until(name, ",:]})\n", add)
-}
-
-func (p *python) until(name, ends string, add func(name, value string)) string {
-	from := p.at
-	p.depth++
-	defer func() { p.depth-- }()
-	p.bad = p.bad || p.depth > mostDepth
-	switch c := p.blank(); {
-	case p.short:
-		return ""
-	case c == '{':
-		p.at++
-		for p.more('}') {
-			key := strings.Trim(p.value("", nil), `'"`)
-			if p.blank() != ':' {
-				p.bad = p.bad || !p.short
-				return ""
+		key := item.Name
+		if name != "" {
+			key = name + "." + key
+		}
+		named := func(i python.Item) bool { return i.Named }
+		switch {
+		case item.Kind == python.Dict, item.Kind == python.Call && slices.ContainsFunc(item.Items, named):
+			s.items(key, item.Items)
+		case item.Kind == python.List:
+			s.add(key, strings.Join(strings.Fields(item.Source), " "))
+		case item.Kind == python.Text:
+			if text := item.Source[1 : len(item.Source)-1]; text != "" { // with its escapes
+				s.add(key, text)
 			}
-			p.at++
-			p.entry(name, key, ",:]})\n", add)
+		default:
+			s.add(key, item.Source)
 		}
-		return ""
-	case c == '[' || c == '(':
-		p.at++
-		for p.more(map[byte]byte{'[': ']', '(': ')'}[c]) {
-			p.value(name, nil)
-		}
-		return strings.Join(strings.Fields(p.text[from:p.at]), " ")
-	case c == '\'' || c == '"':
-		start := p.at
-		for p.at++; p.at < len(p.text) && p.text[p.at] != c; p.at++ {
-			if p.text[p.at] == '\\' {
-				p.at++
-			}
-		}
-		if p.at >= len(p.text) {
-			p.short = true
-			return ""
-		}
-		p.at++
-		return p.text[start:p.at]
 	}
-	start := p.at
-	for p.at < len(p.text) && strings.IndexByte(ends, p.text[p.at]) < 0 {
-		switch p.text[p.at] {
-		case '<': // <LoadFormat.AUTO: 'auto'>
-			n := strings.IndexByte(p.text[p.at:min(p.at+mostName, len(p.text))], '>')
-			p.at += max(n, 0)
-		case '(':
-			p.at++
-			if p.fields(name, add) {
-				return ""
-			}
-			continue
-		}
-		p.at++
-	}
-	p.bad = p.bad || p.at == start
-	return strings.TrimSpace(p.text[start:p.at])
-}
-
-// more tells whether another element comes before the end, and passes what stands between them.
-func (p *python) more(end byte) bool {
-	if p.bad {
-		return false
-	}
-	c := p.blank()
-	if c == ',' {
-		p.at++
-		c = p.blank()
-	}
-	if c == end {
-		p.at++
-		return false
-	}
-	return !p.short
 }
 
 // ofEngine tells whether an engine said it of itself.

@@ -1,21 +1,21 @@
-package config
+package python
 
 import "strings"
 
-// statement is a logical line: brackets and backslashes carry it on.
-type statement struct {
-	line, indent int
-	text         string
+// Statement is a logical line: brackets and backslashes carry it on.
+type Statement struct {
+	Line, Indent int
+	Text         string
 }
 
-// statements splits a program into logical lines without comments. Texts of
+// Statements splits a program into logical lines without comments. Texts of
 // several lines are kept as they are.
-func statements(text string) (list []statement) {
+func Statements(text string) (list []Statement) {
 	var b strings.Builder
 	line, start, depth, indent, fresh := 1, 1, 0, 0, true
 	end := func() {
 		if s := strings.TrimSpace(b.String()); s != "" {
-			list = append(list, statement{start, indent, s})
+			list = append(list, Statement{start, indent, s})
 		}
 		b.Reset()
 		fresh, indent = true, 0
