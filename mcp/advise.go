@@ -130,7 +130,7 @@ type Preflight struct {
 
 func (s *Server) preflight(ctx context.Context, _ *sdk.CallToolRequest, in PreflightIn) (out Preflight, err error) {
 	out.Says = []string{}
-	p := run.Preflight{Floor: trainlog.DefaultOptions.Floor}
+	p := run.Preflight{Floor: trainlog.DefaultFloor}
 	p.A, p.B = must.Get(s.f.tree(in.A)), must.Get(s.f.tree(in.B))
 	done := must.Get(p.Run(ctx, func(run.Event) {}))
 	out.Kind, out.Differs = string(done.Kind), done.Differs

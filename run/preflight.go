@@ -85,7 +85,7 @@ func (p *Preflight) Run(ctx context.Context, tell Listener) (_ *Preflighted, err
 	default:
 		x, y, err := p.logs(ctx, Forward(tell))
 		must.Do(err)
-		d := trainlog.Diff(x, y, trainlog.Options{Floor: p.Floor, Start: trainlog.DefaultOptions.Start})
+		d := trainlog.Diff(x, y, p.Floor)
 		done.Found, done.Differs = report.Log{Difference: d, Strict: p.Strict}, d.Differs() || d.Inconclusive() || p.Strict && d.Lost()
 	}
 	return done, nil

@@ -153,7 +153,7 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&f.format, "format", "", text("format"))
 	set.StringVar(&f.ignore, "ignore", "", text("ignore"))
 	set.Var(&f.patterns, "pattern", text("pattern"))
-	set.Float64Var(&f.floor, "floor", trainlog.DefaultOptions.Floor, text("floor"))
+	set.Float64Var(&f.floor, "floor", trainlog.DefaultFloor, text("floor"))
 	set.StringVar(&f.json, "json", "", text("json"))
 	set.StringVar(&f.html, "html", "", text("html"))
 	set.StringVar(&f.mapping, "map", "", text("map"))

@@ -1,6 +1,10 @@
 package python
 
-import "strings"
+import (
+	"strings"
+
+	"precision/internal/lazy"
+)
 
 // Statement is a logical line: brackets and backslashes carry it on.
 type Statement struct {
@@ -8,65 +12,43 @@ type Statement struct {
 	Text         string
 }
 
+const text = `"""(?:\\.|[^\\])*?(?:"""|\z)|'''(?:\\.|[^\\])*?(?:'''|\z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?`
+
+var (
+	// quotes is a text in quotes; one that has no end is that of its line, or of three quotes all there is.
+	quotes = lazy.Regexp(`(?s)^(?:` + text + `)`)
+	// A text, a comment, the end of a line that goes on, anything else.
+	token = lazy.Regexp(`(?s)` + text + `|#[^\n]*|\\\r?\n|[^"'#\\\n;()\[\]{}]+|.`)
+)
+
 // Statements splits a program into logical lines without comments. Texts of
 // several lines are kept as they are.
-func Statements(text string) (list []Statement) {
+func Statements(program string) (list []Statement) {
 	var b strings.Builder
-	line, start, depth, indent, fresh := 1, 1, 0, 0, true
-	end := func() {
-		if s := strings.TrimSpace(b.String()); s != "" {
-			list = append(list, Statement{start, indent, s})
-		}
+	line, depth, s := 1, 0, Statement{Line: 1}
+	// end ends a statement; the next one has at least this indentation.
+	end := func(indent int) {
+		text := b.String()
 		b.Reset()
-		fresh, indent = true, 0
-	}
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if fresh {
-			switch c {
-			case ' ':
-				indent++
-				continue
-			case '\t':
-				indent += 8
-				continue
-			}
-			fresh, start = false, line
+		if s.Text = strings.TrimSpace(text); s.Text != "" {
+			blanks := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+			s.Indent += len(blanks) + 7*strings.Count(blanks, "\t")
+			list = append(list, s)
 		}
-		switch c {
-		case '#':
-			for i < len(text) && text[i] != '\n' {
-				i++
-			}
-			i--
-		case '"', '\'':
-			n := quoteEnd(text, i)
-			line += strings.Count(text[i:n], "\n")
-			b.WriteString(text[i:n])
-			i = n - 1
-		case '\\':
-			if strings.HasPrefix(text[i:], "\\\n") || strings.HasPrefix(text[i:], "\\\r\n") {
-				i += strings.IndexByte(text[i:], '\n')
-				line++
-				b.WriteByte(' ')
-				continue
-			}
-			b.WriteByte(c)
-		case '\n':
-			line++
-			if depth == 0 {
-				end()
-			} else {
-				b.WriteByte(' ')
-			}
-		case ';':
-			if depth > 0 {
-				b.WriteByte(c)
-				continue
-			}
-			keep := indent
-			end()
-			fresh, indent, start = false, keep, line
+		s = Statement{Line: line, Indent: indent}
+	}
+	for len(program) > 0 {
+		t := program[:token().FindStringIndex(program)[1]]
+		program = program[len(t):]
+		line += strings.Count(t, "\n")
+		switch c := t[0]; {
+		case c == '#':
+		case c == '\n' && depth == 0:
+			end(0)
+		case c == ';' && depth == 0:
+			end(s.Indent)
+		case c == '\n', c == '\\' && len(t) > 1:
+			b.WriteByte(' ')
 		default:
 			switch c {
 			case '(', '[', '{':
@@ -74,36 +56,12 @@ func Statements(text string) (list []Statement) {
 			case ')', ']', '}':
 				depth = max(depth-1, 0)
 			}
-			b.WriteByte(c)
+			b.WriteString(t)
 		}
 	}
-	end()
+	end(0)
 	return list
 }
 
-// quoteEnd is where the text that begins at i ends: behind its last quote, or
-// at the end of its line where that lacks.
-func quoteEnd(text string, i int) int {
-	quote := text[i : i+1]
-	if triple := strings.Repeat(quote, 3); strings.HasPrefix(text[i:], triple) {
-		for j := i + 3; j < len(text); j++ {
-			if text[j] == '\\' {
-				j++
-			} else if strings.HasPrefix(text[j:], triple) {
-				return j + 3
-			}
-		}
-		return len(text)
-	}
-	for j := i + 1; j < len(text) && text[j] != '\n'; j++ {
-		if text[j] == '\\' {
-			j++
-		} else if text[j] == quote[0] {
-			return j + 1
-		}
-	}
-	if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
-		return i + n
-	}
-	return len(text)
-}
+// quoteEnd is where the text in quotes that begins at i ends.
+func quoteEnd(text string, i int) int { return i + quotes().FindStringIndex(text[i:])[1] }

@@ -134,7 +134,7 @@ func said(t *testing.T, lang msg.Lang, text string) string {
 			}
 			l.Path, read[i] = "log", l
 		}
-		return s.Of(Log{trainlog.Diff(read[0], read[1], trainlog.DefaultOptions), true})
+		return s.Of(Log{trainlog.Diff(read[0], read[1], trainlog.DefaultFloor), true})
 	case "config":
 		var files [2]*config.File
 		for i, source := range []string{a, b} {

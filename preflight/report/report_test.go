@@ -51,7 +51,7 @@ func logs(t *testing.T) *trainlog.Difference {
 		l.Path = fmt.Sprintf("%c\x1b[31m<x>.log", 'a'+i)
 		read[i] = l
 	}
-	return trainlog.Diff(read[0], read[1], trainlog.DefaultOptions)
+	return trainlog.Diff(read[0], read[1], trainlog.DefaultFloor)
 }
 
 func configs(t *testing.T) *config.Difference {

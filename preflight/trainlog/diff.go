@@ -22,13 +22,11 @@ type Difference struct {
 }
 
 // Set counts the settings that may be why two trainings differ.
-func (d *Difference) Set() (n int) {
-	for i := range d.Settings {
-		if !d.Settings[i].Place {
-			n++
-		}
+func (d *Difference) Set() int {
+	if n := slices.IndexFunc(d.Settings, func(s Changed) bool { return s.Place }); n >= 0 {
+		return n
 	}
-	return n
+	return len(d.Settings)
 }
 
 // Differs tells whether a quantity parts, or the loss scale falls in one log and
@@ -128,10 +126,8 @@ func (d *Difference) Lacks() string {
 
 // Few is the first quantity that common steps are too few to judge, or nil.
 func (d *Difference) Few() *Quantity {
-	for i := range d.Quantities {
-		if q := &d.Quantities[i]; q.Few {
-			return q
-		}
+	if i := slices.IndexFunc(d.Quantities, func(q Quantity) bool { return q.Few }); i >= 0 {
+		return &d.Quantities[i]
 	}
 	return nil
 }
@@ -206,25 +202,21 @@ const (
 	Leap Why = "leap"
 )
 
-// Options say what parts.
-type Options struct {
-	// Floor is the relative difference of means below which nothing parts.
-	Floor float64
-	// Start is the relative difference of the first values, which nothing but
-	// rounding explains if weights and data are the same.
-	Start float64
-}
-
-// DefaultOptions: trainings that differ by less than 2 % in their loss are not
-// told apart; the first loss of the same weights and data is the same to 2 %, also in float16.
-var DefaultOptions = Options{Floor: 0.02, Start: 0.02}
+const (
+	// DefaultFloor is the relative difference of means below which nothing parts: trainings that differ by less than 2 %
+	// in their loss are not told apart.
+	DefaultFloor = 0.02
+	// leastStart is that of the first values which nothing but rounding explains if weights and data are the same: the
+	// first loss is the same to 2 %, also in float16.
+	leastStart = 0.02
+)
 
 // Diff compares two logs.
-func Diff(a, b *Log, o Options) *Difference {
+func Diff(a, b *Log, floor float64) *Difference {
 	d := &Difference{A: a, B: b, Settings: changed(a, b)}
 	for _, s := range a.Series {
 		if t := b.Find(s.Name); t != nil && a.ByEpoch == b.ByEpoch {
-			if q := compare(s, t, o); q.Common > 0 {
+			if q := compare(s, t, floor); q.Common > 0 {
 				d.Quantities = append(d.Quantities, q)
 				continue
 			}
@@ -265,9 +257,8 @@ func common(s, t *Series) (c both) {
 	c.printed, c.low = printed{}, math.Inf(1)
 	for _, list := range [][]float64{c.a, c.b} {
 		c.see(list)
-		sizes := each.Of(list, math.Abs)
-		if slices.Sort(sizes); slices.ContainsFunc(list, func(v float64) bool { return v < 0 }) {
-			c.low = min(c.low, sizes[len(sizes)/2]/10)
+		if slices.ContainsFunc(list, func(v float64) bool { return v < 0 }) {
+			c.low = min(c.low, quantile(each.Of(list, math.Abs), 1, 2)/10)
 		}
 	}
 	if math.IsInf(c.low, 1) {
@@ -278,7 +269,7 @@ func common(s, t *Series) (c both) {
 	return c
 }
 
-func compare(s, t *Series, o Options) Quantity {
+func compare(s, t *Series, floor float64) Quantity {
 	q := Quantity{Name: s.Name, A: s, B: t}
 	c := common(s, t)
 	if q.Common = len(c.steps); q.Common == 0 {
@@ -296,10 +287,10 @@ func compare(s, t *Series, o Options) Quantity {
 			}
 		}
 	default:
-		at, why = q.part(&c, o)
+		at, why = q.part(&c, floor)
 		// A leap tells more than a little that came before it.
 		l := q
-		if leap, how := l.leap(&c, at < 0); leap >= 0 && (at < 0 || leap < at || why == Apart && leap > at && l.Noise < driftOver*o.Floor) {
+		if leap, how := l.leap(&c, at < 0); leap >= 0 && (at < 0 || leap < at || why == Apart && leap > at && l.Noise < driftOver*floor) {
 			q, at, why = l, leap, how
 		}
 	}
@@ -347,7 +338,7 @@ const windowsOfNoise = 4
 // which is a sixth of them at least, or for four windows by five times as much:
 // trainings drift apart for a while, and come together again. Within the first of these, at the first step beyond three times the
 // noise.
-func (q *Quantity) part(c *both, o Options) (int, Why) {
+func (q *Quantity) part(c *both, floor float64) (int, Why) {
 	n := len(c.a)
 	level := make([]float64, n) // size of the values, smoothed
 	d := make([]float64, n)
@@ -367,10 +358,10 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 	windows := n / width
 	if windows < windowsOfNoise {
 		// Too short for noise: the first values are all that tells.
-		if relative(c.a[0], c.b[0]) > o.Start && c.tell(c.a[0], c.b[0]) {
+		if relative(c.a[0], c.b[0]) > leastStart && c.tell(c.a[0], c.b[0]) {
 			return 0, Start
 		}
-		if by := mean(d[n/2:]); math.Abs(by) > o.Floor && c.tell(c.a[n-1], c.b[n-1]) {
+		if by := mean(d[n/2:]); math.Abs(by) > floor && c.tell(c.a[n-1], c.b[n-1]) {
 			q.Few, q.Drift = true, by
 		}
 		return -1, ""
@@ -388,7 +379,7 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 	// says: behind the parting there is no noise but drift.
 	q.Noise = spread(d)
 	deviation := max(q.Noise/math.Sqrt(float64(width)), spread(means))
-	limit := max(o.Floor, 3.5*deviation)
+	limit := max(floor, 3.5*deviation)
 	from, run := -1, 0
 	for w := windows - 1; w >= 0; w-- {
 		switch {
@@ -405,11 +396,11 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 		}
 	}
 	if from < 0 {
-		if at := q.noisier(d, width, o); at >= 0 {
+		if at := q.noisier(d, width, floor); at >= 0 {
 			return at, Noisier
 		}
 		// What grows from step to step is noise to so few windows; to one side in the second half it may be a parting.
-		if by := mean(d[n/2:]); windows < 2*windowsOfNoise && math.Abs(by) > o.Floor && stays(d[n/2:], by) {
+		if by := mean(d[n/2:]); windows < 2*windowsOfNoise && math.Abs(by) > floor && stays(d[n/2:], by) {
 			q.Few, q.Drift = true, by
 		}
 		return -1, ""
@@ -417,19 +408,19 @@ func (q *Quantity) part(c *both, o Options) (int, Why) {
 	// What hangs together behind the parting, where most windows may lie, is no noise: where there was little before, that says how
 	// early it begins.
 	if from >= windowsOfNoise {
-		if noise := spread(d[:from*width]); 3.5*max(noise/math.Sqrt(float64(width)), spread(means[:from])) <= o.Floor {
+		if noise := spread(d[:from*width]); 3.5*max(noise/math.Sqrt(float64(width)), spread(means[:from])) <= floor {
 			q.Noise = noise
-			for from > 0 && means[from-1]*means[from] > 0 && math.Abs(means[from-1]) > o.Floor {
+			for from > 0 && means[from-1]*means[from] > 0 && math.Abs(means[from-1]) > floor {
 				from--
 			}
 		}
 	}
 	q.Drift = mean(means[from:])
-	if from == 0 && relative(c.a[0], c.b[0]) > max(o.Start, 3*q.Noise) {
+	if from == 0 && relative(c.a[0], c.b[0]) > max(leastStart, 3*q.Noise) {
 		return 0, Start
 	}
 	for i := max(from-1, 0) * width; i < n; i++ {
-		if math.Abs(d[i]) > max(o.Floor/2, 3*q.Noise) && d[i]*means[from] > 0 && (i >= from*width || stays(d[i:from*width], means[from])) {
+		if math.Abs(d[i]) > max(floor/2, 3*q.Noise) && d[i]*means[from] > 0 && (i >= from*width || stays(d[i:from*width], means[from])) {
 			return i, Apart
 		}
 	}
@@ -445,7 +436,7 @@ const noiseJump = 8
 // noisier finds the step from which two series that were close are far apart in every
 // window, and sets Noise and Drift; -1 where there is none. What is below a quarter of the
 // floor counts as that: logs round what they print.
-func (q *Quantity) noisier(d []float64, width int, o Options) int {
+func (q *Quantity) noisier(d []float64, width int, floor float64) int {
 	windows := len(d) / width
 	sizes := make([]float64, windows)
 	for w := range sizes {
@@ -456,7 +447,7 @@ func (q *Quantity) noisier(d []float64, width int, o Options) int {
 	for w := windows - 1; w >= 0; w-- {
 		after[w] = min(sizes[w], after[w+1])
 	}
-	before := o.Floor / 4
+	before := floor / 4
 	for w := range windows {
 		// It happens within a window: what is behind it is far apart.
 		if rest := windows - w - 1; w >= 4 && rest >= max(3, windows/6) && after[w+1] > noiseJump*before {
@@ -506,8 +497,8 @@ type tails struct {
 func (t *tails) see(x float64) {
 	t.seen, t.most = append(t.seen, x), max(t.most, x)
 	if n := len(t.seen); n >= 16 && n&(n-1) == 0 { // is kept until there are twice as many
-		list := slices.Sorted(slices.Values(t.seen))
-		t.power = min(max(math.Log(math.Log(float64(n))/math.Ln2)/math.Log(t.most/list[n/2]), 1), 1.5)
+		middle := quantile(slices.Clone(t.seen), 1, 2)
+		t.power = min(max(math.Log(math.Log(float64(n))/math.Ln2)/math.Log(t.most/middle), 1), 1.5)
 	}
 }
 
@@ -537,8 +528,8 @@ func (q *Quantity) leap(c *both, tail bool) (int, Why) {
 				list = append(list, by)
 			}
 		}
-		if slices.Sort(list); len(list) > 0 {
-			calm = 4 * list[len(list)*19/20]
+		if len(list) > 0 {
+			calm = 4 * quantile(list, 19, 20)
 		}
 	}
 	rest := behind(c)
@@ -619,11 +610,16 @@ func jitter(list []float64) float64 {
 			steps = append(steps, math.Abs(math.Log(v/(list[i-1]*list[i+1])))/2)
 		}
 	}
-	if len(steps) == 0 {
+	return quantile(steps, 19, 20)
+}
+
+// quantile is the value of a list below which so many of so many are; it sorts the list.
+func quantile(list []float64, of, all int) float64 {
+	if len(list) == 0 {
 		return 0
 	}
-	slices.Sort(steps)
-	return steps[len(steps)*19/20]
+	slices.Sort(list)
+	return list[len(list)*of/all]
 }
 
 // printed is the unit of the last digit that logs print, for values of every power of ten.
@@ -663,21 +659,11 @@ func mean(list []float64) float64 {
 }
 
 func rootMeanSquare(list []float64) float64 {
-	sum := 0.0
-	for _, x := range list {
-		sum += x * x
-	}
-	return math.Sqrt(sum / float64(max(1, len(list))))
+	return math.Sqrt(mean(each.Of(list, func(x float64) float64 { return x * x })))
 }
 
 // least is the smallest of the values, without their signs: what all of them reach.
-func least(means []float64) float64 {
-	low := math.Inf(1)
-	for _, m := range means {
-		low = min(low, math.Abs(m))
-	}
-	return low
-}
+func least(means []float64) float64 { return slices.Min(each.Of(means, math.Abs)) }
 
 // stays tells whether most differences have the sign of a drift.
 func stays(d []float64, drift float64) bool {
@@ -693,13 +679,9 @@ func stays(d []float64, drift float64) bool {
 // spread is the standard deviation of a series about what it drifts to, from the
 // median of what changes from one to the next, which single jumps do not move.
 func spread(list []float64) float64 {
-	if len(list) < 2 {
-		return 0
-	}
-	steps := make([]float64, 0, len(list)-1)
+	var steps []float64
 	for i := 1; i < len(list); i++ {
 		steps = append(steps, math.Abs(list[i]-list[i-1]))
 	}
-	slices.Sort(steps)
-	return steps[len(steps)/2] * 1.4826 / math.Sqrt2
+	return quantile(steps, 1, 2) * 1.4826 / math.Sqrt2
 }

@@ -24,7 +24,7 @@ func TestTorn(t *testing.T) {
 		if err != nil || l.Torn != c.torn {
 			t.Errorf("%q: %q, expected %q, %v", c.text, l.Torn, c.torn, err)
 		}
-		if d := Diff(l, l, DefaultOptions); d.Lost() != (c.torn != "") {
+		if d := Diff(l, l, DefaultFloor); d.Lost() != (c.torn != "") {
 			t.Errorf("%q: lost %v", c.text, d.Lost())
 		}
 	}
@@ -48,14 +48,14 @@ func TestEqualThenApart(t *testing.T) {
 					log.Series[0].Points = append(log.Series[0].Points, Point{Step: int64(i), Value: value})
 				}
 			}
-			q := Diff(a, b, DefaultOptions).Quantities[0]
+			q := Diff(a, b, DefaultFloor).Quantities[0]
 			if q.Parts != (factor > 1) || q.Parts && q.PartStep != int64(n/2) {
 				t.Errorf("%d steps, factor %g: parts %v at %d", n, factor, q.Parts, q.PartStep)
 			}
 			if q.Parts && q.Why == Apart && q.Drift == 0 {
 				t.Errorf("%d steps, factor %g: no drift", n, factor)
 			}
-			if q := Diff(drift, b, DefaultOptions).Quantities[0]; q.Parts {
+			if q := Diff(drift, b, DefaultFloor).Quantities[0]; q.Parts {
 				t.Errorf("%d steps: rounding parts at %d, %s", n, q.PartStep, q.Why)
 			}
 		}
@@ -82,7 +82,7 @@ func TestJumps(t *testing.T) {
 			}
 		}
 		diff := func(k int) Quantity {
-			return Diff(&Log{Series: logs[:1]}, &Log{Series: logs[k : k+1]}, DefaultOptions).Quantities[0]
+			return Diff(&Log{Series: logs[:1]}, &Log{Series: logs[k : k+1]}, DefaultFloor).Quantities[0]
 		}
 		if q := diff(1); !q.Parts || q.PartStep != int64(at) {
 			t.Errorf("seed %d, %d steps: parts %v at %d, expected %d", seed, n, q.Parts, q.PartStep, at)
@@ -174,14 +174,14 @@ func TestFew(t *testing.T) {
 		{[]float64{2.0178, 1.9587, 2.4709, 2.1509, 2.4296, 2.1509}, true},
 		{[]float64{2.0178, 1.6399, 1.7420, 1.6188, 1.7299, 1.6161}, false},
 	} {
-		d := Diff(log(right...), log(c.wrong...), DefaultOptions)
+		d := Diff(log(right...), log(c.wrong...), DefaultFloor)
 		if d.Differs() || d.Inconclusive() != c.few || (d.Few() != nil) != c.few {
 			t.Errorf("%v: %+v", c.wrong, d.Quantities)
 		}
 	}
 	// A layer of a training in bfloat16 is frozen from step 3: what grows from step to step is noise to four windows.
 	d := Diff(log(13.609, 11.218, 10.445, 15.11, 9.063, 10.407, 12.76, 12.287, 9.486, 12.187, 11.5, 9.361, 8.702, 5.931, 7.422, 6.131, 6.855, 8.162, 13.33, 6.308),
-		log(13.609, 11.218, 10.446, 15.11, 8.965, 10.11, 12.269, 11.558, 8.401, 9.228, 8.532, 5.131, 6.476, 5.054, 5.873, 4.041, 3.779, 4.293, 6.518, 4.221), DefaultOptions)
+		log(13.609, 11.218, 10.446, 15.11, 8.965, 10.11, 12.269, 11.558, 8.401, 9.228, 8.532, 5.131, 6.476, 5.054, 5.873, 4.041, 3.779, 4.293, 6.518, 4.221), DefaultFloor)
 	if d.Few() == nil || !d.Inconclusive() {
 		t.Errorf("a training that drifts away: %+v", d.Quantities)
 	}
@@ -202,7 +202,7 @@ func TestBegins(t *testing.T) {
 		}
 		a.Points, b.Points = append(a.Points, Point{int64(i), v}), append(b.Points, Point{int64(i), w})
 	}
-	if q := Diff(&Log{Series: []*Series{a}}, &Log{Series: []*Series{b}}, DefaultOptions).Quantities[0]; q.Why != Apart || q.PartStep < 31 || q.PartStep > 34 {
+	if q := Diff(&Log{Series: []*Series{a}}, &Log{Series: []*Series{b}}, DefaultFloor).Quantities[0]; q.Why != Apart || q.PartStep < 31 || q.PartStep > 34 {
 		t.Errorf("%s at %d", q.Why, q.PartStep)
 	}
 }

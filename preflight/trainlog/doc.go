@@ -9,6 +9,7 @@ package trainlog
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -149,7 +151,8 @@ func Open(ctx context.Context, path string, given []Expression, read func(n int)
 
 // Read reads a log from a stream.
 func Read(ctx context.Context, from io.Reader, given []Expression) (*Log, error) {
-	r := &reading{log: &Log{Given: len(given) > 0}, last: -1, series: map[string]*Series{}}
+	r := newReading(mostSeries)
+	r.log.Given = len(given) > 0
 	lines := bufio.NewReaderSize(from, maxLine)
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -201,8 +204,8 @@ func torn(line []byte) string {
 // reading is a log that is being read.
 type reading struct {
 	log    *Log
-	series map[string]*Series
-	order  []string
+	series map[string]*Series // those of the log by their names, of which there are most at most
+	most   int
 	// header are the columns of a table in csv form.
 	header []string
 	// last is the step in force, local as the log has it; offset is what earlier
@@ -213,10 +216,13 @@ type reading struct {
 	epoch string
 	named bool // a step was named once
 	scale float64
-	most  int // series that are kept, if more than usual
 	begun int // epochs that a line of their own began
 
 	settings settings
+}
+
+func newReading(most int) *reading {
+	return &reading{log: &Log{}, last: -1, series: map[string]*Series{}, most: most}
 }
 
 // leastEpoch is how many steps lie before one that begins again: a training that failed at once is started again.
@@ -252,12 +258,12 @@ func (r *reading) step(n int64, epoch string) {
 func (r *reading) value(name string, v float64) {
 	s := r.series[name]
 	if s == nil {
-		if len(r.series) >= max(r.most, mostSeries) {
+		if len(r.series) >= r.most {
 			return
 		}
 		s = &Series{Name: name, Stride: 1}
 		r.series[name] = s
-		r.order = append(r.order, name)
+		r.log.Series = append(r.log.Series, s)
 	}
 	if name == Scale {
 		if r.scale > v {
@@ -282,7 +288,7 @@ func (s *Series) put(p Point) {
 		return
 	}
 	if n := len(s.Points); n > 0 && s.Points[n-1].Step >= p.Step {
-		i, found := slices.BinarySearchFunc(s.Points, p.Step, func(q Point, step int64) int { return int(min(max(q.Step-step, -1), 1)) })
+		i, found := slices.BinarySearchFunc(s.Points, p.Step, func(q Point, step int64) int { return cmp.Compare(q.Step, step) })
 		if found {
 			s.Points[i] = p
 			return
@@ -300,12 +306,8 @@ func (s *Series) put(p Point) {
 // finish orders the series: those that have a name of their own here first.
 func (r *reading) finish() {
 	own := []string{Loss, Scale, Rate, Norm}
-	for _, name := range append(own, r.order...) {
-		if s := r.series[name]; s != nil {
-			r.log.Series = append(r.log.Series, s)
-			delete(r.series, name)
-		}
-	}
+	rank := func(s *Series) int { return (slices.Index(own, s.Name) + len(own) + 1) % (len(own) + 1) }
+	order.Stable(r.log.Series, func(a, b *Series) int { return rank(a) - rank(b) })
 	r.log.Counted = !r.named
 	r.log.Settings = slices.DeleteFunc(r.settings.list, func(s Setting) bool { return !r.settings.taken && !ofEngine(s) })
 	r.byEpoch()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,26 +88,21 @@ func openEvents(ctx context.Context, name string, read func(n int)) (*Log, error
 		}
 	}
 	l := &Log{Path: name, Events: true}
-	runs := map[string]*events{}
-	var order []*events
+	var runs []*events
 	for _, file := range files {
 		run := ""
 		if rel, err := filepath.Rel(name, filepath.Dir(file)); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
 			run = filepath.ToSlash(rel)
 		}
-		e := runs[run]
-		if e == nil {
-			e = &events{reading: &reading{log: &Log{}, last: -1, series: map[string]*Series{}, most: mostTags}, run: run}
-			runs[run] = e
-			order = append(order, e)
+		if len(runs) == 0 || runs[len(runs)-1].run != run {
+			runs = append(runs, &events{newReading(mostTags), run})
 		}
-		if err := e.read(ctx, file, read); err != nil {
+		if err := runs[len(runs)-1].read(ctx, file, read); err != nil {
 			return nil, err
 		}
 	}
-	for _, e := range order {
-		e.log.Torn = strings.TrimSpace(e.log.Torn)
-		e.names(len(order) > 1)
+	for _, e := range runs {
+		e.names(len(runs) > 1)
 		l.Lines += e.log.Lines
 		l.Replayed += e.log.Replayed
 		l.Drops, l.DropCount = append(l.Drops, e.log.Drops...), l.DropCount+e.log.DropCount
@@ -132,13 +128,12 @@ func (e *events) read(ctx context.Context, file string, read func(n int)) error 
 		return err
 	}
 	defer f.Close()
-	version := ""
 	err = tfrecord.Walk(bufio.NewReaderSize(counted{f, read}, 1<<20), func(rec tfrecord.Record) error {
 		e.log.Lines++
 		if e.log.Lines%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := e.event(rec.Head, rec.Size, &version)
+		err := e.event(rec)
 		if errors.Is(err, protofield.Err) {
 			err = errEvent
 		}
@@ -161,32 +156,23 @@ func (e *events) read(ctx context.Context, file string, read func(n int)) error 
 var errEvent = errors.New("a record is no event of TensorBoard")
 
 // event takes the scalars of an Event message.
-func (e *events) event(b []byte, size int64, version *string) error {
-	step, summary := int64(0), []byte(nil)
-	err := protofield.Message(b).Walk(func(num protowire.Number, v protofield.Value) error {
-		switch num {
-		case 2:
-			step = int64(v.Number)
-		case 3:
-			if *version = string(v.Bytes); !strings.HasPrefix(*version, eventsVersion) {
-				return fmt.Errorf("%w: it is of version %q, expected %s2", errEvent, *version, eventsVersion)
-			}
-		case 5:
-			summary = v.Bytes
-		}
-		return nil
-	})
-	if size > int64(len(b)) {
+func (e *events) event(rec tfrecord.Record) error {
+	if rec.Size > int64(len(rec.Head)) {
 		return nil // a picture or a graph
 	}
-	if err != nil {
+	step, version, summary := int64(0), eventsVersion, protofield.Value{}
+	err := protofield.Message(rec.Head).Read(protofield.Fields{2: &step, 3: &version, 5: func(v protofield.Value) error {
+		summary = v
+		return nil
+	}})
+	switch {
+	case err != nil:
 		return err
+	case !strings.HasPrefix(version, eventsVersion):
+		return fmt.Errorf("%w: it is of version %q, expected %s2", errEvent, version, eventsVersion)
 	}
 	stepped := false // once a record
-	return protofield.Message(summary).Walk(func(num protowire.Number, f protofield.Value) error {
-		if num != 1 {
-			return nil
-		}
+	return summary.Read(protofield.Fields{1: func(f protofield.Value) error {
 		tag, v, scalar, err := scalarOf(f)
 		if err == nil && scalar {
 			if s := e.series[tag]; s != nil && !stepped && len(s.Points) > 0 && s.Points[len(s.Points)-1].Step > step {
@@ -197,7 +183,7 @@ func (e *events) event(b []byte, size int64, version *string) error {
 			e.value(tag, v)
 		}
 		return err
-	})
+	}})
 }
 
 // scalarOf reads a value of a summary: a number, or a tensor of one.
@@ -218,33 +204,31 @@ func scalarOf(message protofield.Value) (tag string, v float64, scalar bool, err
 
 // numberOf is the number in a TensorProto without dims.
 func numberOf(tensor protofield.Value) (v float64, ok bool) {
+	const float, double = 1, 2
 	kind, dims := uint64(0), false
 	err := tensor.Walk(func(num protowire.Number, f protofield.Value) error {
-		number, text := f.Number, f.Bytes
+		alone := f.Bytes == nil // as a single number may stand
 		switch num {
 		case 1:
-			kind = number
+			kind = f.Number
 		case 2:
-			dims = len(text) > 0
-		case 4, 5, 6: // bytes, float32s, float64s; a single number of the latter may stand alone
+			dims = len(f.Bytes) > 0
+		case 4, 5, 6: // bytes, float32s, float64s
 			switch {
-			case text == nil && num == 5, kind == 1 && len(text) == 4:
-				if text != nil {
-					w, _ := protowire.ConsumeFixed32(text)
-					number = uint64(w)
-				}
-				v, ok = float64(math.Float32frombits(uint32(number))), true
-			case text == nil && num == 6, kind == 2 && len(text) == 8:
-				if text != nil {
-					number, _ = protowire.ConsumeFixed64(text)
-				}
-				v, ok = math.Float64frombits(number), true
+			case alone && num == 5:
+				v, ok = float64(math.Float32frombits(uint32(f.Number))), true
+			case alone && num == 6:
+				v, ok = math.Float64frombits(f.Number), true
+			case kind == float && len(f.Bytes) == 4:
+				v, ok = float64(math.Float32frombits(binary.LittleEndian.Uint32(f.Bytes))), true
+			case kind == double && len(f.Bytes) == 8:
+				v, ok = math.Float64frombits(binary.LittleEndian.Uint64(f.Bytes)), true
 			}
 		case 7, 10: // integers
-			if text != nil {
-				number, _ = protowire.ConsumeVarint(text)
+			if !alone {
+				f.Number, _ = protowire.ConsumeVarint(f.Bytes)
 			}
-			v, ok = float64(int64(number)), true
+			v, ok = float64(int64(f.Number)), true
 		}
 		return nil
 	})

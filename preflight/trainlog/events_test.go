@@ -146,7 +146,7 @@ func TestKeras(t *testing.T) {
 		t.Errorf("%v, %+v", err, short)
 	}
 	// A value an epoch has no partner in one a step.
-	if d := Diff(table, bars, DefaultOptions); len(d.Quantities) > 0 {
+	if d := Diff(table, bars, DefaultFloor); len(d.Quantities) > 0 {
 		t.Errorf("%+v", d.Quantities)
 	}
 }

@@ -193,7 +193,7 @@ func TestKinds(t *testing.T) {
 						}
 					}
 				}
-				q := Diff(logs[0], logs[1], DefaultOptions).Quantities[0]
+				q := Diff(logs[0], logs[1], DefaultFloor).Quantities[0]
 				kind := "other data"
 				switch {
 				case fault == "none":

@@ -66,10 +66,10 @@ func TestSettings(t *testing.T) {
 		if rate := a.Find(Rate); rate == nil || len(rate.Points) != 30 {
 			t.Errorf("%s: a setting is taken for a value: %+v", name, rate)
 		}
-		if d := Diff(a, log("1e-05", "1.0", "bfloat16", "4001"), DefaultOptions); d.Differs() || len(d.Settings) != 1 || !d.Settings[0].Place {
+		if d := Diff(a, log("1e-05", "1.0", "bfloat16", "4001"), DefaultFloor); d.Differs() || len(d.Settings) != 1 || !d.Settings[0].Place {
 			t.Errorf("%s: a port tells trainings apart: %+v", name, d.Settings)
 		}
-		d := Diff(a, log("1e-06", "0.7", "float16", "4001"), DefaultOptions)
+		d := Diff(a, log("1e-06", "0.7", "float16", "4001"), DefaultFloor)
 		got := ""
 		for _, s := range d.Settings {
 			got += fmt.Sprintf("%s %s %s\n", s.Name[strings.LastIndexAny(s.Name, "._")+1:], strings.TrimPrefix(*s.A, "torch."), strings.TrimPrefix(*s.B, "torch."))
@@ -137,14 +137,14 @@ func TestPrintedSettings(t *testing.T) {
 		if len(a.Settings) < want.least {
 			t.Errorf("%s: %d settings, expected %d", name, len(a.Settings), want.least)
 		}
-		d, got := Diff(a, b, DefaultOptions), ""
+		d, got := Diff(a, b, DefaultFloor), ""
 		for _, s := range d.Settings {
 			got += s.Name + " " + *s.A + " " + *s.B + map[bool]string{true: " place"}[s.Place] + "\n"
 		}
 		if got != want.changed || !d.Differs() || d.Inconclusive() {
 			t.Errorf("%s: got\n%s", name, got)
 		}
-		if d := Diff(a, read(texts[0]), DefaultOptions); d.Differs() || len(d.Settings) > 0 {
+		if d := Diff(a, read(texts[0]), DefaultFloor); d.Differs() || len(d.Settings) > 0 {
 			t.Errorf("%s: beside itself %+v", name, d.Settings)
 		}
 	}

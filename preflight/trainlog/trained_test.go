@@ -240,7 +240,7 @@ func TestTrained(t *testing.T) {
 			other.round = round
 			c := get(name)
 			c.runs++
-			if d := Diff(golden, other.log(t), DefaultOptions); d.Differs() {
+			if d := Diff(golden, other.log(t), DefaultFloor); d.Differs() {
 				c.told++
 				t.Logf("seed %d, %s: %+v", seed, name, d.Quantities)
 			}
@@ -249,7 +249,7 @@ func TestTrained(t *testing.T) {
 		other.order += 100
 		c := get("other order of batches")
 		c.runs++
-		if d := Diff(golden, other.log(t), DefaultOptions); d.Differs() {
+		if d := Diff(golden, other.log(t), DefaultFloor); d.Differs() {
 			c.told++
 			t.Logf("seed %d, other order: %+v", seed, d.Quantities)
 		}
@@ -258,7 +258,7 @@ func TestTrained(t *testing.T) {
 			other.round, other.fault, other.from = bfloat, fault, 120
 			c := get(fault)
 			c.runs++
-			d := Diff(golden, other.log(t), DefaultOptions)
+			d := Diff(golden, other.log(t), DefaultFloor)
 			if d.Differs() {
 				c.told++
 			}

@@ -133,11 +133,11 @@ func TestNoisier(t *testing.T) {
 		}
 		return &Log{Series: []*Series{s}}
 	}
-	q := Diff(series(0), series(1), DefaultOptions).Quantities[0]
+	q := Diff(series(0), series(1), DefaultFloor).Quantities[0]
 	if q.Why != Noisier || q.PartStep < 119 || q.PartStep > 126 || q.Noise > 0.01 || q.Drift < 0.1 {
 		t.Errorf("%+v", q)
 	}
-	if q := Diff(series(0), series(0.01), DefaultOptions).Quantities[0]; q.Parts {
+	if q := Diff(series(0), series(0.01), DefaultFloor).Quantities[0]; q.Parts {
 		t.Errorf("%+v", q)
 	}
 }
@@ -173,7 +173,7 @@ func TestLeap(t *testing.T) {
 				a.Points = append(a.Points, Point{int64(i + 1), v})
 				b.Points = append(b.Points, Point{int64(i + 1), c.b(i, v)})
 			}
-			if q := Diff(&Log{Series: []*Series{a}}, &Log{Series: []*Series{b}}, DefaultOptions).Quantities[0]; q.Parts != c.want && (name != "noise" || n >= 20) && (name != "third" || n >= 16) { // of few steps the first says it all
+			if q := Diff(&Log{Series: []*Series{a}}, &Log{Series: []*Series{b}}, DefaultFloor).Quantities[0]; q.Parts != c.want && (name != "noise" || n >= 20) && (name != "third" || n >= 16) { // of few steps the first says it all
 				t.Errorf("%d steps, %s: %v %s at %d", n, name, q.Parts, q.Why, q.PartStep)
 			}
 		}
@@ -223,11 +223,11 @@ func TestTooLittle(t *testing.T) {
 		"rate":             {log(false, series(Rate, always(0.1), nil)), log(false, series(Rate, always(0.1), nil)), false, false},
 		"replayed":         {log(false, loss(nil)), replayed, false, true},
 	} {
-		d := Diff(c.a, c.b, DefaultOptions)
+		d := Diff(c.a, c.b, DefaultFloor)
 		if d.Differs() || d.Inconclusive() != c.open || d.Lost() != c.strict {
 			t.Errorf("%s: differs %v, inconclusive %v, lost %v", name, d.Differs(), d.Inconclusive(), d.Lost())
 		}
-		if d := Diff(c.b, c.a, DefaultOptions); d.Inconclusive() != c.open || d.Lost() != c.strict {
+		if d := Diff(c.b, c.a, DefaultFloor); d.Inconclusive() != c.open || d.Lost() != c.strict {
 			t.Errorf("%s, exchanged: inconclusive %v, lost %v", name, d.Inconclusive(), d.Lost())
 		}
 		if d.Quantities[0].Parts = true; d.Inconclusive() {
@@ -260,7 +260,7 @@ func TestReasons(t *testing.T) {
 		"below zero": {log(Loss, .011, -.02, .013, -.012, .01), log(Loss, .011, -.02, .013, .012, .01), Leap, 4},
 		"zero":       {log(Loss, 0, 0, 0), log(Loss, 0, 0, 0), "", 0},
 	} {
-		q := Diff(c.a, c.b, DefaultOptions).Quantities[0]
+		q := Diff(c.a, c.b, DefaultFloor).Quantities[0]
 		if q.Why != c.want || q.Parts && q.PartStep != c.step {
 			t.Errorf("%s: %+v", name, q)
 		}
@@ -275,7 +275,7 @@ func TestReasons(t *testing.T) {
 				about[k] = append(about[k], math.Round(1e6*(0.001+min(1, float64(i))*0.02*rng.NormFloat64()))/1e6)
 			}
 		}
-		if q := Diff(log(Loss, about[0]...), log(Loss, about[1]...), DefaultOptions).Quantities[0]; q.Parts {
+		if q := Diff(log(Loss, about[0]...), log(Loss, about[1]...), DefaultFloor).Quantities[0]; q.Parts {
 			alarms++
 			t.Logf("%s at %d: %g, %g", q.Why, q.PartStep, q.PartA, q.PartB)
 		}
@@ -283,7 +283,7 @@ func TestReasons(t *testing.T) {
 	if alarms > 4 {
 		t.Errorf("%d of 200 losses about zero part", alarms)
 	}
-	d := Diff(log(Loss, 1), log(Rate, 1), DefaultOptions)
+	d := Diff(log(Loss, 1), log(Rate, 1), DefaultFloor)
 	if fmt.Sprint(d.OnlyA, d.OnlyB, d.Differs()) != "[loss] [learning_rate] false" {
 		t.Error(d.OnlyA, d.OnlyB)
 	}
@@ -304,6 +304,6 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 		}
-		Diff(l, l, DefaultOptions)
+		Diff(l, l, DefaultFloor)
 	})
 }
