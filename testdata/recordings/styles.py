@@ -177,13 +177,13 @@ class Conv(nn.Module):
             return "b2", ["batch_norm"]
         if s.how == "weight":
             with torch.no_grad():
-                s.c2.weight.view(-1)[777] += 0.5
+                s.c2.weight.view(-1)[500] += 0.5
             return "c2", ["conv2d"]
         if s.how == "bnstale":
             s.b2.eval()
             return "b2", ["batch_norm"]
         return {
-            "norelu": ("c3", ["max_pool2d", "relu", "conv2d"]),
+            "norelu": ("act", ["max_pool2d", "relu", "conv2d"]),
             "pad": ("", ["pad", "conv2d"]),
             "poolidx": ("un", ["flip", "max_unpool2d"]),
             "nan": ("", ["where", "__mul__"]),
