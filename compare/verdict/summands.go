@@ -272,6 +272,9 @@ func (w *recordedWalk) terms(op *Operator, r *result.Row) (long, rows float64) {
 		}
 		long, rows = max(long, rows), 0 // an offset's
 		_, others := w.operands(use)
+		if len(others) == 0 { // its partner is a call of another shape: no sum has more terms than the gradient has elements
+			long = counts[0]
+		}
 		for _, other := range others {
 			long = max(long, 2*math.Sqrt(counts[0]*other/n*w.kernel(use))) // of which the sides seldom add up one alike
 		}
