@@ -70,7 +70,7 @@ func TestLikeOfItsName(t *testing.T) {
 	less := entries(t, "", lines[0], lines[3])
 	for i, list := range [][]string{lines, {lines[0], lines[2], lines[3]}} {
 		j := judged(t, less, entries(t, "", list...))
-		if names := strings.Join(j.Coverage.LostNames, " "); !strings.Contains(names, "sigmoid.3") || strings.Contains(names, "sigmoid.1") {
+		if names := strings.Join(j.Coverage.Lost.Names, " "); !strings.Contains(names, "sigmoid.3") || strings.Contains(names, "sigmoid.1") {
 			t.Errorf("%d: %s is said to be missing", i, names)
 		}
 	}

@@ -171,7 +171,7 @@ func TestQuantisedPairs(t *testing.T) {
 					}
 				}
 			}
-			if c := j.Coverage; c.Expected-c.Compared != outputs || c.Lost != outputs {
+			if c := j.Coverage; c.Expected-c.Compared != outputs || c.Lost.Count != outputs {
 				t.Errorf("elements %t, %s: %+v, of %d outputs it is said that statistics do not tell", elements, kind, c, outputs)
 			}
 			if stops := len(j.Trips(verdict.Gate{Strict: true})) > 0; root == "" && (stops != (outputs > 0) || len(j.Trips(verdict.Gate{On: true})) > 0) {

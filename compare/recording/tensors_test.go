@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -559,7 +560,7 @@ func TestNoInformation(t *testing.T) {
 }
 
 // TestHalfRecorded: a tensor of which one side lost the extremes is not compared by what is left, and
-// strict misses it, be it an output or an input.
+// strict misses it, be it an output or an input. Inputs are no expected tensors, of which those compared and those lost are all.
 func TestHalfRecorded(t *testing.T) {
 	side := func(output, input string) string {
 		var list []string
@@ -577,20 +578,25 @@ func TestHalfRecorded(t *testing.T) {
 		return written(t, list...)
 	}
 	whole := side("", "")
-	half := statistics("float32", "null", "-3.785714388", "null", "null")
+	half, bare := statistics("float32", "null", "-3.785714388", "null", "null"), statistics("float32", "null", "null", "null", "null")
+	in, out := "Functional.relu.9.forward:input:0", "Functional.relu.4.forward:output:0"
 	for name, x := range map[string]struct {
-		side string
-		lost []string
+		side   string
+		losses []verdict.Loss
 	}{
 		"whole":     {side("", ""), nil},
-		"an output": {side(half, ""), []string{"Functional.relu.4.forward:output:0"}},
-		"an input":  {side("", statistics("float32", "null", "null", "null", "null")), []string{"Functional.relu.9.forward:input:0"}},
+		"an output": {side(half, ""), []verdict.Loss{{Kind: verdict.LossTensors, Count: 1, Of: 20, Names: []string{out}}}},
+		"an input":  {side("", bare), []verdict.Loss{{Kind: verdict.LossInputs, Count: 1, Names: []string{in}}}},
+		"both":      {side(half, bare), []verdict.Loss{{Kind: verdict.LossTensors, Count: 1, Of: 20, Names: []string{out}}, {Kind: verdict.LossInputs, Count: 1, Names: []string{in}}}},
 	} {
 		for _, pair := range [][2]string{{whole, x.side}, {x.side, whole}} {
 			j := judged(t, pair[0], pair[1])
 			strict := len(j.Trips(verdict.Gate{On: true, Strict: true})) == 0
-			if !slices.Equal(j.Coverage.LostNames, x.lost) || strict != (x.lost == nil) || j.Verdict != verdict.Good {
-				t.Errorf("%s: %s, lost %v, strict passes: %v; expected %v", name, j.Verdict, j.Coverage.LostNames, strict, x.lost)
+			if !reflect.DeepEqual(j.Losses, x.losses) || strict != (x.losses == nil) || j.Verdict != verdict.Good {
+				t.Errorf("%s: %s, lost %v, strict passes: %v; expected %v", name, j.Verdict, j.Losses, strict, x.losses)
+			}
+			if c := j.Coverage; c.Compared+c.Lost.Count != c.Expected {
+				t.Errorf("%s: %d compared and %d lost of %d", name, c.Compared, c.Lost.Count, c.Expected)
 			}
 		}
 	}

@@ -249,6 +249,7 @@ var elsewhere = map[string][3]string{
 	"report.loss.parts":          {"lost_test.go", "TestLossTexts", "LossParts"},
 	"report.loss.contrary":       {"../verdict/losses_test.go", "TestLosses", "LossContrary"},
 	"report.loss.given":          {"../verdict/premise_test.go", "TestOtherInput", "LossGiven"},
+	"report.loss.inputs":         {"../recording/tensors_test.go", "TestHalfRecorded", "LossInputs"},
 	"report.loss.recording":      {"../verdict/losses_test.go", "TestLosses", "LossRecording"},
 	"report.loss.graph":          {"../engine/unfit_test.go", "TestGraphThatDoesNotFit", "LossGraph"},
 	"report.root.begin-untaken":  {"../recording/flow_test.go", "TestFlow", "a result that is not taken"},

@@ -49,7 +49,7 @@ func (j *judge) coverage() Coverage {
 	return c
 }
 
-// ungiven counts as lost the inputs of the network that the left side alone has: whether both runs were fed
+// ungiven counts the inputs of the network that the left side alone has: whether both runs were fed
 // alike is not known. Of weights frameworks rarely record any.
 func (j *judge) ungiven(c *Coverage) {
 	if j.table.Meta.Recorded {
@@ -81,11 +81,14 @@ func (j *judge) ungiven(c *Coverage) {
 		if compared[p] {
 			continue
 		}
-		c.Lost++
-		c.Ungiven++
-		if len(c.LostNames) < mostNames {
-			c.LostNames = append(c.LostNames, result.TensorName(p.Op, result.Output, p.Index))
-		}
+		c.Ungiven.add(p.Op, result.Output, p.Index, 1)
+	}
+}
+
+// add adds n tensors, the first of which is one of an operator.
+func (m *Missed) add(op string, role result.Role, slot, n int) {
+	if m.Count += n; len(m.Names) < mostNames {
+		m.Names = append(m.Names, result.TensorName(op, role, slot))
 	}
 }
 
@@ -93,20 +96,11 @@ func (j *judge) ungiven(c *Coverage) {
 func (j *judge) expect(op *Operator, c *Coverage) {
 	// No framework operator has its outputs, but for those that the graph names one of.
 	aside := op.Op.Inner || op.Op.Skipped
-	name := func(role result.Role, slot int) {
-		if len(c.LostNames) < mostNames {
-			c.LostNames = append(c.LostNames, result.TensorName(op.Op.Name, role, slot))
-		}
-	}
-	lose := func(slot, n int) {
-		c.Lost += n
-		name(result.Output, slot)
-	}
+	lose := func(slot, n int) { c.Lost.add(op.Op.Name, result.Output, slot, n) }
 	for _, t := range op.Inputs {
 		// Weights may be in a layout of the device, of which recorders take no statistics.
 		if r := &j.table.Rows[t.Row]; halfRecorded(r) && !t.Verdict.Compared() && !isWeight(op, r.Recorded.Place) {
-			c.Lost++
-			name(result.Input, t.Slot)
+			c.Ungiven.add(op.Op.Name, result.Input, t.Slot, 1)
 		}
 	}
 	missing := func(slot, n int, class result.Class, unpaired bool) {

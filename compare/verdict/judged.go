@@ -253,6 +253,8 @@ const (
 	LossDamaged LossKind = "damaged"
 	// LossTensors: what both sides could have recorded and was not compared.
 	LossTensors LossKind = "tensors"
+	// LossInputs: inputs that one side alone recorded.
+	LossInputs LossKind = "inputs"
 	// LossContrary: inputs that are not what was recorded where they were made.
 	LossContrary LossKind = "contrary"
 	// LossGiven: network inputs and weights that are others, though what takes them agrees.
@@ -269,7 +271,7 @@ const (
 
 // LossKinds lists what a comparison of one recording with another may lose, the gravest first.
 func LossKinds() []LossKind {
-	return []LossKind{LossCoverage, LossPartners, LossRecording, LossOutputs, LossDamaged, LossTensors, LossContrary, LossGiven, LossGraph, LossTable}
+	return []LossKind{LossCoverage, LossPartners, LossRecording, LossOutputs, LossDamaged, LossTensors, LossInputs, LossContrary, LossGiven, LossGraph, LossTable}
 }
 
 // Loss is something that a verdict does without.
@@ -309,13 +311,17 @@ type Coverage struct {
 	// Lost counts the missing that both sides could have recorded and compared.
 	// Of an operator without a dump whose consumer recorded what arrived there, that was
 	// compared, and is lost all the same.
-	Lost int
-	// Ungiven of them are inputs of the network, which are not expected of a kernel.
-	Ungiven int
-	// LostNames are the first of them.
-	LostNames []string
+	Lost Missed
+	// Ungiven are the inputs that one side alone recorded, which are not expected of a kernel: those of the network, and of a call.
+	Ungiven Missed
 	// Waived are those that a waiver takes out of what is lost.
 	Waived int
+}
+
+// Missed counts tensors, and names the first of them.
+type Missed struct {
+	Count int
+	Names []string
 }
 
 // Enough tells whether the coverage carries a verdict.

@@ -85,8 +85,11 @@ func Losses(c Coverage, damage []result.Damage, outputs NetworkOutputs) (list []
 	if n := len(damaged); n > 0 {
 		list = append(list, Loss{Kind: LossDamaged, Count: n, Of: c.Expected, Names: first(damaged), Breaks: n*fewDamaged > c.Expected})
 	}
-	if c.Lost > 0 {
-		list = append(list, Loss{Kind: LossTensors, Count: c.Lost, Of: c.Expected + c.Ungiven, Names: c.LostNames})
+	if n := c.Lost.Count; n > 0 {
+		list = append(list, Loss{Kind: LossTensors, Count: n, Of: c.Expected, Names: c.Lost.Names})
+	}
+	if n := c.Ungiven.Count; n > 0 {
+		list = append(list, Loss{Kind: LossInputs, Count: n, Names: c.Ungiven.Names})
 	}
 	return list
 }

@@ -83,7 +83,7 @@ func TestLosses(t *testing.T) {
 		}, Inconclusive, false, false, []LossKind{LossCoverage, LossOutputs, LossTensors}},
 		{"more outputs than the dump has", 10, func(t *result.Table) { t.Ops[2].Outputs = 3 }, Good, true, false, []LossKind{LossTensors}},
 		{"an operator without a dump", 10, func(t *result.Table) { t.Rows = slices.Delete(t.Rows, 2, 3); t.Ops[2].Dumped = false }, Good, true, false, []LossKind{LossTensors}},
-		{"no golden array of the network's input", 10, func(t *result.Table) { t.Ops[0].Feed = true; ungiven(&t.Rows[0]) }, Good, true, false, []LossKind{LossTensors}},
+		{"no golden array of the network's input", 10, func(t *result.Table) { t.Ops[0].Feed = true; ungiven(&t.Rows[0]) }, Good, true, false, []LossKind{LossInputs}},
 		{"no golden array of it, but as who takes it has it", 10, func(t *result.Table) {
 			t.Ops[2].Feed = true
 			ungiven(&t.Rows[2])

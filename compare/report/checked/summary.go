@@ -20,7 +20,7 @@ const mostListed = 10
 func Standing(findings []oracle.Finding, c oracle.Coverage) verdict.Standing {
 	counts := Counts(findings)
 	s := verdict.Standing{Verdict: verdict.Good, Losses: verdict.Losses(
-		verdict.Coverage{Expected: c.Expected, Compared: c.Judged, Lost: len(c.Missing), LostNames: c.Missing}, c.Damaged,
+		verdict.Coverage{Expected: c.Expected, Compared: c.Judged, Lost: verdict.Missed{Count: len(c.Missing), Names: c.Missing}}, c.Damaged,
 		verdict.NetworkOutputs{Expected: c.Leaving, Compared: c.Leaving - len(c.Outputs), Damaged: c.Broken, Uncompared: c.Outputs})}
 	_, _, mixed := Mixed(findings)
 	if n := len(c.Strangers); n > 0 {
