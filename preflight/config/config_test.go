@@ -143,6 +143,8 @@ func TestHostile(t *testing.T) {
 		"toml":      {"a = \n", TOML, "line 1"},
 		"shell":     {"python t.py --a 'open", Shell, "without closing quote"},
 		"yaml tab":  {"a:\n\t- b", YAML, "line 2"},
+		"long toml": {strings.Repeat("# a line\n", MaxSquare/8), TOML, "at most"},
+		"long ini":  {strings.Repeat("; a line\n", MaxSquare/8), INI, "at most"},
 	} {
 		if _, err := Parse([]byte(c.text), c.format); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

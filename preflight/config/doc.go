@@ -64,6 +64,9 @@ const (
 	MaxBytes   = 16 << 20
 	MaxEntries = 200_000
 	MaxDepth   = 100
+	// Of TOML and INI, whose libraries look for each key among all before it: of 20 000 keys, as many as these bytes
+	// hold, that takes a second or two, and of those of MaxBytes hours.
+	MaxSquare = 128 << 10
 )
 
 // File is a configuration that was read.

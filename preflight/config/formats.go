@@ -97,7 +97,13 @@ func (e *entries) merge(path string, n *yaml.Node, depth int) {
 func (e *entries) json(text string) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	line := func() int { return 1 + strings.Count(text[:d.InputOffset()], "\n") }
+	counted, lines := 0, 1
+	line := func() int { // counts on from where it was: of the whole text for each value is the square of its length
+		end := int(d.InputOffset())
+		lines += strings.Count(text[counted:end], "\n")
+		counted = end
+		return lines
+	}
 	token := func() json.Token {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -148,7 +154,13 @@ func valueOf(value any) Value {
 	return plain(fmt.Sprint(value))
 }
 
+// short ends the reading of a text that is too long for what takes the square of its length.
+func short(text string) {
+	must.Not(len(text) > MaxSquare, "found %d bytes, expected a configuration of at most %d", len(text), MaxSquare)
+}
+
 func (e *entries) toml(text string) {
+	short(text)
 	var all map[string]any
 	err := toml.Unmarshal([]byte(text), &all)
 	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
@@ -177,6 +189,7 @@ func (e *entries) any(path string, value any, depth int) {
 }
 
 func (e *entries) ini(text string) {
+	short(text)
 	file := must.Get(ini.LoadSources(ini.LoadOptions{AllowBooleanKeys: true, IgnoreContinuation: true, UnescapeValueCommentSymbols: true}, []byte(text)))
 	for _, section := range file.Sections() {
 		path := section.Name()

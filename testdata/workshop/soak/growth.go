@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -132,7 +133,7 @@ func Growths() []*Growth {
 		{"a table of errors", 4000, layTable, []string{"precision report table.json" + judged, "precision report table.csv" + judged, "precision report table.json -sort cosine"}, first},
 		{"renamed dumps", 4000, layMapping, []string{compare}, ""},
 		{"lists of files in another order", 20000, layLists, []string{"precision preflight diff a.md5 b.md5"}, ""},
-		{"configurations that differ everywhere", 4000, layConfigs, []string{"precision preflight diff a.yaml b.yaml"}, ""},
+		{"configurations that differ everywhere", 16000, layConfigs, []string{"precision preflight diff a.yaml b.yaml", "precision preflight diff a.json b.json"}, ""},
 		{"logs of other lines", 20000, layLogs, []string{"precision preflight diff a.log b.log -html out/h"}, ""},
 	}
 }
@@ -344,8 +345,12 @@ func layLists(dir string, n int, rng *rand.Rand) error {
 }
 
 func layConfigs(dir string, n int, rng *rand.Rand) error {
-	for _, name := range []string{"a.yaml", "b.yaml"} {
-		if err := lines(filepath.Join(dir, name), n, func(i int) string { return fmt.Sprintf("%s_key%d_%x: %d", name[:1], i, rng.Uint32(), i) }); err != nil {
+	for _, name := range []string{"a", "b"} {
+		yaml := func(i int) string { return fmt.Sprintf("%s_key%d_%x: %d", name, i, rng.Uint32(), i) }
+		json := func(i int) string {
+			return []string{"{", ","}[min(i, 1)] + fmt.Sprintf("\"%s_key%d_%x\": \"%0100d\"", name, i, rng.Uint32(), i) + []string{"", "}"}[i/(n-1)]
+		}
+		if err := errors.Join(lines(filepath.Join(dir, name+".yaml"), n, yaml), lines(filepath.Join(dir, name+".json"), n, json)); err != nil {
 			return err
 		}
 	}
