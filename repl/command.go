@@ -109,78 +109,56 @@ func newOptions(command string) *options {
 	return o
 }
 
-func (o *options) add(v flag.Value, short, long, def string, complete []completion) {
-	_, isBool := v.(interface{ IsBoolFlag() bool }) // all that have it say yes
-	o.set.Var(v, short, "")
-	if long != short {
-		o.set.Var(v, long, "")
+// add declares an option under both its names, each by a call of set.
+func (o *options) add(op option, set func(name string), complete []completion) {
+	op.help = "shell." + o.set.Name() + "." + op.short
+	if set(op.short); op.long != op.short {
+		set(op.long)
 	}
-	op := option{short: short, long: long, value: !isBool, def: def, help: "shell." + o.set.Name() + "." + short}
 	if len(complete) > 0 {
 		op.complete = complete[0]
 	}
 	o.list = append(o.list, op)
 }
 
-type textValue string
-
-func (v *textValue) Set(s string) error { *v = textValue(s); return nil }
-func (v *textValue) String() string     { return string(*v) }
-
-type switchValue bool
-
-func (v *switchValue) Set(s string) error {
-	b, err := strconv.ParseBool(s)
-	*v = switchValue(b)
-	return err
-}
-func (v *switchValue) String() string   { return strconv.FormatBool(bool(*v)) }
-func (v *switchValue) IsBoolFlag() bool { return true }
-
-// The errors of values are keys of messages, see [run.WrongOption].
-
-type countValue int
-
-func (v *countValue) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return errors.New("usage.count")
-	}
-	*v = countValue(n)
-	return nil
-}
-func (v *countValue) String() string { return strconv.Itoa(int(*v)) }
-
-type numberValue float64
-
-func (v *numberValue) Set(s string) error {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || f != f {
-		return errors.New("usage.number")
-	}
-	*v = numberValue(f)
-	return nil
-}
-func (v *numberValue) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
-
 // text, on, count and number declare an option: where its value goes, which is
-// the default now, its names, and what completes its value.
+// the default now, its names, and what completes its value. The errors of values are keys of messages, see [run.WrongOption].
 func (o *options) text(to *string, short, long string, complete ...completion) {
-	o.add((*textValue)(to), short, long, *to, complete)
+	o.add(option{short: short, long: long, value: true, def: *to}, func(name string) { o.set.StringVar(to, name, *to, "") }, complete)
 }
 
 func (o *options) on(to *bool, short, long string) {
-	o.add((*switchValue)(to), short, long, "", nil)
+	o.add(option{short: short, long: long}, func(name string) { o.set.BoolVar(to, name, *to, "") }, nil)
 }
 
-func (o *options) gate(to *run.Gate) { o.add(to, "gate", "gate", "", nil) }
+func (o *options) gate(to *run.Gate) {
+	o.add(option{short: "gate", long: "gate"}, func(name string) { o.set.Var(to, name, "") }, nil)
+}
 
 func (o *options) count(to *int, short, long string) {
-	o.add((*countValue)(to), short, long, strconv.Itoa(*to), nil)
+	o.add(option{short: short, long: long, value: true, def: strconv.Itoa(*to)}, func(name string) {
+		o.set.Func(name, "", func(text string) error {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 0 {
+				return errors.New("usage.count")
+			}
+			*to = n
+			return nil
+		})
+	}, nil)
 }
 
 func (o *options) number(to *float64, short, long string) {
-	o.add((*numberValue)(to), short, long, (*numberValue)(to).String(), nil)
+	o.add(option{short: short, long: long, value: true, def: strconv.FormatFloat(*to, 'g', -1, 64)}, func(name string) {
+		o.set.Func(name, "", func(text string) error {
+			f, err := strconv.ParseFloat(text, 64)
+			if err != nil || f != f {
+				return errors.New("usage.number")
+			}
+			*to = f
+			return nil
+		})
+	}, nil)
 }
 
 // parse reads options before, between and behind the other words, which it
