@@ -21,7 +21,6 @@ import (
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/graph/fusion"
-	"precision/internal/each"
 	"precision/internal/interrupt"
 	"precision/internal/msg"
 	"precision/internal/must"
@@ -53,7 +52,7 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) int {
 		mine: v.Text("my_dump_path"), golden: v.Text("golden_dump_path"),
 		rules: v.Text("fusion_rule_file"), quant: v.Text("quant_fusion_rule_file"), closed: v.Text("close_fusion_rule_file"),
 		out: v.Text("output"), scripts: v.Text("custom_script_path"),
-		mapping: v.Flag("mapping"), advisor: v.Flag("advisor"), ffts: v.Flag("ffts"), overflow: v.Flag("overflow_detection"),
+		mapping: v.Given("mapping"), advisor: v.Given("advisor"), ffts: v.Given("ffts"), overflow: v.Given("overflow_detection"),
 		rangeText: v.Text("range"), selectText: v.Text("select"), ranged: v.Given("range"), selected: v.Given("select"),
 		max: int64(v.Int("max_cmp_size")), op: v.Text("op_name"),
 	}
@@ -161,9 +160,8 @@ func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Va
 		user = func(name string) bool { _, ok := a.user.Algorithm(name); return ok }
 	}
 	text := v.Text("algorithm")
-	if list := v.Ints("algorithm"); len(list) > 0 {
-		names := each.Of(list, strconv.Itoa)
-		text = strings.Join(names, ",")
+	if list := v.List("algorithm"); len(list) > 0 {
+		text = strings.Join(list, ",")
 	}
 	columns, unknown, err := compat.ParseAlgorithms(text, user)
 	for _, name := range unknown {
@@ -321,7 +319,7 @@ func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Val
 // detailOptions reads the options that go with -op.
 func detailOptions(v *argparse.Values) (*engine.DetailOptions, error) {
 	d := &engine.DetailOptions{Op: v.Text("op_name"), TopN: v.Int("topn"), MaxLine: v.Int("max_line"),
-		SkipElements: v.Flag("ignore_single_op_result")}
+		SkipElements: v.Given("ignore_single_op_result")}
 	if err := d.CheckMaxLine(); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // msaccucmp.py lets through: letters, digits and _ / . , - in ASCII. On
 // Windows the separators of that system are let through too. What is there is
 // let through whatever its name: a folder called 模型 is as good as any.
-var SafePath = &Type{Name: "safe_path_string", Convert: func(text string) (any, bool) {
+var SafePath = &Type{Name: "safe_path_string", Convert: func(text string) (string, bool) {
 	return text, strings.IndexFunc(text, unsafe) < 0 || allThere(text)
 }}
 
@@ -56,7 +56,7 @@ func Msaccucmp(args []string) *Parser {
 // numbers.
 func NumberList(args []string) bool {
 	i := slices.IndexFunc(args, func(s string) bool { return s == "-alg" || s == "--algorithm" })
-	return i >= 0 && i+2 < len(args) && len(args[i+2]) == 1 && digits(args[i+2])
+	return i >= 0 && i+2 < len(args) && len(args[i+2]) == 1 && args[i+2][0] >= '0' && args[i+2][0] <= '9'
 }
 
 func path(short, long, metavar, about string) Option {
@@ -82,7 +82,7 @@ func tensor(short, long, about string) Option {
 	return Option{Names: []string{short, long}, Group: "tensor", Metavar: "INDEX", About: about}
 }
 
-var versionOption = Option{Names: []string{"-v", "--version"}, Type: Int, Choices: []any{1, 2}, Default: 2,
+var versionOption = Option{Names: []string{"-v", "--version"}, Type: Int, Choices: []string{"1", "2"}, Default: "2",
 	About: "version of the dump format; 1 is read like 2"}
 
 func compareOptions(args []string) []Option {
@@ -90,9 +90,7 @@ func compareOptions(args []string) []Option {
 		About: "metrics by name or number, separated by commas; or numbers as separate words; default all"}
 	if NumberList(args) {
 		algorithm.Takes, algorithm.Type = Many, Int
-		for i := range 10 {
-			algorithm.Choices = append(algorithm.Choices, i)
-		}
+		algorithm.Choices = strings.Split("0123456789", "")
 	}
 	return []Option{
 		required(path("-m", "--my_dump_path", "PATH", "the dump to examine: a folder, or a file")),
@@ -108,16 +106,16 @@ func compareOptions(args []string) []Option {
 		toggle("check float16 tensors for overflow", "-overflow_detection"),
 		{Names: []string{"-r", "--range"}, Metavar: "START,END,STEP", About: "compare operators by their place in the order of execution"},
 		{Names: []string{"-s", "--select"}, Metavar: "I,J,...", About: "compare single operators by their place in the order of execution"},
-		{Names: []string{"-p", "--post_process"}, Type: Int, Choices: []any{0, 1}, About: "whether to write the long tables of a comparison of .h5 files"},
-		{Names: []string{"-max", "--max_cmp_size"}, Type: Int, Default: 0, Metavar: "N", About: "compare the first N elements of each tensor, 0 for all"},
+		{Names: []string{"-p", "--post_process"}, Type: Int, Choices: []string{"0", "1"}, About: "whether to write the long tables of a comparison of .h5 files"},
+		{Names: []string{"-max", "--max_cmp_size"}, Type: Int, Default: "0", Metavar: "N", About: "compare the first N elements of each tensor, 0 for all"},
 		toggle("add a report of likely causes", "-advisor"),
 		versionOption,
 		{Names: []string{"-op", "--op_name"}, Metavar: "NAME", About: "compare this operator in detail"},
 		tensor("-o", "--output_tensor", "the output to compare, with -op"),
 		tensor("-i", "--input_tensor", "the input to compare, with -op"),
 		toggle("do not write the table of elements, with -op", "--ignore_single_op_result"),
-		{Names: []string{"-n", "--topn"}, Type: Int, Default: 20, Metavar: "N", About: "rows in the list of largest errors, with -op"},
-		{Names: []string{"-ml", "--max_line"}, Type: Int, Default: 1000000, Metavar: "N", About: "rows in one table of elements, with -op"},
+		{Names: []string{"-n", "--topn"}, Type: Int, Default: "20", Metavar: "N", About: "rows in the list of largest errors, with -op"},
+		{Names: []string{"-ml", "--max_line"}, Type: Int, Default: "1000000", Metavar: "N", About: "rows in one table of elements, with -op"},
 		toggle("both sides ran FFTS+ with the same slices: keep them apart", "-ffts"),
 	}
 }
@@ -125,7 +123,7 @@ func compareOptions(args []string) []Option {
 var convertOptions = []Option{
 	required(path("-d", "--dump_file", "PATH", "a dump file, several separated by commas, or a folder of them")),
 	outFolder("folder for results, by default the current one"),
-	{Names: []string{"-t", "--type"}, Choices: []any{"npy", "bin", "msnpy", "pt"}, Default: "npy", About: "kind of file to write, default npy"},
+	{Names: []string{"-t", "--type"}, Choices: []string{"npy", "bin", "msnpy", "pt"}, Default: "npy", About: "kind of file to write, default npy"},
 	versionOption,
 	{Names: []string{"-f", "--format"}, Metavar: "FORMAT", About: "layout to convert the data to"},
 	{Names: []string{"-s", "--shape"}, Metavar: "N,N,...", About: "shape of the result, with -f"},
@@ -137,7 +135,7 @@ var convertOptions = []Option{
 var overflowOptions = []Option{
 	required(path("-d", "--dump_path", "DIR", "folder with the overflow records")),
 	required(outFolder("folder for results")),
-	{Names: []string{"-n", "--top_n"}, Type: Int, Choices: []any{1, 2, 3, 4, 5}, Default: 1, About: "how many of the first overflows to report, default 1"},
+	{Names: []string{"-n", "--top_n"}, Type: Int, Choices: []string{"1", "2", "3", "4", "5"}, Default: "1", About: "how many of the first overflows to report, default 1"},
 }
 
 var fileCompareOptions = []Option{

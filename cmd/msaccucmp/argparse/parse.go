@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"precision/internal/each"
+	"precision/internal/lazy"
 	"precision/internal/must"
 )
 
@@ -21,7 +22,7 @@ func (p *Parser) Parse(args []string) (*Values, error) {
 
 // parseKnown reads the command line and returns the words that nobody takes.
 func (p *Parser) parseKnown(args []string) (*Values, []string) {
-	r := &reading{p: p, args: args, options: p.all(), values: &Values{options: map[string]*Option{}, given: map[string][]any{}}}
+	r := &reading{p: p, args: args, options: p.all(), values: &Values{options: map[string]*Option{}, given: map[string][]string{}}}
 	for _, o := range r.options {
 		r.values.options[o.Key()] = o
 	}
@@ -110,7 +111,7 @@ func (r *reading) meaning(arg string) word {
 	switch {
 	case len(found) == 1:
 		return found[0]
-	case negativeNumber(arg) || strings.Contains(arg, " "):
+	case negativeNumber().MatchString(arg) || strings.Contains(arg, " "):
 		return word{}
 	}
 	return word{kind: isOption}
@@ -150,19 +151,8 @@ func (r *reading) abbreviated(arg string) (found []word) {
 	return found
 }
 
-// negativeNumber matches -digits and -digits.digits, digits before the point
-// not needed.
-func negativeNumber(arg string) bool {
-	before, after, point := strings.Cut(arg[1:], ".")
-	if point {
-		return digits(before) && digits(after) && after != ""
-	}
-	return digits(before) && before != ""
-}
-
-func digits(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
-}
+// negativeNumber is what looks like a value although it begins with a dash.
+var negativeNumber = lazy.Regexp(`^-(?:\d+|\d*\.\d+)$`)
 
 // consume goes through the words from left to right.
 func (r *reading) consume() {
@@ -260,13 +250,16 @@ func (r *reading) count(o *Option, i int) int {
 // take converts and stores the values of an option. The last one given wins.
 func (r *reading) take(occ occurrence) {
 	o := occ.option
-	values := []any{}
-	for _, text := range occ.args {
-		values = append(values, r.convert(o, text))
-	}
+	values := each.Of(occ.args, func(text string) string {
+		if o.Type == nil {
+			return text
+		}
+		v, ok := o.Type.Convert(text)
+		r.p.fail(!ok, o, "invalid %s value: %s", o.Type.Name, repr(text))
+		return v
+	})
 	for _, v := range values {
-		known := len(o.Choices) == 0 || slices.ContainsFunc(o.Choices, func(c any) bool { return repr(c) == repr(v) })
-		r.p.fail(!known, o, "invalid choice: %s (choose from %s)", repr(v), joinChoices(o.Choices, repr, ", "))
+		r.p.fail(len(o.Choices) > 0 && !slices.Contains(o.Choices, v), o, "invalid choice: %s (choose from %s)", o.repr(v), strings.Join(each.Of(o.Choices, o.repr), ", "))
 	}
 	if o.Group != "" {
 		// argparse names the first of the others in the order of the table.
@@ -279,15 +272,6 @@ func (r *reading) take(occ occurrence) {
 		must.Do(&Exit{Stdout: r.p.Help()})
 	}
 	r.values.given[o.Key()] = values
-}
-
-func (r *reading) convert(o *Option, text string) any {
-	if o.Type == nil {
-		return text
-	}
-	v, ok := o.Type.Convert(text)
-	r.p.fail(!ok, o, "invalid %s value: %s", o.Type.Name, repr(text))
-	return v
 }
 
 // missing checks that required options are there.

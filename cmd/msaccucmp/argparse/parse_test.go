@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"precision/internal/each"
 )
 
 var update = flag.Bool("update", false, "record anew what Python 3.11 makes of testdata/lines.json")
@@ -54,14 +56,24 @@ func ours(args []string) outcome {
 		switch {
 		case o.help:
 		case o.Takes == None:
-			values[key] = v.Flag(key)
+			values[key] = v.Given(key)
 		case v.Given(key) && o.Takes == Many:
-			values[key] = v.given[key]
+			values[key] = each.Of(v.given[key], func(text string) any { return value(o, text) })
+		case v.Given(key):
+			values[key] = value(o, v.given[key][0])
 		default:
-			values[key] = v.value(key)
+			values[key] = value(o, o.Default)
 		}
 	}
 	return outcome{Values: values}
+}
+
+// value is what Python has for a value of an option.
+func value(o *Option, v any) any {
+	if text, _ := v.(string); o.Type == Int && strings.Trim(text, "-0123456789") == "" && text != "" {
+		return json.Number(text)
+	}
+	return v
 }
 
 // table is the command line of msaccucmp.py in the form reference.py reads,
@@ -79,8 +91,8 @@ func table(lines [][]string) map[string]any {
 			if o.Type != nil {
 				typ = o.Type.Name
 			}
-			options = append(options, map[string]any{"names": o.Names, "key": o.Key(), "takes": o.Takes, "type": typ, "choices": o.Choices,
-				"default": o.Default, "required": o.Required, "group": o.Group, "metavar": o.Metavar})
+			options = append(options, map[string]any{"names": o.Names, "key": o.Key(), "takes": o.Takes, "type": typ, "choices": each.Of(o.Choices, func(text string) any { return value(&o, text) }),
+				"default": value(&o, o.Default), "required": o.Required, "group": o.Group, "metavar": o.Metavar})
 		}
 		commands = append(commands, map[string]any{"name": c.Name, "options": options})
 	}
@@ -276,13 +288,13 @@ func TestValues(t *testing.T) {
 	if v.Command != "compare" || v.Text("my_dump_path") != "a" || v.Text("op_name") != "x" || v.Text("range") != "" || v.Text("topn") != "3" {
 		t.Error("texts", v.given)
 	}
-	if got := v.Ints("algorithm"); !reflect.DeepEqual(got, []int{4, 1, 5}) {
+	if got := v.List("algorithm"); !reflect.DeepEqual(got, []string{"4", "1", "5"}) {
 		t.Error(got)
 	}
 	if v.Int("max_cmp_size") != int(^uint(0)>>1) || v.Int("topn") != 3 || v.Int("max_line") != 1000000 || v.Int("version") != 2 {
 		t.Error("numbers", v.given)
 	}
-	if !v.Given("topn") || v.Given("max_line") || !v.Flag("advisor") || v.Flag("mapping") {
+	if !v.Given("topn") || v.Given("max_line") || !v.Given("advisor") || v.Given("mapping") {
 		t.Error("given", v.given)
 	}
 	defer func() {

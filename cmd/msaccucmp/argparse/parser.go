@@ -47,9 +47,8 @@ type Option struct {
 	Type *Type
 	// Choices, if there are any, are the only values allowed, in the form Type
 	// gives them.
-	Choices []any
-	// Default is the value when the option is not given: nil, a string or an
-	// int.
+	Choices []string
+	// Default is the value when the option is not given: a string in the form Type gives it, or nil for none.
 	Default any
 	// Required options must be given.
 	Required bool

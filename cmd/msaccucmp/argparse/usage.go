@@ -1,6 +1,7 @@
 package argparse
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -19,25 +20,11 @@ func (p *Parser) commandNames() string {
 	return "{" + strings.Join(names, ",") + "}"
 }
 
-func joinChoices(choices []any, text func(any) string, separator string) string {
-	all := each.Of(choices, text)
-	return strings.Join(all, separator)
-}
-
 // value is what stands for the option's value, with a blank before it.
 func (o *Option) value() string {
-	name := o.Metavar
-	if name == "" && len(o.Choices) > 0 {
-		plain := func(v any) string {
-			if s, ok := v.(string); ok {
-				return s
-			}
-			return repr(v)
-		}
-		name = "{" + joinChoices(o.Choices, plain, ",") + "}"
-	}
-	if name == "" {
-		name = strings.ToUpper(o.Key())
+	name := cmp.Or(o.Metavar, strings.ToUpper(o.Key()))
+	if o.Metavar == "" && len(o.Choices) > 0 {
+		name = "{" + strings.Join(o.Choices, ",") + "}"
 	}
 	switch o.Takes {
 	case None:
