@@ -65,10 +65,9 @@ func (d Log) say(t *Text) {
 		t.verdict(false, text)
 	}
 	for _, side := range []struct {
-		key  string
-		log  *trainlog.Log
-		only []string
-	}{{"a", d.A, d.OnlyA}, {"b", d.B, d.OnlyB}} {
+		key string
+		log *trainlog.Log
+	}{{"a", d.A}, {"b", d.B}} {
 		text, unit := name(side.log.Path), "log.lines"
 		if side.log.Events {
 			unit = "log.events"
