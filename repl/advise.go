@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"precision/compare/report/steps"
 	"precision/graph"
 	"precision/graph/read"
+	"precision/internal/each"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
@@ -68,19 +71,14 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 		code = exitError
 	}
 	for i, t := range tables {
-		given, err := a.advice(ctx, s, t, budget)
-		if err != nil {
-			return s.Failed(ctx, err)
-		}
+		given := a.advice(ctx, s, t, budget)
 		var wrote []string
 		if a.out != "" {
 			folder := a.out
 			if i > 0 {
 				folder += "_" + strconv.Itoa(i)
 			}
-			if wrote, err = writeAdvice(folder, given); err != nil {
-				return s.Failed(ctx, err)
-			}
+			wrote = writeAdvice(folder, given)
 		}
 		s.PrintWhole(s.tableHead(t))
 		s.PrintWhole(steps.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: path}.Say(t.Judged, given, wrote, budget))
@@ -89,7 +87,7 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 }
 
 // advice is what to do about a result, for advise and for kit.
-func (a *adviseCmd) advice(ctx context.Context, s *session, t *judged, budget int64) (*advice.Advice, error) {
+func (a *adviseCmd) advice(ctx context.Context, s *session, t *judged, budget int64) *advice.Advice {
 	m := &t.Table.Meta
 	o := advice.Options{Budget: budget, Step: a.step}
 	if m.Recorded {
@@ -98,41 +96,24 @@ func (a *adviseCmd) advice(ctx context.Context, s *session, t *judged, budget in
 			o.Step = "" // the recording tells; the setting is of graphs
 		}
 	}
-	var err error
-	if o.Graph, err = a.index(ctx, m.Graph); err != nil {
-		return nil, err
-	}
-	return advice.For(t.Judged, o), nil
+	o.Graph = a.index(ctx, m.Graph)
+	return advice.For(t.Judged, o)
 }
 
 // index is the graph that was named, or that of the result if it is still there.
-func (a *adviseCmd) index(ctx context.Context, saved string) (*graph.Index, error) {
-	path := a.graph
-	if path == "" {
-		if path = saved; path == "" {
-			return nil, nil
-		}
-		if !plainfile.IsFile(path) {
-			return nil, nil
-		}
+func (a *adviseCmd) index(ctx context.Context, saved string) *graph.Index {
+	path := cmp.Or(a.graph, saved)
+	if a.graph == "" && !plainfile.IsFile(path) {
+		return nil
 	}
-	m, err := read.Open(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return graph.NewIndex(m)
+	return must.Get(graph.NewIndex(must.Get(read.Open(ctx, path))))
 }
 
 // writeAdvice writes the files; one that is there already gets a number.
-func writeAdvice(folder string, a *advice.Advice) (paths []string, err error) {
-	for _, f := range a.Files {
-		path, err := whole.FillNew(filepath.Join(folder, f.Name), 0o600, func(w io.Writer) error { _, err := io.WriteString(w, f.Text); return err })
-		if err != nil {
-			return paths, err
-		}
-		paths = append(paths, path)
-	}
-	return paths, nil
+func writeAdvice(folder string, a *advice.Advice) []string {
+	return each.Of(a.Files, func(f advice.File) string {
+		return must.Get(whole.FillNew(filepath.Join(folder, f.Name), 0o600, func(w io.Writer) error { _, err := io.WriteString(w, f.Text); return err }))
+	})
 }
 
 // units of sizes, the larger ones in front of what they end with.

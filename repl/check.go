@@ -8,6 +8,7 @@ import (
 	"precision/compare/oracle"
 	"precision/compare/report/checked"
 	"precision/console"
+	"precision/internal/must"
 	"precision/internal/progress"
 	"precision/run"
 )
@@ -51,9 +52,7 @@ func (c *checkCmd) run(ctx context.Context, s *session, _ []string) int {
 		listen, stop := run.Bars(func(string) *progress.Bar { return s.Bar("check") }, s.warned)
 		found, err := c.Run(ctx, listen)
 		stop()
-		if err != nil {
-			return s.Failed(ctx, err)
-		}
+		must.Do(err)
 		s.Print(s.Screen.Bold(s.T("check.of", console.Clean(leaf.Dir), console.Clean(found.Path))) + "\n" +
 			s.verdictLines(checked.Summary(s.Lang, found.Findings, found.Coverage)))
 		if found.Coverage.Judged == 0 {

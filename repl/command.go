@@ -12,13 +12,14 @@ import (
 
 	"precision/console"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/repl/workspace"
 	"precision/run"
 )
 
 // action is a command with its options. define says which options there are,
 // run does the work with the words that are no options and returns an exit
-// status.
+// status, or ends with an error by package must.
 type action interface {
 	define(o *options)
 	run(ctx context.Context, s *session, words []string) int
@@ -212,7 +213,11 @@ func (s *session) callUnguarded(ctx context.Context, c *command, args []string) 
 	case c.takes == 0 && c.named && o.set.Lookup("n").Value.String() == "":
 		return s.Fail("need.name", c.name, c.usage(s.Lang))
 	}
-	return act.run(ctx, s, words)
+	code, err := must.Of(func() int { return act.run(ctx, s, words) })
+	if err != nil {
+		return s.Failed(ctx, err)
+	}
+	return code
 }
 
 // tooMany tells of words that are the value of no option.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/console"
+	"precision/internal/must"
 	"precision/repl/array"
 	"precision/repl/workspace"
 )
@@ -75,17 +76,11 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 	watching, done := s.watch(ctx, "cp", left, right)
 	d, err := array.Compare(watching, left, right, array.Options{Atol: c.atol, Rtol: c.rtol, Rows: c.rows, Workers: s.set.Workers})
 	done()
-	if err != nil {
-		return s.Failed(ctx, err)
-	}
+	must.Do(err)
 	var out strings.Builder
 	out.WriteString(s.Screen.Columns(
 		s.pairs(left, right, s.T("cp.errors"), d.Errors), s.pairs(left, right, s.T("cp.top"), d.First)))
-	body, err := c.summary(ctx, s, left, right, d)
-	if err != nil {
-		return s.Failed(ctx, err)
-	}
-	out.WriteString(s.Screen.Panel("", body))
+	out.WriteString(s.Screen.Panel("", c.summary(ctx, s, left, right, d)))
 	s.Page(out.String())
 	return exitOK
 }
@@ -167,7 +162,7 @@ func (s *session) pairs(left, right *array.Array, title string, pairs []array.Pa
 	return s.Screen.Table(title, []string{"Index", "Left", "Right", "Diff"}, rows)
 }
 
-func (c *cpCmd) summary(ctx context.Context, s *session, left, right *array.Array, d *array.Diff) (string, error) {
+func (c *cpCmd) summary(ctx context.Context, s *session, left, right *array.Array, d *array.Diff) string {
 	var b strings.Builder
 	for i, a := range []*array.Array{left, right} {
 		stats := []array.Stats{d.LeftStats, d.RightStats}[i]
@@ -178,11 +173,7 @@ func (c *cpCmd) summary(ctx context.Context, s *session, left, right *array.Arra
 		}
 		fmt.Fprintf(&b, " ├─ NpyFile: %s\n", name)
 		if c.save {
-			path, err := s.writeText(ctx, a)
-			if err != nil {
-				return "", err
-			}
-			fmt.Fprintf(&b, " ├─ TxtFile: %s\n", s.Screen.Green(path))
+			fmt.Fprintf(&b, " ├─ TxtFile: %s\n", s.Screen.Green(must.Get(s.writeText(ctx, a))))
 		}
 		fmt.Fprintf(&b, " └─ NpySpec: %s\n", s.summary(a, stats))
 	}
@@ -198,5 +189,5 @@ func (c *cpCmd) summary(ctx context.Context, s *session, left, right *array.Arra
 	if d.BothNaN > 0 {
 		fmt.Fprintf(&b, "%s\n", s.T("cp.bothnan", d.BothNaN))
 	}
-	return b.String(), nil
+	return b.String()
 }

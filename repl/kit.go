@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/advice"
 	"precision/compare/report/steps"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/repl/capture"
@@ -69,21 +70,16 @@ func (k *kitCmd) run(ctx context.Context, s *session, _ []string) int {
 	} else if plainfile.IsFolder(out) {
 		out = filepath.Join(out, name)
 	}
-	text, err := script(k.o)
-	if err != nil {
-		return s.Fail("error", err)
-	}
+	text := must.Get(script(k.o))
 	switch old, err := plainfile.ReadFile(out, "a Python file", 1<<20); {
 	case err == nil && bytes.Equal(old, text):
 		s.Say("kit.same", out)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return s.Fail("error", err)
+		must.Do(err)
 	case err == nil && !k.force:
 		return s.Fail("kit.exists", out)
 	default:
-		if err := whole.Write(out, text, 0o600); err != nil {
-			return s.Fail("error", err)
-		}
+		must.Do(whole.Write(out, text, 0o600))
 		s.Say("wrote", out)
 	}
 	s.Say("kit.data", k.o.Root)
@@ -103,11 +99,7 @@ func (k *kitCmd) record(ctx context.Context, s *session) int {
 	case len(tables) != 1:
 		return s.Lack("kit.several", k.next, len(tables))
 	}
-	given, err := (&adviseCmd{step: k.o.Step}).advice(ctx, s, tables[0], budget)
-	if err != nil {
-		return s.Failed(ctx, err)
-	}
-	plan := given.Plan
+	plan := (&adviseCmd{step: k.o.Step}).advice(ctx, s, tables[0], budget).Plan
 	if plan == nil {
 		return s.Lack("kit.nothing", k.next)
 	}
@@ -116,9 +108,7 @@ func (k *kitCmd) record(ctx context.Context, s *session) int {
 	if exists := (*existsError)(nil); errors.As(err, &exists) {
 		return s.Fail("kit.exists", exists.path)
 	}
-	if err != nil {
-		return s.Failed(ctx, err)
-	}
+	must.Do(err)
 	s.PrintWhole(steps.Text{Lang: s.Lang, Most: s.set.Limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: k.next}.Next(plan, wrote, budget))
 	return exitOK
 }

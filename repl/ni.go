@@ -84,18 +84,23 @@ func (s *session) search(name, graphName string) (nodes []node, exact bool) {
 }
 
 func (n *niCmd) run(ctx context.Context, s *session, _ []string) int {
+	code := n.tell(ctx, s)
+	if n.unread {
+		return max(code, exitError)
+	}
+	return code
+}
+
+// tell shows the operator, or says why it cannot. It ends with the context.
+func (n *niCmd) tell(ctx context.Context, s *session) int {
 	if n.recording != "" {
 		return n.recorded(ctx, s)
 	}
 	nodes, exact := s.search(n.name, n.graph)
 	if !exact {
 		if id := s.h5Operator(n.name); id != "" {
-			text, err := n.h5Panel(ctx, s, id)
-			if err != nil {
-				return s.Failed(ctx, err)
-			}
-			s.Page(text)
-			return n.status(exitOK)
+			s.Page(n.h5Panel(ctx, s, id))
+			return exitOK
 		}
 	}
 	any := false
@@ -103,12 +108,10 @@ func (n *niCmd) run(ctx context.Context, s *session, _ []string) int {
 		any = any || len(s.graphsOf(id).Files) > 0
 	}
 	if !any {
-		if text, err := n.withoutGraph(ctx, s); err != nil {
-			return s.Failed(ctx, err)
-		} else if text != "" {
+		if text := n.withoutGraph(ctx, s); text != "" {
 			s.Info("ni.nograph", s.data.Path("npu", "debug_0", "graph"))
 			s.Page(text)
-			return n.status(exitOK)
+			return exitOK
 		}
 		if len(s.h5Sides()) > 0 {
 			return s.Lack("h5.none", n.name)
@@ -143,24 +146,12 @@ func (n *niCmd) run(ctx context.Context, s *session, _ []string) int {
 	tables, code := s.newestResults()
 	var out strings.Builder
 	for _, x := range nodes {
-		text, err := n.show(ctx, s, x, tables)
-		if err != nil {
-			return s.Failed(ctx, err)
-		}
-		out.WriteString(text)
+		out.WriteString(n.show(ctx, s, x, tables))
 		if n.save > 0 {
 			code = max(code, n.draw(ctx, s, x, tables))
 		}
 	}
 	s.Page(out.String())
-	return n.status(code)
-}
-
-// status is the exit status of a command that had the status code.
-func (n *niCmd) status(code int) int {
-	if n.unread {
-		return max(code, exitError)
-	}
 	return code
 }
 
@@ -173,7 +164,7 @@ func (n *niCmd) failed(s *session, err error) string {
 // withoutGraph shows what was recorded of an operator when there is no graph to
 // tell more: its dumps, and the golden arrays of its name. It is "" if nothing
 // was.
-func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
+func (n *niCmd) withoutGraph(ctx context.Context, s *session) string {
 	name := dump.Normalise(n.name)
 	var out strings.Builder
 	for _, id := range s.data.IDs() {
@@ -191,25 +182,21 @@ func (n *niCmd) withoutGraph(ctx context.Context, s *session) (string, error) {
 		var b strings.Builder
 		at := &files[0].Name
 		b.WriteString("Op(Type/Name): " + s.Screen.Green("["+console.Clean(at.OpType)+"]") + " " + console.Clean(at.OpName) + "\n")
-		if err := n.recordings(ctx, s, &b, id, at.OpType, at.OpName, files); err != nil {
-			return "", err
-		}
+		n.recordings(ctx, s, &b, id, at.OpType, at.OpName, files)
 		if folder := s.data.GoldenArrays(); folder != nil {
 			var ops []*dump.Op
 			for i := 0; folder.Output(name, i) != nil; i++ {
 				ops = append(ops, folder.Output(name, i))
 			}
-			if err := n.goldenArrays(ctx, s, &b, "TfDumpOutput:", ops); err != nil {
-				return "", err
-			}
+			n.goldenArrays(ctx, s, &b, "TfDumpOutput:", ops)
 		}
 		out.WriteString(s.Screen.Panel(s.Screen.Green("("+id.Name+")"), b.String()))
 	}
-	return out.String(), nil
+	return out.String()
 }
 
 // show is the panel of an operator.
-func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*judged) (string, error) {
+func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*judged) string {
 	info := x.file.Index.Node(x.op)
 	var b strings.Builder
 	line := func(label, text string) { fmt.Fprintf(&b, "%s%s\n", label, text) }
@@ -239,14 +226,10 @@ func (n *niCmd) show(ctx context.Context, s *session, x node, tables []*judged) 
 	for _, note := range info.Notes {
 		line("", s.Screen.Yellow(console.Clean(describe.Note(s.Lang, note))))
 	}
-	if err := n.recordings(ctx, s, &b, x.id, x.op.Type, x.op.Name, x.files(s)); err != nil {
-		return "", err
-	}
-	if err := n.golden(ctx, s, &b, x); err != nil {
-		return "", err
-	}
+	n.recordings(ctx, s, &b, x.id, x.op.Type, x.op.Name, x.files(s))
+	n.golden(ctx, s, &b, x)
 	n.result(s, &b, x, tables)
-	return s.Screen.Panel(s.Screen.Green("("+x.id.Name+")")+" "+console.Clean(info.Graph), b.String()), nil
+	return s.Screen.Panel(s.Screen.Green("("+x.id.Name+")")+" "+console.Clean(info.Graph), b.String())
 }
 
 // ports lists the inputs or outputs of an operator with what is at the other

@@ -15,6 +15,7 @@ import (
 	"precision/dump"
 	"precision/dump/stats"
 	"precision/graph/fusion"
+	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/plainfile"
 	"precision/repl/array"
@@ -59,8 +60,8 @@ func (s *session) decodeFolder(id *workspace.DebugID, l *workspace.Leaf) []strin
 	return folder
 }
 
-// tensorsOf measures the tensors of a file and hands them on; bad are those that cannot be read. The error is that of the context.
-func (s *session) tensorsOf(ctx context.Context, e *dump.Entry, take func(a *array.Array, stats array.Stats)) (bad []error, _ error) {
+// tensorsOf measures the tensors of a file and hands them on; bad are those that cannot be read. It ends with the context.
+func (s *session) tensorsOf(ctx context.Context, e *dump.Entry, take func(a *array.Array, stats array.Stats)) (bad []error) {
 	arrays, bad := workspace.WholeFile(e).Open()
 	for _, a := range arrays {
 		stats, err := s.measure(ctx, "ni", a)
@@ -70,16 +71,14 @@ func (s *session) tensorsOf(ctx context.Context, e *dump.Entry, take func(a *arr
 			bad = append(bad, err)
 		}
 		a.Close()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+		must.Do(ctx.Err())
 	}
-	return bad, nil
+	return bad
 }
 
 // recordings shows what the NPU recorded of an operator, with statistics, and
 // decodes it for other programs.
-func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, id *workspace.DebugID, opType, name string, files []dumpFile) error {
+func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, id *workspace.DebugID, opType, name string, files []dumpFile) {
 	var blocks [2]strings.Builder
 	var folders []string
 	type tensor struct {
@@ -90,7 +89,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 	var tensors []tensor
 	var failed []error
 	for _, e := range files {
-		bad, err := s.tensorsOf(ctx, e.Entry, func(a *array.Array, stats array.Stats) {
+		failed = append(failed, s.tensorsOf(ctx, e.Entry, func(a *array.Array, stats array.Stats) {
 			name := a.Name
 			if path := s.decoded(ctx, a, a.Name, s.decodeFolder(id, e.leaf)...); path != "" {
 				name += ".npy"
@@ -106,11 +105,7 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 			_, input, index, _ := workspace.CutArrayName(a.Name)
 			tensors = append(tensors, tensor{input, index,
 				fmt.Sprintf(" -%s %s\n   └─ %s\n", s.Screen.Green("["+strconv.Itoa(index)+"]"), console.Clean(name), s.summary(a, stats))})
-		})
-		if err != nil {
-			return err
-		}
-		failed = append(failed, bad...)
+		})...)
 	}
 	// By index, then by time as the files are.
 	order.Stable(tensors, func(a, b tensor) int { return cmp.Compare(a.index, b.index) })
@@ -138,7 +133,6 @@ func (n *niCmd) recordings(ctx context.Context, s *session, b *strings.Builder, 
 	for _, dir := range folders {
 		b.WriteString(s.T("ni.decoded", console.Clean(dir)) + "\n")
 	}
-	return nil
 }
 
 // statistics shows a table of statistics: direction and index come first, all others by their headings, as users choose
@@ -212,36 +206,23 @@ func (n *niCmd) statistics(s *session, blocks *[2]strings.Builder, path string) 
 
 // golden shows the golden arrays that the inputs and outputs of an operator
 // stand for.
-func (n *niCmd) golden(ctx context.Context, s *session, b *strings.Builder, x node) error {
-	folder := s.data.GoldenArrays()
-	if folder == nil {
-		return nil
+func (n *niCmd) golden(ctx context.Context, s *session, b *strings.Builder, x node) {
+	if folder := s.data.GoldenArrays(); folder != nil {
+		n.goldenArrays(ctx, s, b, "TfDumpInput:", s.goldenOps(folder, x, true))
+		n.goldenArrays(ctx, s, b, "TfDumpOutput:", s.goldenOps(folder, x, false))
 	}
-	for _, input := range []bool{true, false} {
-		name := "TfDumpOutput:"
-		if input {
-			name = "TfDumpInput:"
-		}
-		if err := n.goldenArrays(ctx, s, b, name, s.goldenOps(folder, x, input)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // goldenArrays shows a block of golden arrays with their statistics.
-func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder, title string, ops []*dump.Op) error {
+func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder, title string, ops []*dump.Op) {
 	var text strings.Builder
 	for i, op := range ops {
 		if op == nil {
 			continue
 		}
-		bad, err := s.tensorsOf(ctx, op.Newest(), func(a *array.Array, stats array.Stats) {
+		bad := s.tensorsOf(ctx, op.Newest(), func(a *array.Array, stats array.Stats) {
 			fmt.Fprintf(&text, " -%s %s\n   └─ %s\n", s.Screen.Green("["+strconv.Itoa(i)+"]"), console.Clean(a.Name), s.summary(a, stats))
 		})
-		if err != nil {
-			return err
-		}
 		for _, err := range bad {
 			text.WriteString(" - " + n.failed(s, err))
 		}
@@ -249,7 +230,6 @@ func (n *niCmd) goldenArrays(ctx context.Context, s *session, b *strings.Builder
 	if text.Len() > 0 {
 		b.WriteString(title + "\n" + text.String())
 	}
-	return nil
 }
 
 // goldenOps finds the golden array of each input or output of an operator: the

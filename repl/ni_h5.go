@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/console"
+	"precision/internal/must"
 	"precision/repl/array"
 	"precision/repl/workspace"
 )
@@ -29,7 +30,7 @@ func (s *session) h5Operator(name string) (id string) {
 
 // h5Panel shows an operator of the PyTorch dumps: what each side recorded of
 // it, with statistics, decoded for other programs.
-func (n *niCmd) h5Panel(ctx context.Context, s *session, id string) (string, error) {
+func (n *niCmd) h5Panel(ctx context.Context, s *session, id string) string {
 	var b strings.Builder
 	for _, d := range s.h5Sides() {
 		fmt.Fprintf(&b, "%s:  %s\n", strings.ToUpper(d.Name), console.Clean(d.File))
@@ -41,11 +42,8 @@ func (n *niCmd) h5Panel(ctx context.Context, s *session, id string) (string, err
 				if t.ID != id || t.Kind != kind {
 					continue
 				}
-				line, err := n.h5Line(ctx, s, d, t)
-				if err != nil {
-					return "", err
-				}
-				text.WriteString(line)
+				text.WriteString(n.h5Line(ctx, s, d, t))
+				must.Do(ctx.Err())
 			}
 			if text.Len() > 0 {
 				kind = cmp.Or(kind, s.T("h5.other"))
@@ -56,25 +54,22 @@ func (n *niCmd) h5Panel(ctx context.Context, s *session, id string) (string, err
 			b.WriteString(" " + s.T("h5.nothing") + "\n")
 		}
 	}
-	return s.Screen.Panel(s.Screen.Green(console.Clean(n.name)), b.String()), nil
+	return s.Screen.Panel(s.Screen.Green(console.Clean(n.name)), b.String())
 }
 
-// h5Line is what is shown of a tensor. The error is only that of a cancelled
-// context.
-func (n *niCmd) h5Line(ctx context.Context, s *session, d *workspace.H5Side, t *workspace.H5Tensor) (string, error) {
+// h5Line is what is shown of a tensor.
+func (n *niCmd) h5Line(ctx context.Context, s *session, d *workspace.H5Side, t *workspace.H5Tensor) string {
 	path := console.Clean(t.Path)
 	a, err := array.Dataset(d.File, t.Path)
 	if err != nil {
-		return "  - " + path + "\n    └─ " + n.failed(s, err), ctx.Err()
+		return "  - " + path + "\n    └─ " + n.failed(s, err)
 	}
 	defer a.Close()
 	stats, err := s.measure(ctx, "ni", a)
-	if ctx.Err() != nil {
-		return "", ctx.Err()
-	}
+	must.Do(ctx.Err())
 	if err != nil {
-		return "  - " + path + "\n    └─ " + n.failed(s, err), nil
+		return "  - " + path + "\n    └─ " + n.failed(s, err)
 	}
 	s.decoded(ctx, a, d.Array(t), "pt")
-	return fmt.Sprintf("  - %s\n    └─ %s\n", path, s.summary(a, stats)), ctx.Err()
+	return fmt.Sprintf("  - %s\n    └─ %s\n", path, s.summary(a, stats))
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"precision/internal/must"
 	"precision/repl/capture"
 )
 
@@ -171,10 +172,7 @@ func (s *session) ready(p *python, npu bool) bool {
 // runScript runs a capture script on the data folder and returns an exit
 // status: 2 when the script found something missing, 1 for other errors.
 func (s *session) runScript(ctx context.Context, p *python, script string) int {
-	root, err := absolute(s.data.Root)
-	if err != nil {
-		return s.Fail("error", err)
-	}
+	root := must.Get(absolute(s.data.Root))
 	s.Say("python.run", script, p.path, p.version, p.tensorflow)
 	env := append(pythonPath(), capture.EnvData+"="+root, "PYTHONDONTWRITEBYTECODE=1")
 	code := s.child(ctx, env, p.path, script)

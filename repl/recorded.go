@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"precision/compare/recording"
 	"precision/compare/report"
 	"precision/console"
+	"precision/internal/must"
 	"precision/repl/array"
 )
 
@@ -32,9 +34,7 @@ func (l *lsCmd) recordedCalls(s *session, dir string) int {
 		rows = append(rows, []string{s.Screen.Green("[" + c.Type + "]"), partName(c), console.Clean(c.Source)})
 		return true
 	})
-	if err != nil {
-		return s.Failed(context.Background(), err)
-	}
+	must.Do(err)
 	if l.query.Empty() {
 		for _, name := range order {
 			rows = append(rows, []string{s.Screen.Green(name), strconv.Itoa(counts[name])})
@@ -74,12 +74,7 @@ func (n *niCmd) recorded(ctx context.Context, s *session) int {
 		}
 		return ctx.Err() == nil
 	})
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return s.Failed(ctx, err)
-	}
+	must.Do(cmp.Or(err, ctx.Err()))
 	if len(exact) == 0 {
 		exact = part
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"precision/internal/must"
 	"precision/internal/sh"
 	"precision/repl/capture"
 	"precision/repl/workspace"
@@ -22,15 +23,9 @@ var tfDumpCommand = &command{
 func (tfDumpCmd) define(*options) {}
 
 func (tfDumpCmd) run(ctx context.Context, s *session, words []string) int {
-	o, err := s.captureOptions()
-	if err != nil {
-		return s.Fail("error", err)
-	}
-	set := scripts{s: s, dir: s.data.Path("temp", "train")}
-	text, err := capture.TFDump(o)
-	if set.add(capture.TFDumpFile, text, err); set.err != nil {
-		return s.Failed(ctx, set.err)
-	}
+	o := s.captureOptions()
+	set := scripts{s, s.data.Path("temp", "train")}
+	set.add(capture.TFDumpFile, must.Get(capture.TFDump(o)))
 	recorded := s.data.Path("tf", "tf_debug")
 	if line := commandLine(words); line != "" {
 		if workspace.HasEntries(recorded) {
@@ -44,10 +39,7 @@ func (tfDumpCmd) run(ctx context.Context, s *session, words []string) int {
 		s.Say("tf_dump.how")
 		return exitNothing
 	}
-	p, err := s.findPython(ctx)
-	if err != nil {
-		return s.Failed(ctx, err)
-	}
+	p := must.Get(s.findPython(ctx))
 	script := filepath.Join(set.dir, capture.TFDumpFile)
 	if !s.ready(p, false) {
 		s.Say("train.elsewhere", script, "python3 "+sh.Word(script))
@@ -88,10 +80,7 @@ func (c npuCmd) run(ctx context.Context, s *session, words []string) int {
 		}
 		return exitError
 	}
-	root, err := absolute(s.data.Root)
-	if err != nil {
-		return s.Fail("error", err)
-	}
+	root := must.Get(absolute(s.data.Root))
 	s.Info("npu.old", c.name)
 	on, off := capture.EnvDump, capture.EnvOverflow
 	if c.overflow {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/must"
 	"precision/internal/sh"
 	"precision/internal/whole"
 	"precision/repl/capture"
@@ -44,28 +45,16 @@ func (c *trainCmd) run(ctx context.Context, s *session, _ []string) int {
 	case err != nil:
 		return s.Fail("usage", "train", s.T("train.action", c.action, strings.Join(capture.Actions, s.T("report.and"))))
 	}
-	o, err := s.captureOptions()
-	if err != nil {
-		return s.Fail("error", err)
-	}
-	set := scripts{s: s, dir: s.data.Path("temp", "train")}
-	text, err := capture.Kit(o)
-	set.add(capture.KitFile, text, err)
+	o := s.captureOptions()
+	set := scripts{s, s.data.Path("temp", "train")}
+	set.add(capture.KitFile, must.Get(capture.Kit(o)))
 	for _, d := range devices {
-		text, err := capture.Train(o, d, action)
-		set.add(capture.TrainFile(d), text, err)
+		set.add(capture.TrainFile(d), must.Get(capture.Train(o, d, action)))
 	}
 	if slices.Contains(devices, "cpu") {
-		text, err := capture.TFDump(o)
-		set.add(capture.TFDumpFile, text, err)
+		set.add(capture.TFDumpFile, must.Get(capture.TFDump(o)))
 	}
-	if set.err != nil {
-		return s.Failed(ctx, set.err)
-	}
-	p, err := s.findPython(ctx)
-	if err != nil {
-		return s.Failed(ctx, err)
-	}
+	p := must.Get(s.findPython(ctx))
 	ready := s.ready(p, false)
 	if !s.hasCheckpoint() {
 		s.Fail("train.nocheckpoint", s.data.Path("tf", "checkpoints"))
@@ -102,35 +91,22 @@ func (s *session) hasCheckpoint() bool {
 }
 
 // captureOptions are the options of capture scripts for the data folder.
-func (s *session) captureOptions() (capture.Options, error) {
+func (s *session) captureOptions() capture.Options {
 	o := s.set.Capture
-	root, err := absolute(s.data.Root)
-	if err != nil {
-		return o, err
-	}
-	o.Root = root
-	return o, o.Check()
+	o.Root = must.Get(absolute(s.data.Root))
+	must.Do(o.Check())
+	return o
 }
 
 // scripts writes capture scripts into a folder, and says where they are.
 type scripts struct {
 	s   *session
 	dir string
-	err error // the first
 }
 
-func (w *scripts) add(name string, text []byte, err error) {
-	if w.err != nil {
-		return
-	}
-	if err == nil {
-		err = os.MkdirAll(w.dir, 0o700)
-	}
+func (w *scripts) add(name string, text []byte) {
+	must.Do(os.MkdirAll(w.dir, 0o700))
 	path := filepath.Join(w.dir, name)
-	if err == nil {
-		err = whole.Write(path, text, 0o600)
-	}
-	if w.err = err; err == nil {
-		w.s.Say("wrote", path)
-	}
+	must.Do(whole.Write(path, text, 0o600))
+	w.s.Say("wrote", path)
 }

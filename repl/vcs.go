@@ -14,6 +14,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/console"
+	"precision/internal/must"
 	"precision/internal/whole"
 )
 
@@ -70,12 +71,8 @@ func (v *vcsCmd) run(ctx context.Context, s *session, _ []string) int {
 		if len(tables) > 1 {
 			return s.Fail("vcs.onejson", len(tables))
 		}
-		if failed := whole.Apart([]string{v.json}, tables[0].path); failed != nil {
-			return s.Failed(ctx, failed)
-		}
-		if failed := whole.Fill(v.json, 0o600, func(w io.Writer) error { return report.WriteJSON(w, tables[0].Judged) }); failed != nil {
-			return s.Failed(ctx, failed)
-		}
+		must.Do(whole.Apart([]string{v.json}, tables[0].path))
+		must.Do(whole.Fill(v.json, 0o600, func(w io.Writer) error { return report.WriteJSON(w, tables[0].Judged) }))
 		s.Say("wrote", v.json)
 	}
 	if err != nil {

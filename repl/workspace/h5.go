@@ -90,18 +90,13 @@ func newestFile(dir string, entries []fs.DirEntry, ending string) (path string, 
 // count.
 func readH5(side, path string) *H5Side {
 	d := &H5Side{Name: side, File: path}
-	file, _, err := plainfile.Open(path, "an HDF5 file")
+	file, size, err := plainfile.Open(path, "an HDF5 file")
 	if err != nil {
 		d.Err = err
 		return d
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		d.Err = err
-		return d
-	}
-	f, err := h5.Open(file, info.Size())
+	f, err := h5.Open(file, size)
 	if err == nil {
 		err = f.Walk(func(name string, obj h5.Object, err error) error {
 			if err != nil && d.Err == nil {

@@ -48,28 +48,23 @@ func Survey(from string) (*Imported, error) {
 // Into makes the data folder. leftOut are folders of golden arrays for which there
 // is no place, golden is the one that was taken.
 func (i *Imported) Into(w *Workspace) (golden string, leftOut []string, err error) {
+	defer must.Catch(&err)
 	for k, d := range i.Dumps {
 		id := fmt.Sprint("debug_", k)
 		for _, e := range Entries(filepath.Join(d, "npu")) {
 			if strings.Trim(e.Name(), "0123456789") == "" {
-				if err := link(filepath.Join(d, "npu", e.Name()), w.Path("npu", id, "dump", e.Name())); err != nil {
-					return golden, leftOut, err
-				}
+				link(filepath.Join(d, "npu", e.Name()), w.Path("npu", id, "dump", e.Name()))
 			}
 		}
 		for _, m := range i.Models {
-			if err := copyFile(m, w.Path("npu", id, "graph", filepath.Base(m))); err != nil {
-				return golden, leftOut, err
-			}
+			copyFile(m, w.Path("npu", id, "graph", filepath.Base(m)))
 		}
 		for _, kind := range []string{"tf", "onnx"} {
 			switch dir := filepath.Join(d, kind); {
 			case !plainfile.IsFolder(dir):
 			case golden == "":
 				golden = dir
-				if err := link(dir, w.GoldenDir()); err != nil {
-					return golden, leftOut, err
-				}
+				link(dir, w.GoldenDir())
 			default:
 				leftOut = append(leftOut, dir)
 			}
@@ -80,27 +75,22 @@ func (i *Imported) Into(w *Workspace) (golden string, leftOut []string, err erro
 		if k > 0 { // shapes can have tables of the same name
 			name = strings.TrimSuffix(name, ".csv") + fmt.Sprintf("_%d.csv", k)
 		}
-		if err := copyFile(r, filepath.Join(w.ResultsDir(), "0", name)); err != nil {
-			return golden, leftOut, err
-		}
+		copyFile(r, filepath.Join(w.ResultsDir(), "0", name))
 	}
 	return golden, leftOut, nil
 }
 
-func link(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	return os.Symlink(from, to)
+func link(from, to string) {
+	must.Do(os.MkdirAll(filepath.Dir(to), 0o700))
+	must.Do(os.Symlink(from, to))
 }
 
-func copyFile(from, to string) (err error) {
-	defer must.Catch(&err)
+func copyFile(from, to string) {
 	in, _, err := plainfile.Open(from, "a file to copy")
 	must.Do(err)
 	defer in.Close()
 	out := must.Get(whole.Create(to, 0o600))
 	defer out.Discard()
 	must.Get(io.Copy(out, in))
-	return out.Commit()
+	must.Do(out.Commit())
 }
