@@ -121,9 +121,9 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 	}
 	var detail *engine.DetailOptions
 	if single {
-		detail = must.Get(detailOptions(v))
+		detail = detailOptions(v)
 	}
-	must.Do(f.setAlgorithms(ctx, a, v))
+	f.setAlgorithms(ctx, a, v)
 	for _, path := range []string{a.rules, a.quant, a.closed} {
 		refuse(path != "" && !plainfile.IsFile(path), exitPath, "%s: no such rule file", path)
 	}
@@ -134,9 +134,9 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 	err := convert.Folder(a.out)
 	refuse(err != nil && plainfile.IsFile(a.out) && !single, exitOpen, "%w", err) // the old tool takes it for a folder until it opens the table
 	must.Do(err)
-	opt := must.Get(f.openSides(a))
-	opt.Rules = must.Get(readRules(ctx, a))
-	must.Do(f.choose(a, opt))
+	opt := f.openSides(a)
+	opt.Rules = readRules(ctx, a)
+	f.choose(a, opt)
 	switch {
 	case single:
 		return f.writeDetail(ctx, a, opt, detail)
@@ -147,16 +147,11 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 }
 
 // setAlgorithms reads -alg in either of its forms, -a and -c.
-func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Values) error {
-	params, err := compat.CheckAlgorithmOptions(v.Text("algorithm_options"))
-	if err != nil {
-		return err
-	}
+func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Values) {
+	params := must.Get(compat.CheckAlgorithmOptions(v.Text("algorithm_options")))
 	var user func(string) bool
 	if a.scripts != "" {
-		if a.user, err = f.openScripts(ctx, a.scripts, params); err != nil {
-			return err
-		}
+		a.user = f.openScripts(ctx, a.scripts, params)
 		user = func(name string) bool { _, ok := a.user.Algorithm(name); return ok }
 	}
 	text := v.Text("algorithm")
@@ -167,29 +162,24 @@ func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Va
 	for _, name := range unknown {
 		f.log.warnf("There is no algorithm %q, it is left out.", name)
 	}
+	must.Do(err)
 	a.columns, a.algorithms = columns, compat.MetricsOf(columns)
-	return err
 }
 
 // openScripts loads the user's scripts once, so that one that cannot work is
 // told of before the comparison begins.
-func (f *face) openScripts(ctx context.Context, dir string, params map[string]map[string]string) (*engine.UserScripts, error) {
-	scripts, err := script.Open(dir)
-	if err != nil {
-		return nil, err
-	}
+func (f *face) openScripts(ctx context.Context, dir string, params map[string]map[string]string) *engine.UserScripts {
+	scripts := must.Get(script.Open(dir))
 	warnings, err := scripts.Check(ctx)
 	for _, w := range append(scripts.Warnings, warnings...) {
 		f.log.warnf("%v", w)
 	}
-	if err != nil {
-		return nil, &compat.Error{Code: exitParameter, Err: err}
-	}
-	return &engine.UserScripts{Scripts: scripts, Params: params}, nil
+	refuse(err != nil, exitParameter, "%w", err)
+	return &engine.UserScripts{Scripts: scripts, Params: params}
 }
 
 // openSides lists both folders and checks that they go together.
-func (f *face) openSides(a *compareArgs) (*engine.Folders, error) {
+func (f *face) openSides(a *compareArgs) *engine.Folders {
 	scan := dump.Options{Rules: a.rules != "" || a.quant != "", Slices: a.ffts}
 	opt := &engine.Folders{Sequence: a.ranged || a.selected, Options: engine.Options{Numerics: metric.Reference, TableOnly: true,
 		Metrics: a.algorithms, ValueColumns: a.columns, Scripts: a.user, MaxElements: a.max, Overflow: a.overflow}}
@@ -197,20 +187,18 @@ func (f *face) openSides(a *compareArgs) (*engine.Folders, error) {
 		path   string
 		folder **dump.Folder
 	}{{a.mine, &opt.Left}, {a.golden, &opt.Right}} {
-		folder, err := dump.Scan(side.path, scan)
-		if err != nil {
-			return nil, err
-		}
+		folder := must.Get(dump.Scan(side.path, scan))
 		for _, w := range folder.Warnings {
 			f.log.warnf("%s", w)
 		}
 		*side.folder = folder
 	}
-	return opt, compat.CheckScenario(opt.Left, opt.Right, a.rules != "", a.quant != "", a.closed != "")
+	must.Do(compat.CheckScenario(opt.Left, opt.Right, a.rules != "", a.quant != "", a.closed != ""))
+	return opt
 }
 
 // readRules reads the rule files and merges them.
-func readRules(ctx context.Context, a *compareArgs) (*fusion.Rules, error) {
+func readRules(ctx context.Context, a *compareArgs) *fusion.Rules {
 	var rules, quant, closed *fusion.Rules
 	for _, r := range []struct {
 		path string
@@ -219,19 +207,15 @@ func readRules(ctx context.Context, a *compareArgs) (*fusion.Rules, error) {
 		if r.path == "" {
 			continue
 		}
-		m, err := compat.ReadGraph(ctx, r.path)
-		if err != nil {
-			return nil, err
-		}
-		if *r.into, err = interrupt.Await(ctx, func() (*fusion.Rules, error) { return fusion.New(m) }); err != nil {
-			return nil, err
-		}
+		m := must.Get(compat.ReadGraph(ctx, r.path))
+		*r.into = must.Get(interrupt.Await(ctx, func() (*fusion.Rules, error) { return fusion.New(m) }))
 	}
-	return fusion.Merge(rules, quant, closed), nil
+	return fusion.Merge(rules, quant, closed)
 }
 
 // choose applies -r or -s.
-func (f *face) choose(a *compareArgs, opt *engine.Folders) (err error) {
+func (f *face) choose(a *compareArgs, opt *engine.Folders) {
+	var err error
 	switch {
 	case a.ranged && a.rangeText != "":
 		opt.Only, err = compat.ParseRange(a.rangeText, opt.Rules)
@@ -242,7 +226,7 @@ func (f *face) choose(a *compareArgs, opt *engine.Folders) (err error) {
 			f.log.warnf("The graph has no operator %d, it is left out.", id)
 		}
 	}
-	return err
+	must.Do(err)
 }
 
 // writeTable compares and writes the result table, then the advice.
@@ -281,7 +265,7 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *engine.Folde
 		return exitNoDump
 	}
 	if a.advisor {
-		must.Do(f.writeAdvice(a, name, advisor))
+		f.writeAdvice(a, name, advisor)
 	}
 	return code
 }
@@ -317,25 +301,21 @@ func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Val
 }
 
 // detailOptions reads the options that go with -op.
-func detailOptions(v *argparse.Values) (*engine.DetailOptions, error) {
+func detailOptions(v *argparse.Values) *engine.DetailOptions {
 	d := &engine.DetailOptions{Op: v.Text("op_name"), TopN: v.Int("topn"), MaxLine: v.Int("max_line"),
 		SkipElements: v.Given("ignore_single_op_result")}
-	if err := d.CheckMaxLine(); err != nil {
-		return nil, err
-	}
+	must.Do(d.CheckMaxLine())
 	text := v.Text("output_tensor")
 	if v.Given("input_tensor") {
 		d.Input, text = true, v.Text("input_tensor")
 	}
 	if text == "" && !v.Given("output_tensor") && !d.Input {
-		return d, nil
+		return d
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || !digits.MatchString(text) {
-		return nil, &compat.Error{Code: exitParameter, Err: fmt.Errorf("tensor index %q: expected a number", text)}
-	}
+	refuse(err != nil || !digits.MatchString(text), exitParameter, "tensor index %q: expected a number", text)
 	d.Slot = n
-	return d, nil
+	return d
 }
 
 // writeDetail compares one tensor element by element.
@@ -366,14 +346,11 @@ func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *engine.Fol
 
 // writeAdvice writes the advisor's summary beside the table and logs it. In a
 // batch every model has its own.
-func (f *face) writeAdvice(a *compareArgs, name string, advisor *compat.Advisor) error {
+func (f *face) writeAdvice(a *compareArgs, name string, advisor *compat.Advisor) {
 	advice := advisor.Advice()
 	path := filepath.Join(a.out, name+"advisor_summary.txt")
-	if err := whole.WriteOwn(path, []byte(advice.String()), 0o600); err != nil {
-		return err
-	}
+	must.Do(whole.WriteOwn(path, []byte(advice.String()), 0o600))
 	f.log.infof("Detection Type: %s", advice.Detection)
 	f.log.infof("Operator Index: %s", advice.Operator)
 	f.log.infof("Expert Advice: %s", advice.Text)
-	return nil
 }

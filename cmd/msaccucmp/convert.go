@@ -51,7 +51,7 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) int {
 		if dir := v.Text("custom_script_path"); dir != "" {
 			_, err := os.Stat(dir)
 			refuse(err != nil, exitPath, "the script folder: %w", err)
-			scripts := must.Get(f.openScripts(ctx, dir, nil))
+			scripts := f.openScripts(ctx, dir, nil)
 			done := useConversions(&o, scripts.Scripts)
 			defer done()
 		}

@@ -26,7 +26,7 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 		refuse(option.given, exitParameter, "%s cannot be used with .h5 files", option.name)
 	}
 	refuse(v.Int("version") != 2, exitParameter, "-v %d cannot be used with .h5 files", v.Int("version"))
-	must.Do(f.setAlgorithms(ctx, a, v))
+	f.setAlgorithms(ctx, a, v)
 	post := v.Int("post_process") == 1
 	refuse(post && !slices.Contains(a.algorithms, metric.CosineSimilarity), exitParameter, "-p goes by %s, which is not among the algorithms", metric.CosineSimilarity)
 	opt := engine.Options{Numerics: metric.Reference, TableOnly: true, Metrics: a.algorithms, MaxElements: a.max}
@@ -58,7 +58,7 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 		for i := range table.Rows {
 			advisor.Add(&table.Rows[i])
 		}
-		must.Do(f.writeAdvice(a, "", advisor))
+		f.writeAdvice(a, "", advisor)
 	}
 	return exitOK
 }

@@ -21,36 +21,21 @@ import (
 
 // showDiff prints what differs between the graph and another build.
 func (f *graphFlags) showDiff(ctx context.Context, w io.Writer, lang msg.Lang, m *graph.Model) error {
-	other, err := run.OpenGraph(ctx, f.diff)
-	if err != nil {
-		return err
-	}
-	d, err := interrupt.Await(ctx, func() (*graph.Diff, error) {
-		a, err := graph.NewIndex(m)
-		if err != nil {
-			return nil, err
-		}
-		b, err := graph.NewIndex(other)
-		if err != nil {
-			return nil, err
-		}
-		return graph.Compare(a, b), nil
-	})
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, describe.Diff(lang, d))
+	other := must.Get(run.OpenGraph(ctx, f.diff))
+	d := must.Get(interrupt.Await(ctx, func() (*graph.Diff, error) {
+		return must.Of(func() *graph.Diff { return graph.Compare(must.Get(graph.NewIndex(m)), must.Get(graph.NewIndex(other))) })
+	}))
+	_, err := io.WriteString(w, describe.Diff(lang, d))
 	return err
 }
 
 // draw writes the neighbourhood of an operator, or without one the beginning
 // of the graph, as Graphviz text, as a picture, or both.
-func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) (err error) {
-	defer must.Catch(&err)
+func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) error {
 	d := must.Get(interrupt.Await(ctx, func() (*draw.Drawing, error) { return f.drawing(m) }))
 	style := draw.Style{Lang: e.language()}
 	if f.heat != "" {
-		cosine := must.Get(worstCosine(f.heat))
+		cosine := worstCosine(f.heat)
 		style.HeatName, style.Heat = "CosineSimilarity", map[*graph.Op]float64{}
 		for _, n := range d.Nodes {
 			if v, ok := cosine[n.Op.Name]; ok {
@@ -96,11 +81,9 @@ func (f *graphFlags) drawing(m *graph.Model) (*draw.Drawing, error) {
 
 // worstCosine reads a result table: the lowest cosine similarity of each
 // operator's outputs, NaN where one could not be computed.
-func worstCosine(path string) (map[string]float64, error) {
+func worstCosine(path string) map[string]float64 {
 	table, _, err := report.OpenCSV(path)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	worst := map[string]float64{}
 	for i := range table.Rows {
 		r := &table.Rows[i]
@@ -112,5 +95,5 @@ func worstCosine(path string) (map[string]float64, error) {
 			worst[r.Op] = v
 		}
 	}
-	return worst, nil
+	return worst
 }

@@ -43,14 +43,11 @@ func FindBatch(ctx context.Context, dumps, rules string) (_ []BatchRun, err erro
 	if base := filepath.Base(full); !digits.MatchString(base) {
 		return nil, errorf(codePath, "%s: the last folder is %q, expected a time of digits", dumps, base)
 	}
-	graphs := must.Get(batchGraphs(ctx, rules))
+	graphs := batchGraphs(ctx, rules)
 	var runs []BatchRun
-	devices := must.Get(subFolders(dumps))
-	for _, device := range devices {
-		models := must.Get(subFolders(filepath.Join(dumps, device)))
-		for _, model := range models {
-			found := must.Get(batchModel(filepath.Join(dumps, device), model, graphs))
-			for _, r := range found {
+	for _, device := range subFolders(dumps) {
+		for _, model := range subFolders(filepath.Join(dumps, device)) {
+			for _, r := range batchModel(filepath.Join(dumps, device), model, graphs) {
 				r.Device = device
 				runs = append(runs, r)
 			}
@@ -68,28 +65,21 @@ var (
 )
 
 // batchGraphs maps graph names to rule files; files later in name order win.
-func batchGraphs(ctx context.Context, dir string) (map[string]string, error) {
-	entries, err := os.ReadDir(dir) // in name order
-	if err != nil {
-		return nil, &Error{Code: codePath, Err: err}
-	}
+func batchGraphs(ctx context.Context, dir string) map[string]string {
 	var files []string
-	for _, e := range entries {
+	for _, e := range entries(dir) {
 		if strings.HasSuffix(e.Name(), ".json") {
 			files = append(files, filepath.Join(dir, e.Name()))
 		}
 	}
 	if len(files) == 0 {
-		return nil, errorf(codePath, "%s: no .json file", dir)
+		must.Do(errorf(codePath, "%s: no .json file", dir))
 	}
 	graphs := map[string]string{}
 	for _, f := range files {
-		m, err := ReadGraph(ctx, f)
-		if err != nil {
-			return nil, err
-		}
+		m := must.Get(ReadGraph(ctx, f))
 		if m.NoGraphs {
-			return nil, &graph.Error{Path: f, Offset: -1, Msg: graph.Messagef(`no "graph" in the model`)}
+			must.Do(&graph.Error{Path: f, Offset: -1, Msg: graph.Messagef(`no "graph" in the model`)})
 		}
 		for _, g := range m.Graphs {
 			if g.Name != "" {
@@ -97,39 +87,28 @@ func batchGraphs(ctx context.Context, dir string) (map[string]string, error) {
 			}
 		}
 	}
-	return graphs, nil
+	return graphs
 }
 
 // batchModel finds the last step of every id of a model and its rule file.
-func batchModel(device, model string, graphs map[string]string) (runs []BatchRun, err error) {
-	rules, warning, err := batchRules(model, graphs)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := subFolders(filepath.Join(device, model))
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
+func batchModel(device, model string, graphs map[string]string) (runs []BatchRun) {
+	rules, warning := batchRules(model, graphs)
+	for _, id := range subFolders(filepath.Join(device, model)) {
 		dir := filepath.Join(device, model, id)
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			return nil, &Error{Code: codePath, Err: err}
-		}
 		step := ""
-		for _, e := range entries {
+		for _, e := range entries(dir) {
 			if e.IsDir() && (step == "" || laterStep(e.Name(), step)) {
 				step = e.Name()
 			}
 		}
 		if step == "" {
-			return nil, errorf(codePath, "%s: no step", dir)
+			must.Do(errorf(codePath, "%s: no step", dir))
 		}
 		if rules != "" {
 			runs = append(runs, BatchRun{Model: model, Step: step, Dir: filepath.Join(dir, step), Rules: rules, Warning: warning})
 		}
 	}
-	return runs, nil
+	return runs
 }
 
 // laterStep compares steps as numbers where they are: 10 comes after 9.
@@ -144,13 +123,13 @@ func laterStep(a, b string) bool {
 
 // batchRules is the rule file of the graph with the model's name, or of the
 // graph that differs from it in its time alone.
-func batchRules(model string, graphs map[string]string) (file, warning string, err error) {
+func batchRules(model string, graphs map[string]string) (file, warning string) {
 	if f, ok := graphs[model]; ok {
-		return f, "", nil
+		return f, ""
 	}
 	mine := numbers.FindAllString(model, -1)
 	if len(mine) != 2 {
-		return "", "", errorf(codePath, "model %q: no graph of that name, and %d numbers in it, expected a time and a graph id", model, len(mine))
+		must.Do(errorf(codePath, "model %q: no graph of that name, and %d numbers in it, expected a time and a graph id", model, len(mine)))
 	}
 	var names []string
 	for name := range graphs {
@@ -159,23 +138,28 @@ func batchRules(model string, graphs map[string]string) (file, warning string, e
 	slices.Sort(names)
 	for _, name := range names {
 		if theirs := numbers.FindAllString(name, -1); len(theirs) == 2 && theirs[1] == mine[1] {
-			return graphs[name], "model " + strconv.Quote(model) + " is taken for graph " + strconv.Quote(name) + ": their times differ", nil
+			return graphs[name], "model " + strconv.Quote(model) + " is taken for graph " + strconv.Quote(name) + ": their times differ"
 		}
 	}
-	return "", "", nil
+	return "", ""
 }
 
 // subFolders lists the folders in dir, which must hold nothing else.
-func subFolders(dir string) (names []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, &Error{Code: codePath, Err: err}
-	}
-	for _, e := range entries {
+func subFolders(dir string) (names []string) {
+	for _, e := range entries(dir) {
 		if !e.IsDir() {
-			return nil, errorf(codePath, "%s: not a folder", filepath.Join(dir, e.Name()))
+			must.Do(errorf(codePath, "%s: not a folder", filepath.Join(dir, e.Name())))
 		}
 		names = append(names, e.Name())
 	}
-	return names, nil
+	return names
+}
+
+// entries lists a folder in name order.
+func entries(dir string) []os.DirEntry {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		must.Do(&Error{Code: codePath, Err: err})
+	}
+	return list
 }
