@@ -2,77 +2,8 @@
 // the tensors an NPU recorded with golden arrays of a CPU or GPU run, operator
 // by operator, and names the first one that differs.
 //
-// Usage:
-//
-//	precision                      the PrecisionTool shell
-//	precision -c 'ac -c; vcs -l 5' commands of the shell, without a terminal
-//	precision ac | vc | vcs | ls | ni | pt | cp | dc | kit | train | tf_dump | run …
-//	precision data DIR             the shell on another data folder
-//	precision infer DIR            … on the output of msquickcmp
-//	precision compare -lt NPU_DIR -rt GOLDEN_DIR [-g GRAPH] [-out OUT_DIR]
-//	precision compare -lt JOB_DUMP -rt JOB_GOLDEN [-g GRAPH_DIR] -all -out OUT_DIR
-//	precision merge DIR... -out OUT_DIR
-//	precision browse [RESULT|DIR]
-//	precision view [FILE|DIR]
-//	precision check -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR] [-full] [-json FILE] [-out OUT_DIR]
-//	precision preflight manifest FOLDER [-out FILE] [-hash md5,sha256]
-//	precision preflight diff A B [-json FILE] [-html FILE]
-//	precision rollout [-logp DIR] [-weights A,B] [-router-train FILE -router-rollout FILE] [-json FILE]
-//	precision report TABLE.json|TABLE.csv [-profile NAME] [-baseline OLD.json] [-n OPERATORS -sort KEY]
-//	precision profile [NAME]
-//	precision schema
-//	precision why OP -lt NPU_DIR -g GRAPH [-rt GOLDEN_DIR]
-//	precision graph FILE [-json OUT] [-ls] [-op NAME] [-diff FILE] [-svg OUT -root OP [-result CSV]]
-//	precision graph -fusion FILE
-//	precision atc --mode=5|1 --om=FILE --json=OUT
-//	precision mcp DIR... [-out DIR]
-//	precision completion bash|zsh|fish
-//	precision man [COMMAND] [-out DIR]
-//	precision version
-//	precision help [COMMAND]
-//
-// # compare
-//
-// Compare pairs every tensor of the NPU dumps in NPU_DIR with its golden array
-// in GOLDEN_DIR, computes ten metrics and writes result_<time>.csv to OUT_DIR.
-// The GE graph, a ge_proto_*_Build.txt, the JSON made from it or an .om, tells which
-// framework operator a fused or inserted operator stands for; without a graph
-// operators are matched by name. A folder given one or more levels too high is
-// resolved when it leads to a single data folder.
-//
-// Two NPU dumps are compared when GOLDEN_DIR holds device dumps too.
-//
-// With -all every rank and step of a training job is compared, see docs/jobs.md; merge
-// joins the shards of one.
-//
-// # check
-//
-// Check recomputes every operator of the NPU dumps in NPU_DIR from its own
-// recorded inputs and tells which outputs these do not explain. It needs no
-// golden arrays. It writes check_<time>.csv to OUT_DIR.
-//
-// # preflight
-//
-// Preflight compares what two trainings begin with, before the network is
-// suspected: their data by manifests, their configurations, and their logs.
-// The exit status of diff is 3 where they differ.
-//
-// # report
-//
-// Report judges a table that compare saved, by the profile it was judged by or
-// another one, and against an earlier one. The dumps are not needed.
-//
-// # graph
-//
-// Graph reads what GE writes (text, JSON, .om, ONNX-style) and prints a summary,
-// lists operators, shows one of them, compares two builds, draws the
-// neighbourhood of an operator, or writes the JSON that atc --mode=5 would.
-//
-// # Exit status of compare
-//
-// The exit status is 0 when the comparison ran, whatever its verdict, 1 on errors,
-// 2 when nothing matched, 3 when a gate (-gate, -fail-below) failed, and 130 when it
-// was interrupted. That of report is the same.
+// Without a command it is the PrecisionTool shell. precision help lists the commands, and precision help COMMAND says what
+// one takes; exit statuses are in the table [statuses] and in precision(1). docs has a page for each subject.
 package main
 
 import (
