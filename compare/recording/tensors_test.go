@@ -339,8 +339,9 @@ func TestSunkMasks(t *testing.T) {
 	}
 }
 
-// TestSunkElements: elements that are numbers of masks, each side's of its own type, are no finding; one beside them that differs is.
+// TestSunkElements: elements that are numbers of masks, each side's of its own type or -inf, are no finding; one beside them that differs is.
 func TestSunkElements(t *testing.T) {
+	number := func(x float32) string { return strings.Replace(fmt.Sprint(x), "Inf", "Infinity", 1) }
 	side := func(low, beside float32) string {
 		row := []float32{low, low, beside, 0}
 		named := func(text, file string) string {
@@ -348,17 +349,21 @@ func TestSunkElements(t *testing.T) {
 		}
 		shape := func(text string) string { return strings.Replace(text, "[8, 8]", "[4]", 1) }
 		in, out := "Tensor.__mul__.0.forward.input.0", "Tensor.__mul__.0.forward.output.0"
-		dir := written(t, entry("Tensor.__mul__", 0, []string{named(shape(statistics("float32", "1.0", "0.0", "0.5", "1.4142135")), in), fmt.Sprintf(`{"type": "float", "value": %g}`, float64(low))},
-			named(shape(statistics("float32", fmt.Sprint(beside), fmt.Sprint(low), "-Infinity", "Infinity")), out)))
+		dir := written(t, entry("Tensor.__mul__", 0, []string{named(shape(statistics("float32", "1.0", "0.0", "0.5", "1.4142135")), in), fmt.Sprintf(`{"type": "float", "value": %s}`, number(low))},
+			named(shape(statistics("float32", fmt.Sprint(beside), number(low), "-Infinity", "Infinity")), out)))
 		if err := os.Rename(arrays(t, map[string][]float32{in: {1, 1, 0, 0}, out: row}), filepath.Join(dir, "dump_tensor_data")); err != nil {
 			t.Fatal(err)
 		}
 		return dir
 	}
 	const coarse, fine = -3.3895313892515355e+38, -3.4028234663852886e+38
+	none := float32(math.Inf(-1))
 	for beside, roots := range map[float32]int{0: 0, 0.25: 1} {
-		if j := judged(t, side(coarse, beside), side(fine, 0)); len(j.Roots) != roots || len(j.Damaged) > 0 {
-			t.Errorf("%g beside masks: %s, roots %v, damaged %v, expected %d roots", beside, j.Verdict, rootNames(j), j.Damaged, roots)
+		for _, low := range [][2]float32{{coarse, fine}, {fine, none}, {none, fine}} {
+			j := judged(t, side(low[0], beside), side(low[1], 0))
+			if len(j.Roots) != roots || roots == 0 && (j.Verdict == verdict.Bad || j.Verdict == verdict.Suspect) || len(j.Damaged) > 0 {
+				t.Errorf("%g beside %g for %g: %s, roots %v, damaged %v, expected %d roots", beside, low[0], low[1], j.Verdict, rootNames(j), j.Damaged, roots)
+			}
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 	if rec == nil || silent(r) {
 		return t
 	}
-	agrees := agreementOf(r)
+	agrees, veil := agreementOf(r), false
 	add := func(kind Kind, value float64, extra float64) {
 		if limit, on := j.profile.limit(kind, j.about(op, &t)); on && !(value <= max(limit, extra)) {
 			t.Causes = append(t.Causes, Cause{Kind: kind, Value: value, Limit: max(limit, extra), First: -1})
@@ -126,10 +126,12 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		add(Form, 1, 0)
 	case r.Compared:
 		t = j.tensor(op, t, false)
-		if j.masked(op, r) { // the lowest number of the type of either side
-			t.Causes = slices.DeleteFunc(t.Causes, func(c Cause) bool { return c.Kind == Saturated })
+		f := &r.Result().Facts
+		if j.masked(op, r) { // the lowest number of the type of either side, or -inf; what is behind shows whether all of these are masks
+			t.Causes = slices.DeleteFunc(t.Causes, func(c Cause) bool { return c.Kind == Saturated || c.Kind == Inf })
+			veil = f.Disagree > 0
 		}
-		if f := &r.Result().Facts; f.NaN.Both > 0 {
+		if f.NaN.Both > 0 {
 			add(NotFinite, float64(f.NaN.Both), 0)
 		}
 	case r.Role == result.Output && sunk(r) && !j.masked(op, r):
@@ -153,7 +155,7 @@ func (j *judge) recordedTensor(op *Operator, t Tensor) Tensor {
 		j.profile.waive(j.tensorName(op, &t), t.Causes, j.day)
 	}
 	t.settle()
-	if t.Verdict == Good && oneSidedValue(r) {
+	if t.Verdict == Good && (veil || oneSidedValue(r)) {
 		t.Verdict = Uncompared
 	}
 	t.Alone = r.Fresh() && t.Verdict == Bad
@@ -365,7 +367,7 @@ func sizeOf(r *result.Row) (size float64, known bool) {
 			f = &r.Saturated.Result.Facts // of what is no mask
 		}
 		switch {
-		case f.Disagree > 0:
+		case f.Disagree > 0 && !sunk(r):
 			return math.Inf(1), true
 		case f.Finite == 0:
 			return 0, true
