@@ -1036,6 +1036,7 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	case word == checkFollows && len(a.from) > 0:
 		return false
 	}
+	leaps := func() bool { return !a.chosen && w.leaps(op, a) && !w.turned(op) && !w.stepped(op) }
 	switch {
 	case w.made(op):
 		return len(a.from) == 0
@@ -1046,13 +1047,13 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	case len(a.from) > 0:
 		// Statistics are a lower bound of errors: behind a root they may well show late what
 		// was there before.
-		return !op.Op.Behind && w.elementwise(op) && !a.chosen && !catalogue.Is(op.Op.Type, catalogue.Steep) && !w.ofRoot(op) && w.worstIncoming(op) < mostLinear && w.leaps(op, a) && !w.turned(op)
+		return !op.Op.Behind && w.elementwise(op) && !catalogue.Is(op.Op.Type, catalogue.Steep) && !w.ofRoot(op) && w.worstIncoming(op) < mostLinear && leaps()
 	case a.stirred && !a.chosen && !w.noise && !w.reordered() && slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		return agreementOf(w.row(&t)) == different && unsized(w.row(&t))
 	}):
 		return true // checksums are all that there is: nothing differs before, and nobody can say that it is rounding
 	case a.stirred:
-		return !a.chosen && w.leaps(op, a) && !w.turned(op) && !w.stepped(op)
+		return leaps()
 	}
 	return w.beyond(op)
 }
