@@ -221,6 +221,57 @@ func TestMovedAlone(t *testing.T) {
 	}
 }
 
+// TestSumOfOne: a weight has a gradient from each call that multiplies with it. Where one of them is zero on one side, what a hook gets is the other one there
+// and a sum on the other side, and follows from who made the zeros; where none is, it differs on its way.
+func TestSumOfOne(t *testing.T) {
+	back := func(text string) string { return strings.Replace(text, ".forward", ".backward", 1) }
+	x, g := sized(2, 0), sized(0.5, 0)
+	side := func(first, hooked string) string {
+		zero := strings.Contains(first, `"Max": 0.0`)
+		h := sized(0.4, 0)
+		if zero {
+			h = first
+		}
+		return written(t, entry("Functional.linear", 0, []string{x, sized(1.1, 0)}, sized(3, 0)), entry("Functional.linear", 1, []string{sized(3, 0), sized(1.1, 0)}, sized(4, 0)),
+			back(entry("Tensor.__mul__", 0, []string{g}, h)), back(entry("Functional.linear", 1, []string{h}, first)),
+			back(entry("Functional.linear", 0, []string{sized(0.3, 0)}, sized(0.7, 0))), entry("Tensor.__mul__", 1, []string{hooked}, hooked))
+	}
+	golden := side(sized(0.9, 0), sized(1.2, 0))
+	for _, c := range []struct {
+		first, root string
+	}{
+		{statistics("float32", "0.0", "0.0", "0.0", "0.0"), "Tensor.__mul__.0.backward"},
+		{sized(0.9, 0), "Tensor.__mul__.1.forward"},
+	} {
+		if j := judged(t, side(c.first, sized(0.7, 0)), golden); !slices.Equal(rootNames(j), []string{c.root}) {
+			t.Errorf("%s, roots %v, expected %s", j.Verdict, rootNames(j), c.root)
+		}
+	}
+}
+
+// TestUnread: what differs on its way between two calls is sought in a call that one side alone makes there and whose result, zeros, nobody is
+// recorded to take: it may have been put together with the rest by what was not recorded.
+func TestUnread(t *testing.T) {
+	x, y := sized(2, 0), sized(3, 0)
+	side := func(off float64, more ...string) string {
+		list := append([]string{entry("Functional.linear", 0, []string{x, sized(1.1, 0)}, y)}, more...)
+		return written(t, append(list, entry("Tensor.index_add_", 0, []string{x, sized(3, off)}, sized(5, off)))...)
+	}
+	golden := side(0)
+	for _, c := range []struct {
+		more   []string
+		region []string
+	}{
+		{nil, nil},
+		{[]string{entry("Tensor.__mul__", 0, []string{sized(0.7, 0)}, sized(0, 0))}, []string{"Tensor.__mul__.0.forward"}},
+	} {
+		j := judged(t, side(-0.2, c.more...), golden)
+		if len(j.Roots) != 1 || !slices.Equal(rootNames(j), []string{"Tensor.index_add_.0.forward"}) || !slices.Equal(j.Roots[0].Region, c.region) {
+			t.Errorf("%s, roots %v, %+v; expected it to lie in %v", j.Verdict, rootNames(j), j.Roots, c.region)
+		}
+	}
+}
+
 // TestUnseen: what a root begins with may have come by a way that was not recorded. It is a part of what a call of one side
 // alone made of what the other side has a part of, or a gradient that a function hands out in another form.
 func TestUnseen(t *testing.T) {

@@ -435,12 +435,26 @@ func (w *recordedWalk) between(r *Root, begin *Begin) {
 		return
 	}
 	through := strings.Split(strings.TrimSuffix(row.Recorded.Through, "\n"), "\n")
-	through = append(through, w.within(row))
+	through = append(through, w.within(row), w.unread(row.Op, begin.From))
 	for _, name := range through {
 		if name != "" && !slices.Contains(r.Region, name) {
 			r.Certainty, r.Region = Region, append(r.Region, name)
 		}
 	}
+}
+
+// unread is the last call that one side alone makes between the only one that feeds another and that one, and whose result no recorded call takes, ""
+// if there is none: what was not recorded may put it where the other side has something else.
+func (w *recordedWalk) unread(name string, from []string) string {
+	if len(from) != 1 {
+		return ""
+	}
+	for k := w.place[name] - 1; k > w.place[from[0]]; k-- {
+		if x := &w.operators[k]; len(x.Whole) > 0 && !w.read[x.Op.Name] && backwards(x) == backwards(w.named(name)) {
+			return x.Op.Name
+		}
+	}
+	return ""
 }
 
 // within is the innermost module around a call whose own inputs are the same, or nearly beside an input of the call,
@@ -720,7 +734,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			a.stirred = a.stirred || w.noise || w.lonely
 		}
 		if agrees == different && len(in.roots) == 0 {
-			in.roots = w.handedRoots(op)
+			in.roots = w.handedRoots(op, r)
 			a.from = merge(a.from, in.roots)
 		}
 		w.inputs[result.Port{Op: op.Op.Name, Index: r.Slot}] = &in

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -491,14 +492,26 @@ func (w *recordedWalk) handedBack(op *Operator, r *result.Row) (sum float64) {
 	return sum
 }
 
-// handedRoots are the roots of the gradients that are added up to what goes into a backward call.
-func (w *recordedWalk) handedRoots(op *Operator) (roots []int) {
-	takers := w.takersOf(op)
-	if len(takers) < 2 {
-		return nil
+// handedRoots are the roots of the gradients that are added up to what goes into a backward call, or to what one side alone has from one such call, as
+// where the others are zero there: that of a weight that several calls multiply with, which a hook gets.
+func (w *recordedWalk) handedRoots(op *Operator, r *result.Row) (roots []int) {
+	at := w.place[op.Op.Name]
+	if takers := w.takersOf(op); len(takers) >= 2 {
+		for _, taker := range takers {
+			if k, ok := w.place[taker]; ok && k < at && w.off(&w.operators[k]) {
+				roots = merge(roots, w.trails[k].roots)
+			}
+		}
 	}
-	for _, taker := range takers {
-		if k, ok := w.place[taker]; ok && k < w.place[op.Op.Name] && w.off(&w.operators[k]) {
+	from := w.named(cmp.Or(r.Facts.Producer.Op, r.Recorded.Golden.Op))
+	if from == nil || backwards(from) == 0 || r.Facts.Producer.Op != "" && r.Recorded.Golden.Op != "" {
+		return roots
+	}
+	for k := range w.operators[:at] {
+		if x := &w.operators[k]; backwards(x) == 1 && slices.ContainsFunc(x.Outputs, func(t Tensor) bool {
+			out := w.row(&t)
+			return agreementOf(out) == different && slices.Equal(out.Right.Shape, r.Right.Shape)
+		}) {
 			roots = merge(roots, w.trails[k].roots)
 		}
 	}
