@@ -115,6 +115,33 @@ func TestGradientsOfLongSums(t *testing.T) {
 	}
 }
 
+// TestGradientsOfQueries: what attention hands back to queries is a difference of what values make of it, and many times smaller than that: so many times is it
+// further off, of a module as of the function. A gradient of values that is as far off is a fault.
+func TestGradientsOfQueries(t *testing.T) {
+	const shape = "[8, 40, 64]"
+	side := func(queries, values float64) string {
+		var lines []string
+		for i := range 12 { // as many as tell how much noise there is
+			lines = append(lines, entry("Functional.gelu", i, []string{large("[64, 64]", 2+float64(i)/16, 0.1, 40)}, large("[64, 64]", 2+float64(i)/16, 0.2, 30)))
+		}
+		x, module := large(shape, 0.45, 0.01, 24.6), "Module.m.MultiheadAttention"
+		call := func(direction string, in []string, out string) string {
+			return strings.Replace(entry(module, 0, in, out), "0.forward", direction+".0", 1)
+		}
+		return written(t, append(lines, call("forward", []string{x, x, x}, large(shape, 0.39, 0.02, 18.6)),
+			call("backward", []string{large(shape, 3.6e-3, 1e-5, 0.1455)}, large(shape, 6.1e-7*(1+queries), 1e-9, 1.49e-5)+", "+large(shape, 4.1e-6, 1e-9, 5.3e-5)+", "+large(shape, 1.7e-3*(1+values), 1e-6, 0.0214)))...)
+	}
+	golden := side(0, 0)
+	for _, c := range []struct {
+		queries, values float64
+		want            []string
+	}{{4e-5, 0, nil}, {0, 4e-4, []string{"Module.m.MultiheadAttention.backward.0"}}} {
+		if j := judged(t, side(c.queries, c.values), golden); !slices.Equal(rootNames(j), c.want) {
+			t.Errorf("%g and %g off: %s, roots %v, expected %v", c.queries, c.values, j.Verdict, rootNames(j), c.want)
+		}
+	}
+}
+
 // TestSumsOfChannels: norms over a batch add up all of a channel, the gradients of their weights and of offsets all rows, and layer_norm on a CPU
 // keeps those in bfloat16; a gradient that is zero but for that, as of an offset in front of such a norm, is another on other threads.
 func TestSumsOfChannels(t *testing.T) {
