@@ -61,13 +61,13 @@ class Dev(TorchDispatchMode):
             and s.prod
         ):
             for t in (out if isinstance(out, (tuple, list)) else [out]):
-                if isinstance(t, torch.Tensor) and t.dtype in (torch.float32, torch.bfloat16) and t.numel():
+                # A single number may be the recorder's own mean of a tensor.
+                if isinstance(t, torch.Tensor) and t.dtype in (torch.float32, torch.bfloat16) and t.numel() > 1:
                     u = s.prod if t.dtype == torch.float32 else max(s.prod, 2e-3)
                     _add(t, _to(_mul(_randn(t.shape, generator=s.g), float(_sqrt(_mean(_pow(_to(t, torch.float32), 2)))) * u), t.dtype))
         elif (
             n
             in (
-                "mul",
                 "div",
                 "exp",
                 "_softmax",
@@ -397,7 +397,7 @@ class Tower(nn.Module):
             "sign": ("", ["__neg__", "neg"]),
             "nan": ("", ["where", "__mul__"]),
             "lostgrad": ("", ["cat", "detach"]),
-            "untied": ("", ["linear", "detach", "clone"]),
+            "untied": ("emb", ["linear", "detach", "clone"]),
             "wrongpos": ("pos", ["__add__", "embedding"]),
             "reduction": ("", ["cross_entropy"]),
         }.get(s.how, ("", ["add_", "add", "mul_", "addcdiv_", "lerp_"]))
@@ -596,6 +596,8 @@ class Funcs(nn.Module):
             "hookscale": ("", ["__mul__", "linear"]),
             "dirtyk": ("", ["__mul__", "mul_"]),
             "argidx": ("", ["__add__", "__mod__", "gather", "remainder"]),
+            "noste": ("", ["round"]),
+            "saved": ("", ["__rmul__", "detach"]),
         }.get(s.how, ("", []))
 
 
@@ -663,7 +665,7 @@ class Rnn(nn.Module):
             with torch.no_grad():
                 s.l.bias_hh_l1.zero_()
             return "l", ["lstm"]
-        return {"bidirswap": ("", ["cat"]), "mhamask": ("m", ["triu"]), "nan": ("", ["where", "__mul__"]), "forget": ("", ["cat", "__mul__"])}.get(
+        return {"bidirswap": ("", ["cat"]), "mhamask": ("m", ["triu", "masked_fill_"]), "nan": ("", ["where", "__mul__"]), "forget": ("", ["cat", "__mul__"])}.get(
             s.how, ("", ["add_", "add"])
         )
 
@@ -863,6 +865,7 @@ def record(out, name, seed, level, task, dtype, how):
             p.data.add_(torch.randn(p.shape) * 0.1)
     g = torch.Generator().manual_seed(seed + 5)
     x, y = net.batch(g)
+    net.train()
     module, calls = net.spoil() if how in NETS[name].F else ("", [])
     if dtype == "bf16" or how == "bf16":
         net = net.bfloat16()
@@ -879,7 +882,6 @@ def record(out, name, seed, level, task, dtype, how):
     d = PrecisionDebugger(config_path=c)
     auto = torch.autocast("cpu", torch.bfloat16) if dtype == "auto" or how == "autocast" else contextlib.nullcontext()
     dev = {"dev7": (3e-7, 6e-8), "dev4": (1e-4, 1e-7)}.get(how)
-    net.train()
     fe = how == "foreach"
     if name == "loop":
         opt = torch.optim.AdamW(
