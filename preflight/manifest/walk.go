@@ -54,13 +54,12 @@ func (w *walker) folder(rel, full string, info fs.FileInfo) error {
 			continue
 		}
 		f.info, f.err = os.Stat(f.full)
-		switch {
-		case f.err == nil && f.info.IsDir():
+		if f.err == nil && f.info.IsDir() {
 			err = w.folder(f.path, f.full, f.info)
-		case f.err == nil && !f.info.Mode().IsRegular():
-			f.err = &fs.PathError{Op: "open", Path: f.full, Err: errors.New("is a device, pipe or socket, expected a file")}
-			fallthrough
-		default:
+		} else {
+			if f.err == nil && !f.info.Mode().IsRegular() {
+				f.err = &fs.PathError{Op: "open", Path: f.full, Err: errors.New("is a device, pipe or socket, expected a file")}
+			}
 			err = w.visit(f)
 		}
 		if err != nil {

@@ -194,10 +194,10 @@ func (r *reader) items(end byte, call bool) (list []Item, ok bool) {
 // quoted reads texts; several side by side are one.
 func (r *reader) quoted() (text string, found bool) {
 	for {
-		c := r.peek()
+		r.peek()
 		start := r.at
 		prefix := strings.ToLower(r.word(""))
-		if c = r.peek(); c != '"' && c != '\'' || strings.Trim(prefix, "rbu") != "" {
+		if c := r.peek(); c != '"' && c != '\'' || strings.Trim(prefix, "rbu") != "" {
 			r.at = start
 			return text, found
 		}
