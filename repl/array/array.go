@@ -75,16 +75,17 @@ type source interface {
 // of PyTorch, or the one of an array. bad tells of tensors that cannot be read. The caller closes all
 // arrays; the file is open once for all of them.
 func Open(path string) (arrays []*Array, bad []error, err error) {
-	file, err := openShared(path)
+	file, err := dump.OpenFile(path)
 	if err != nil {
 		if isTorch(path) { // which is no dump by any reading: its first bytes make a header of exabytes
 			return openTorch(path)
 		}
 		return nil, nil, err
 	}
-	defer file.Close()
-	for _, t := range append(slices.Clone(file.of.Inputs), file.of.Outputs...) {
-		a, err := open(file, t)
+	s := share(file)
+	defer s.Close()
+	for _, t := range append(slices.Clone(file.Inputs), file.Outputs...) {
+		a, err := must.Of(func() *Array { return s.open(file, t) })
 		if err != nil {
 			bad = append(bad, err)
 			continue
@@ -95,49 +96,36 @@ func Open(path string) (arrays []*Array, bad []error, err error) {
 }
 
 // Tensor opens one input or output of a dump, or the array in a file.
-func Tensor(path string, input bool, index int) (*Array, error) {
-	file, err := openShared(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	list := file.of.Outputs
+func Tensor(path string, input bool, index int) (_ *Array, err error) {
+	defer must.Catch(&err)
+	file := must.Get(dump.OpenFile(path))
+	s := share(file)
+	defer s.Close()
+	list := file.Outputs
 	if input {
-		list = file.of.Inputs
+		list = file.Inputs
 	}
-	if index < 0 || index >= len(list) {
-		return nil, fmt.Errorf("%s: no %s %d, it has %d", path, direction(input), index, len(list))
-	}
-	return open(file, list[index])
+	must.Not(index < 0 || index >= len(list), "%s: no %s %d, it has %d", path, direction(input), index, len(list))
+	return s.open(file, list[index]), nil
 }
 
 // shared is a file that is closed when all who have it have closed it.
-type shared[F source] struct {
-	of    F
+type shared struct {
+	source
 	users atomic.Int32
 }
 
-func share[F source](file F) *shared[F] {
-	s := &shared[F]{of: file}
+func share(file source) *shared {
+	s := &shared{source: file}
 	s.users.Store(1)
 	return s
 }
 
-func (s *shared[F]) ReadAt(p []byte, off int64) (int, error) { return s.of.ReadAt(p, off) }
-
-func (s *shared[F]) Close() error {
+func (s *shared) Close() error {
 	if s.users.Add(-1) > 0 {
 		return nil
 	}
-	return s.of.Close()
-}
-
-func openShared(path string) (*shared[*dump.Reader], error) {
-	file, err := dump.OpenFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return share(file), nil
+	return s.source.Close()
 }
 
 func direction(input bool) string {
@@ -147,16 +135,13 @@ func direction(input bool) string {
 	return "output"
 }
 
-func open(file *shared[*dump.Reader], t dump.Tensor) (*Array, error) {
-	path := file.of.Path
-	if t.Err != nil {
-		return nil, t.Err
-	}
-	if !t.Type.Readable() {
-		return nil, fmt.Errorf("%s: %s %d: elements of type %s cannot be read", path, direction(t.Input), t.Index, t.Type)
-	}
+// open is a tensor of the file that is shared.
+func (s *shared) open(file *dump.Reader, t dump.Tensor) *Array {
+	path := file.Path
+	must.Do(t.Err)
+	must.Not(!t.Type.Readable(), "%s: %s %d: elements of type %s cannot be read", path, direction(t.Input), t.Index, t.Type)
 	a := &Array{Path: path, Name: filepath.Base(path), Type: t.Type, Shape: t.Shape, tensor: t}
-	if file.of.Form != dump.Numpy {
+	if file.Form != dump.Numpy {
 		a.Part = fmt.Sprintf("%s.%d", direction(t.Input), t.Index)
 		a.Name += "." + a.Part
 		a.Format = t.Format.String()
@@ -164,12 +149,11 @@ func open(file *shared[*dump.Reader], t dump.Tensor) (*Array, error) {
 	a.count = t.Elements()
 	a.viewed = t.Fortran && len(t.Shape) > 1
 	var err error
-	if a.view, err = t.View(); err != nil {
-		return nil, fmt.Errorf("%s: %s %d: %w", path, direction(t.Input), t.Index, err)
-	}
-	file.users.Add(1)
-	a.source = file
-	return a, nil
+	a.view, err = t.View()
+	must.Not(err != nil, "%s: %s %d: %w", path, direction(t.Input), t.Index, err)
+	s.users.Add(1)
+	a.source = s
+	return a
 }
 
 // Rename names the array as one of a file of another name, for a file that was

@@ -15,6 +15,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"precision/graph"
+	"precision/internal/each"
 	"precision/internal/msg"
 	"precision/internal/must"
 	"precision/internal/plainfile"
@@ -100,8 +101,19 @@ func (s *Settings) Load(path, user string) (warnings []error, err error) {
 
 func (s *Settings) assign(key string, v any, dir string) (err error) {
 	defer must.Catch(&err)
-	switch key {
-	case "data":
+	c := s.Capture
+	c.Root = "/" // is that of the session, later
+	count := map[string]*int{"limit": &s.Limit, "rows": &s.Rows, "workers": &s.Workers,
+		"seed": &c.Seed, "op_debug_level": &c.OpDebugLevel, "dump_ge_graph": &c.GEGraph, "dump_graph_level": &c.GraphLevel}[key]
+	tolerance := map[string]*float64{"atol": &s.Atol, "rtol": &s.Rtol}[key]
+	switch {
+	case count != nil:
+		*count = countOf(v)
+	case tolerance != nil:
+		*tolerance = numberOf(v, 0, math.MaxFloat64)
+	case key == "cos_sim":
+		s.CosSim = numberOf(v, -1, 1)
+	case key == "data":
 		s.Data = textOf(v)
 		if rest, ok := strings.CutPrefix(s.Data, "~/"); ok {
 			if home, err := os.UserHomeDir(); err == nil {
@@ -111,65 +123,31 @@ func (s *Settings) assign(key string, v any, dir string) (err error) {
 		if !filepath.IsAbs(s.Data) {
 			s.Data = filepath.Join(dir, s.Data)
 		}
-	case "lang":
+	case key == "lang":
 		name := textOf(v)
 		_, ok := msg.ParseLang(name)
 		must.Not(!ok, "found %q, expected en or zh", name)
 		s.Lang = name
-	case "network":
+	case key == "network":
 		name := textOf(v)
 		must.Not(name != "infer" && name != "train", "found %q, expected infer or train", name)
 		s.Train = name == "train"
-	case "step":
+	case key == "step":
 		s.Step = stepOf(v)
-	case "cos_sim":
-		s.CosSim = numberOf(v, -1, 1)
-	case "atol":
-		s.Atol = numberOf(v, 0, math.MaxFloat64)
-	case "rtol":
-		s.Rtol = numberOf(v, 0, math.MaxFloat64)
-	case "limit":
-		s.Limit = countOf(v)
-	case "rows":
-		s.Rows = countOf(v)
-	case "workers":
-		s.Workers = countOf(v)
-	case "casts":
+	case key == "casts":
 		list, ok := v.([]any)
 		must.Not(!ok, "found %v, expected a list of texts", v)
-		rules := make([]graph.CastRule, 0, len(list))
-		for _, v := range list {
+		s.Casts = each.Of(list, func(v any) graph.CastRule {
 			text, _ := v.(string)
 			from, to, ok := strings.Cut(text, "->")
 			must.Not(!ok, "found %v, expected \"FROM -> TO\"", v)
-			rules = append(rules, graph.CastRule{From: strings.TrimSpace(from), To: strings.TrimSpace(to), Level: graph.LevelDanger})
-		}
-		s.Casts = rules
-	default:
-		s.assignCapture(key, v)
-	}
-	return nil
-}
-
-// assignCapture takes the settings of capture scripts.
-func (s *Settings) assignCapture(key string, v any) {
-	c := s.Capture
-	c.Root = "/" // is that of the session, later
-	switch key {
-	case "python":
+			return graph.CastRule{From: strings.TrimSpace(from), To: strings.TrimSpace(to), Level: graph.LevelDanger}
+		})
+	case key == "python":
 		s.Python = textOf(v)
-		return
-	case "dump_step":
+	case key == "dump_step":
 		c.Step = stepOf(v)
-	case "seed":
-		c.Seed = countOf(v)
-	case "op_debug_level":
-		c.OpDebugLevel = countOf(v)
-	case "dump_ge_graph":
-		c.GEGraph = countOf(v)
-	case "dump_graph_level":
-		c.GraphLevel = countOf(v)
-	case "prompt_timeout":
+	case key == "prompt_timeout":
 		c.Timeout = time.Duration(countOf(v)) * time.Second
 	default:
 		must.Not(true, "there is no such setting")
@@ -177,6 +155,7 @@ func (s *Settings) assignCapture(key string, v any) {
 	must.Do(c.Check())
 	c.Root = ""
 	s.Capture = c
+	return nil
 }
 
 func textOf(v any) string {
