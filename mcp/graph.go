@@ -10,6 +10,7 @@ import (
 
 	"precision/compare/result"
 	"precision/graph"
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/run"
 )
@@ -77,19 +78,14 @@ func (s *Server) graph(ctx context.Context, _ *sdk.CallToolRequest, in GraphIn) 
 	out.Table, out.Operator = x.name, j.Operators[at].Op.Name
 	out.Page, out.Nodes = fill(in.Cursor, listKey("graph", x.state, at, in.Depth, up, down), len(order), listBytes, func(i int) Node {
 		op := &j.Operators[order[i]]
-		one := Node{Name: clip(op.Op.Name, mostName), Type: op.Op.Type, Steps: steps[order[i]], State: op.State.String(), Root: x.lines[order[i]].Root, Inputs: []string{}}
-		for k, p := range op.Op.Inputs {
-			if k == mostInputs {
-				one.Inputs = append(one.Inputs, fmt.Sprintf("and %d more", len(op.Op.Inputs)-k))
-				break
+		inputs := each.Of(op.Op.Inputs, func(p result.Port) string {
+			if p.Op == "" {
+				return ""
 			}
-			name := ""
-			if p.Op != "" {
-				name = result.TensorName(p.Op, result.Output, p.Index)
-			}
-			one.Inputs = append(one.Inputs, clip(name, mostName))
-		}
-		return one
+			return result.TensorName(p.Op, result.Output, p.Index)
+		})
+		return Node{Name: clip(op.Op.Name, mostName), Type: op.Op.Type, Steps: steps[order[i]], State: op.State.String(), Root: x.lines[order[i]].Root,
+			Inputs: append([]string{}, clipped(inputs, mostInputs, mostName)...)}
 	})
 	return out, nil
 }
@@ -143,18 +139,13 @@ func (s *Server) graphOfFile(ctx context.Context, in GraphIn, up, down bool) (ou
 	out.Operator = ops[0].Name
 	out.Page, out.Nodes = fill(in.Cursor, listKey("graph", path, ops[0].Name, in.Depth, up, down), len(order), listBytes, func(i int) Node {
 		op := order[i]
-		one := Node{Name: clip(op.Name, mostName), Type: op.Type, Steps: steps[op], Inputs: []string{}}
-		for slot, e := range index.Inputs(op) {
-			if slot == mostInputs {
-				break
+		inputs := each.Of(index.Inputs(op), func(e graph.Input) string {
+			if e.From == nil {
+				return ""
 			}
-			name := ""
-			if e.From != nil {
-				name = result.TensorName(e.From.Name, result.Output, e.Index)
-			}
-			one.Inputs = append(one.Inputs, clip(name, mostName))
-		}
-		return one
+			return result.TensorName(e.From.Name, result.Output, e.Index)
+		})
+		return Node{Name: clip(op.Name, mostName), Type: op.Type, Steps: steps[op], Inputs: append([]string{}, clipped(inputs, mostInputs, mostName)...)}
 	})
 	return out, nil
 }
