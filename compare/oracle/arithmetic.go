@@ -26,8 +26,22 @@ import (
 // of makes the gradient of one parameter from values, element by element, and sums up
 // what was repeated to another shape.
 func (k *invocation) of(name string, f func(a arith, x []num) num, in ...Values) Values {
-	v := formulaOf(func(x []num) num { return f(k.arith(), x) }, in...)
-	return k.reducedTo(v, name)
+	return k.madeThenSummed(formulaOf(func(x []num) num { return f(k.arith(), x) }, in...), name, in...)
+}
+
+// madeThenSummed is a gradient computed from in, summed up to the shape of an argument that was repeated: a tensor of the type that the
+// types of in promote to is made of it first.
+func (k *invocation) madeThenSummed(v Values, name string, in ...Values) Values {
+	finest := precisionOf{v: math.Inf(1)}
+	for _, x := range in {
+		if o := leaf(x); o != nil && o.numeric().IsFloat() && precisionFor(o.numeric()).v < finest.v {
+			finest = precisionFor(o.numeric())
+		}
+	}
+	if math.IsInf(finest.v, 1) {
+		return k.reducedTo(v, name)
+	}
+	return reducedBy(v, k.tensor(name).shape, func(n int64) func(x, e []float64) (y, b float64) { return sumOfRounded(k.sumUnit(), n, finest) })
 }
 
 // reducedTo sums v up to the shape of an argument that was repeated to that of v.
@@ -36,8 +50,12 @@ func (k *invocation) reducedTo(v Values, name string) Values {
 	return k.reducedToShape(v, o.shape)
 }
 
-// Leading axes that shape has not, and axes of one that were repeated, are summed in any order.
 func (k *invocation) reducedToShape(v Values, shape []int64) Values {
+	return reducedBy(v, shape, func(n int64) func(x, e []float64) (y, b float64) { return sumOf(k.sumUnit(), n, 1) })
+}
+
+// reducedBy sums leading axes that shape has not, and axes of one that were repeated, of n numbers each, in any order.
+func reducedBy(v Values, shape []int64, sum func(n int64) func(x, e []float64) (y, b float64)) Values {
 	in := v.Shape()
 	var axes []int
 	kept := int64(1)
@@ -52,7 +70,7 @@ func (k *invocation) reducedToShape(v Values, shape []int64) Values {
 	refuseIf(kept != count(shape), ShapesDiffer, in, shape)
 	if len(axes) > 0 {
 		moved, _, n := lastAxes(v, axes)
-		v = &reduced{shape: shape, in: moved, n: n, f: sumOf(k.sumUnit(), n, 1)}
+		v = &reduced{shape: shape, in: moved, n: n, f: sum(n)}
 	}
 	return reshape(v, shape)
 }

@@ -191,7 +191,7 @@ func (k *invocation) formulaGradients(row *catalogue.Row, d Values) gradients {
 			for _, at := range f.Operands {
 				in = append(in, k.operandOf(&f.Params[at]))
 			}
-			return k.reducedTo(k.slopeOf(f, k.fixed(f), i, d, in...), name)
+			return k.madeThenSummed(k.slopeOf(f, k.fixed(f), i, d, in...), name, append(in, d)...)
 		}
 	}
 	return all

@@ -507,6 +507,23 @@ func sumOf(u float64, n int64, over float64) func(x, e []float64) (y, b float64)
 	}
 }
 
+// sumOfRounded is Σx of what may have been rounded to a type before, as the gradient of an operand that was repeated: PyTorch makes a
+// tensor of the type of the result of it and sums that up. Errors of roundings are in no relation to one another: 4 times the root of
+// the sum of their squares, each at its largest, is more than 7 standard deviations of their sum.
+func sumOfRounded(u float64, n int64, p precisionOf) func(x, e []float64) (y, b float64) {
+	sum := sumOf(u, n, 1)
+	return func(x, e []float64) (float64, float64) {
+		y, b := sum(x, e)
+		most, squares := 0.0, 0.0
+		for _, v := range x {
+			off := p.v*abs(v) + p.t
+			most += off
+			squares += off * off
+		}
+		return y, b + min(most, 4*math.Sqrt(squares))
+	}
+}
+
 // Sums of integers are exact, modulo what their type holds.
 func (c *Call) reduceUnit() float64 {
 	if integers(c) {
