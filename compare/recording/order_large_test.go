@@ -239,28 +239,32 @@ func TestGradientsOfNothing(t *testing.T) {
 // TestShorterBehindNorm: products of ten bits also show where what goes into them is off in its last digit, as behind a norm; more is a fault, and so
 // is one of them alone.
 func TestShorterBehindNorm(t *testing.T) {
-	side := func(norm, off, last float64) string {
+	linear, modules := []string{"Functional.linear.0.", "Functional.linear.1.", "Functional.linear.2."}, []string{"Module.l.LSTM.", "Module.g.GRU.", "Module.m.MultiheadAttention."}
+	side := func(calls []string, norm, off, last float64) string {
 		lines := []string{entry("Functional.layer_norm", 0, []string{sized(2, 0), "8", sized(1, 0)}, sized(1.5, norm))}
 		for i := range 3 {
 			away := off
 			if i == 2 {
 				away += last
 			}
-			lines = append(lines, entry("Functional.linear", i, []string{sized(1.5, norm), sized(1.25+float64(i)/8, 0)}, sized(3+float64(i), away)))
+			call := entry("x", 0, []string{sized(1.5, norm), sized(1.25+float64(i)/8, 0)}, sized(3+float64(i), away))
+			lines = append(lines, strings.Replace(call, "x.0.forward", strings.TrimSuffix(calls[i]+"forward."+strings.Repeat("0", strings.Count(calls[i], "Module")), "."), 1))
 		}
 		return written(t, lines...)
 	}
-	golden := side(0, 0, 0)
 	for _, c := range []struct {
-		name string
-		left string
-		want []string
+		name      string
+		calls     []string
+		off, last float64
+		want      []string
 	}{
-		{"ten bits", side(1.2e-7, 1e-4, 0), nil},
-		{"one of them further off", side(1.2e-7, 1e-4, 0.02), []string{"Functional.linear.2.forward"}},
-		{"one alone", side(1.2e-7, 0, 1e-4), []string{"Functional.linear.2.forward"}},
+		{"ten bits", linear, 1e-4, 0, nil},
+		{"one of them further off", linear, 1e-4, 0.02, []string{"Functional.linear.2.forward"}},
+		{"one alone", linear, 0, 1e-4, []string{"Functional.linear.2.forward"}},
+		{"modules that multiply", modules, 1e-4, 0, nil},
+		{"one of these further off", modules, 1e-4, 0.02, []string{"Module.m.MultiheadAttention.forward.0"}},
 	} {
-		if j := judged(t, c.left, golden); !slices.Equal(rootNames(j), c.want) {
+		if j := judged(t, side(c.calls, 1.2e-7, c.off, c.last), side(c.calls, 0, 0, 0)); !slices.Equal(rootNames(j), c.want) {
 			t.Errorf("%s: %s, roots %v, expected %v", c.name, j.Verdict, rootNames(j), c.want)
 		}
 	}
