@@ -55,6 +55,7 @@ class Dev(TorchDispatchMode):
                 "native_layer_norm_backward",
                 "native_batch_norm",
                 "embedding_dense_backward",
+                "mkldnn_rnn_layer",
                 "_scaled_dot_product_flash_attention_for_cpu",
                 "_scaled_dot_product_flash_attention_for_cpu_backward",
             )
@@ -596,6 +597,7 @@ class Funcs(nn.Module):
             "hookscale": ("", ["__mul__", "linear"]),
             "dirtyk": ("", ["__mul__", "mul_"]),
             "argidx": ("", ["__add__", "__mod__", "gather", "remainder"]),
+            "hookmissing": ("b", []),
             "noste": ("", ["round"]),
             "saved": ("", ["__rmul__", "detach"]),
         }.get(s.how, ("", []))
