@@ -101,23 +101,18 @@ func scanHeader(b []byte) (at int, err error) {
 func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
 func (f *File) fromHeader(m *pb.DumpData) {
-	f.Version, f.Time, f.OpName, f.Message = text(m.Version), m.DumpTime, text(m.OpName), text(m.DfxMessage)
+	f.OpName = text(m.OpName)
 	f.Inputs, f.Outputs = slices.Grow(f.Inputs, len(m.Input)), slices.Grow(f.Outputs, len(m.Output))
 	for i, in := range m.Input {
 		t := Tensor{
-			Input: true, Index: i, Type: dtype.Type(in.DataType), Size: in.Size, Address: in.Address, DeviceOffset: in.Offset,
-			ArgIndex: in.ArgIndex, InputType: in.InputType,
+			Input: true, Index: i, Type: dtype.Type(in.DataType), Size: in.Size, Address: in.Address, InputType: in.InputType,
 		}
 		f.describe(&t, in.Format, in.SubFormat, in.Shape.GetDim(), in.OriginalShape.GetDim())
 		f.Inputs = append(f.Inputs, t)
 	}
 	for i, out := range m.Output {
 		t := Tensor{
-			Index: i, Type: dtype.Type(out.DataType), Size: out.Size, Address: out.Address, DeviceOffset: out.Offset,
-			ArgIndex: out.ArgIndex,
-		}
-		if o := out.OriginalOp; o != nil {
-			t.Original = Original{text(o.Name), o.OutputIndex, dtype.Type(o.DataType), layout.Format(o.Format)}
+			Index: i, Type: dtype.Type(out.DataType), Size: out.Size, Address: out.Address, OriginFormat: layout.Format(out.OriginalOp.GetFormat()),
 		}
 		f.describe(&t, out.Format, out.SubFormat, out.Shape.GetDim(), out.OriginalShape.GetDim())
 		f.Outputs = append(f.Outputs, t)
@@ -126,7 +121,7 @@ func (f *File) fromHeader(m *pb.DumpData) {
 		f.Buffers = append(f.Buffers, Blob{Kind: b.BufferType, Size: b.Size})
 	}
 	for _, w := range m.Space {
-		f.Spaces = append(f.Spaces, Blob{Kind: w.Type, ArgIndex: w.ArgIndex, Size: w.Size})
+		f.Spaces = append(f.Spaces, Blob{Kind: w.Type, Size: w.Size})
 	}
 	for _, a := range m.Attr {
 		f.Attrs = append(f.Attrs, Attr{text(a.Name), text(a.Value)})

@@ -163,7 +163,7 @@ func openTrace(e *Entry) (*Reader, error) {
 		r.Close()
 		return nil, errorf(e.Path, CodeShape, t.Offset, "%s:%d has %d bytes, its shape asks for %d", t.Op, t.Slot, t.Size, n)
 	}
-	return &Reader{File: &File{Path: e.Path, Name: e.Name, Form: Numpy, Size: size, Version: "2.0", Time: t.Time, OpName: t.Op, Outputs: []Tensor{tensor}}, ReaderAt: r, close: r.Close}, nil
+	return &Reader{File: &File{Path: e.Path, Name: e.Name, Form: Numpy, Size: size, OpName: t.Op, Outputs: []Tensor{tensor}}, ReaderAt: r, close: r.Close}, nil
 }
 
 // Lines are the lines of the program that made an operator, the innermost first, if the recording tells them.

@@ -37,10 +37,6 @@ type File struct {
 	// Size is the size of the file in bytes.
 	Size int64
 
-	Version string
-	// Time is when the dump was made, in microseconds since 1970; 0 if the
-	// file does not say.
-	Time uint64
 	// OpName is the operator's name in the graph, with its slashes. Compact
 	// dumps have it from the file name. It is empty for numpy arrays.
 	OpName string
@@ -50,8 +46,6 @@ type File struct {
 	Attrs           []Attr
 	// Slices tells how FFTS+ cut the operator, nil if it did not.
 	Slices *Slices
-	// Message is the text of an exception dump.
-	Message string
 
 	// Warnings tell what was repaired in reading the header.
 	Warnings []Warning
@@ -184,7 +178,7 @@ func (f *File) readNumpy(s *source) *Error {
 		}
 		return &Error{Path: s.path, Code: code, Offset: -1, Err: err}
 	}
-	f.Form, f.Version = Numpy, "2.0"
+	f.Form = Numpy
 	f.Outputs = []Tensor{{
 		Type: h.Type, Format: layout.Reserved, Shape: h.Shape, Size: uint64(h.Size()), Offset: h.Offset,
 		BigEndian: h.BigEndian, Fortran: h.Fortran,

@@ -62,15 +62,15 @@ type Name struct {
 	// Index is the output that an array holds, or the tensor that a converter
 	// took from a dump.
 	Index int64
-	// Seq, Task and Stream tell when and where the operator ran.
-	Seq, Task, Stream int64
+	// Task and Stream tell where the operator ran.
+	Task, Stream int64
 	// Time is the number in the name's place for a time, as it stands. HasTime
 	// tells whether it looks like one: 16 digits, microseconds since 1970, or
 	// 17 digits, a local date and time with milliseconds.
 	Time    uint64
 	HasTime bool
-	// TaskType, Context, Thread and Device are in the names of FFTS+.
-	TaskType, Context, Thread, Device int64
+	// TaskType, Context and Thread are in the names of FFTS+.
+	TaskType, Context, Thread int64
 	// Slice is the number of a slice that was made by hand (_lxslice3).
 	Slice int64
 }
@@ -91,7 +91,7 @@ const maxName = 4096
 // the task that has 16 or 17 digits; without one, its place follows from the
 // number of fields.
 func ParseName(file string) Name {
-	n := Name{File: file, Index: -1, Seq: -1, Task: -1, Stream: -1, TaskType: -1, Context: -1, Thread: -1, Device: -1, Slice: -1}
+	n := Name{File: file, Index: -1, Task: -1, Stream: -1, TaskType: -1, Context: -1, Thread: -1, Slice: -1}
 	if len(file) > maxName || strings.ContainsFunc(file, func(r rune) bool { return r < ' ' || r == 0x7f || r == '/' }) {
 		n.Reason = "a name with characters that no dump has"
 		return n
@@ -197,7 +197,7 @@ func (n *Name) device(fields []string) {
 	case 2:
 		n.Task, n.Stream = number(ran[0]), number(ran[1])
 	case 3:
-		n.Seq, n.Task, n.Stream = number(ran[0]), number(ran[1]), number(ran[2])
+		n.Task, n.Stream = number(ran[1]), number(ran[2])
 	}
 	n.Slice = sliceNumber(n.OpName)
 	switch {
@@ -240,7 +240,7 @@ func (n *Name) tail(fields []string) bool {
 	default:
 		return len(fields) == 0 || len(fields) == 1 && numeric(fields[0])
 	}
-	n.Context, n.Thread, n.Device = number(fields[1]), number(fields[2]), number(fields[3])
+	n.Context, n.Thread = number(fields[1]), number(fields[2])
 	return true
 }
 

@@ -26,7 +26,6 @@ func brief(n Name) string {
 	text("type", n.OpType)
 	text("op", n.OpName)
 	number("index", n.Index)
-	number("seq", n.Seq)
 	number("task", n.Task)
 	number("stream", n.Stream)
 	fmt.Fprintf(&b, " time=%d", n.Time)
@@ -36,7 +35,6 @@ func brief(n Name) string {
 	number("tasktype", n.TaskType)
 	number("context", n.Context)
 	number("thread", n.Thread)
-	number("device", n.Device)
 	number("slice", n.Slice)
 	return b.String()
 }
@@ -46,29 +44,29 @@ func TestParseName(t *testing.T) {
 		// The forms of device dumps.
 		"Conv2D.scope_op.3.1.1630000000000001":          "device dump: type=Conv2D op=scope_op task=3 stream=1 time=1630000000000001",
 		"Relu.old_form.7.1630000000000000":              "device dump: type=Relu op=old_form task=7 time=1630000000000000",
-		"Relu.x.5.1630000000000300.0.1.2.3":             "device dump: type=Relu op=x task=5 time=1630000000000300 tasktype=0 context=1 thread=2 device=3",
-		"Relu.x.5.1.1630000000000300.4.33.1.0":          "device dump: type=Relu op=x task=5 stream=1 time=1630000000000300 tasktype=4 context=33 thread=1 device=0",
-		"Mul.m_lxslice12.6.1.1630000000000100.4.44.0.0": "device dump: type=Mul op=m_lxslice12 task=6 stream=1 time=1630000000000100 tasktype=4 context=44 thread=0 device=0 slice=12",
-		"Add.a.9.6.1.1630000000000100":                  "device dump: type=Add op=a seq=9 task=6 stream=1 time=1630000000000100",
-		"Add.a.9.6.1.1630000000000100.FFTSPLUS.4.5.0":   "device dump: type=Add op=a seq=9 task=6 stream=1 time=1630000000000100 tasktype=4 context=4 thread=5 device=0",
-		"Add.a.6.1.1630000000000100.9.4.5.0":            "device dump: type=Add op=a task=6 stream=1 time=1630000000000100 tasktype=9 context=4 thread=5 device=0",
+		"Relu.x.5.1630000000000300.0.1.2.3":             "device dump: type=Relu op=x task=5 time=1630000000000300 tasktype=0 context=1 thread=2",
+		"Relu.x.5.1.1630000000000300.4.33.1.0":          "device dump: type=Relu op=x task=5 stream=1 time=1630000000000300 tasktype=4 context=33 thread=1",
+		"Mul.m_lxslice12.6.1.1630000000000100.4.44.0.0": "device dump: type=Mul op=m_lxslice12 task=6 stream=1 time=1630000000000100 tasktype=4 context=44 thread=0 slice=12",
+		"Add.a.9.6.1.1630000000000100":                  "device dump: type=Add op=a task=6 stream=1 time=1630000000000100",
+		"Add.a.9.6.1.1630000000000100.FFTSPLUS.4.5.0":   "device dump: type=Add op=a task=6 stream=1 time=1630000000000100 tasktype=4 context=4 thread=5",
+		"Add.a.6.1.1630000000000100.9.4.5.0":            "device dump: type=Add op=a task=6 stream=1 time=1630000000000100 tasktype=9 context=4 thread=5",
 		"Add.a.6.1.1630000000000100.0":                  "device dump: type=Add op=a task=6 stream=1 time=1630000000000100",
-		"Add.a.6.1.1630000000000100.1.4.5.0.2":          "device dump: type=Add op=a task=6 stream=1 time=1630000000000100 tasktype=1 context=4 thread=5 device=0",
+		"Add.a.6.1.1630000000000100.1.4.5.0.2":          "device dump: type=Add op=a task=6 stream=1 time=1630000000000100 tasktype=1 context=4 thread=5",
 		"Add.a-b_C9.0.0.1630000000000100":               "device dump: type=Add op=a-b_C9 task=0 stream=0 time=1630000000000100",
 		"Add.网络@a:b.0.0.1630000000000100":               "device dump: type=Add op=网络@a:b task=0 stream=0 time=1630000000000100",
 		"Relu.short_time.9.1.1234":                      "device dump: type=Relu op=short_time task=9 stream=1 time=1234?",
 		"Relu.short_time.9.1234":                        "device dump: type=Relu op=short_time task=9 time=1234?",
-		"Relu.short_time.9.1234.1.2.3.4":                "device dump: type=Relu op=short_time task=9 time=1234? tasktype=1 context=2 thread=3 device=4",
+		"Relu.short_time.9.1234.1.2.3.4":                "device dump: type=Relu op=short_time task=9 time=1234? tasktype=1 context=2 thread=3",
 		"ConcatV2D.concatv2.0.0.550288648":              "device dump: type=ConcatV2D op=concatv2 task=0 stream=0 time=550288648?",
 		"Add.a.99999999999999999999.1.1630000000000100": "device dump: type=Add op=a task=9223372036854775807 stream=1 time=1630000000000100",
 		"Opdebug.Node_OpDebug.2.7.1630000000000100":     "overflow record: type=Opdebug op=Node_OpDebug task=2 stream=7 time=1630000000000100",
 		"OpDebug.Node_Opdebug.2.7.1630000000000100":     "overflow record: type=OpDebug op=Node_Opdebug task=2 stream=7 time=1630000000000100",
 		"Opdebug.Node_OpDebug.2.7.1630000000000100.2.1.0.3": "overflow record: type=Opdebug op=Node_OpDebug task=2 stream=7 time=1630000000000100 " +
-			"tasktype=2 context=1 thread=0 device=3",
+			"tasktype=2 context=1 thread=0",
 		"Add.a.5.20210901120000123":              "exception dump: type=Add op=a task=5 time=20210901120000123",
 		"exception_info.7.5.20210901120000123":   "exception dump: task=5 stream=7 time=20210901120000123",
 		"Add.a.5.1.1630000000000100.csv":         "statistics: type=Add op=a task=5 stream=1 time=1630000000000100",
-		"Add.a.5.1.1630000000000100.1.2.3.4.csv": "statistics: type=Add op=a task=5 stream=1 time=1630000000000100 tasktype=1 context=2 thread=3 device=4",
+		"Add.a.5.1.1630000000000100.1.2.3.4.csv": "statistics: type=Add op=a task=5 stream=1 time=1630000000000100 tasktype=1 context=2 thread=3",
 		// Golden files.
 		"conv1.0.1630000000000100.npy":           "numpy array: op=conv1 index=0 time=1630000000000100",
 		"scope.conv.1_x.12.1630000000000100.npy": "numpy array: op=scope.conv.1_x index=12 time=1630000000000100",

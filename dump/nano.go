@@ -118,11 +118,13 @@ func (p *nanoParser) record(input bool, index int) Tensor {
 	code, format := p.i32(), p.i32()
 	p.i32() // kind of address
 	if !input {
-		t.Original.Index = uint32(p.i32())
-		t.Original.Type, _ = p.geType(p.i32())
-		t.Original.Format = layout.Format(p.i32())
+		p.i32() // output of the framework's operator
+		p.i32() // its type
+		t.OriginFormat = layout.Format(p.i32())
 	}
-	t.Address, t.DeviceOffset, t.Size = p.u64(), p.u64(), p.u64()
+	t.Address = p.u64()
+	p.u64() // offset on the device
+	t.Size = p.u64()
 	length := p.u32()
 	if p.err == nil && uint64(length) > uint64(len(p.b)-p.at) {
 		p.err = fmt.Errorf("%s: %d bytes of shapes are claimed, there are %d", t.label(), length, len(p.b)-p.at)
@@ -132,9 +134,7 @@ func (p *nanoParser) record(input bool, index int) Tensor {
 	}
 	end := p.at + int(length)
 	shape, origin := p.dims(nanoShape, end), p.dims(nanoOrigin, end)
-	if at, ok := p.begins(nanoOriginal, end); ok && !input {
-		t.Original.Name = text(p.b[p.at:at])
-	}
+	p.begins(nanoOriginal, end) // the name of the framework's operator
 	if p.err == nil {
 		p.at = end
 	}

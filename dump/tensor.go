@@ -37,12 +37,10 @@ type Tensor struct {
 	// devices are neither.
 	BigEndian, Fortran bool
 
-	// Address and DeviceOffset are where the tensor was on the device.
-	Address, DeviceOffset uint64
-	// Original is the framework's operator that an output stands for.
-	Original Original
-	// ArgIndex is the place among the kernel's arguments.
-	ArgIndex uint32
+	// Address is where the tensor was on the device.
+	Address uint64
+	// OriginFormat is the layout of the framework's output that an output stands for.
+	OriginFormat layout.Format
 	// InputType says what an input of an exception dump is.
 	InputType uint32
 
@@ -50,14 +48,6 @@ type Tensor struct {
 	// fields are as the header has them, so that the raw bytes can still be
 	// looked at.
 	Err error
-}
-
-// Original names an output of the framework's graph.
-type Original struct {
-	Name   string
-	Index  uint32
-	Type   dtype.Type
-	Format layout.Format
 }
 
 // The kinds of input that an exception dump tells apart.
@@ -106,9 +96,8 @@ func (t *Tensor) label() string {
 
 // Blob is a buffer or a work space of the operator: bytes without a type.
 type Blob struct {
-	Kind     int32 // 0 is the L1 buffer, or the log among work spaces
-	ArgIndex uint32
-	Offset   int64
-	Size     uint64
-	Err      error
+	Kind   int32 // 0 is the L1 buffer, or the log among work spaces
+	Offset int64
+	Size   uint64
+	Err    error
 }

@@ -84,8 +84,6 @@ func find(dir string, r msprobe.Recording, depth int, all *[]Recording) {
 type Call struct {
 	// Name is that of package msprobe, with forward in it.
 	Name msprobe.Name
-	// Number is the count of the call in the names of its files.
-	Number int
 	// Named tells that the names of its files have the number and direction that
 	// dump.json has, which the recorder of graphs does not write.
 	Named   bool
@@ -181,7 +179,7 @@ func Load(r Recording) (calls []Call, err error) {
 		f := &files[i]
 		same := i > 0 && files[i-1].api == f.api
 		if !same || files[i-1].number != f.number {
-			c := Call{Name: f.name, Number: f.number, Named: f.named}
+			c := Call{Name: f.name, Named: f.named}
 			if same && !f.named {
 				c.Name.Number = calls[len(calls)-1].Name.Number + 1
 			}

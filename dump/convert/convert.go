@@ -146,7 +146,6 @@ func (c *converter) file(ctx context.Context, j *job, s *scratch) *FileReport {
 		return r
 	}
 	defer f.Close()
-	r.Inputs, r.Outputs, r.Buffers, r.Spaces = len(f.Inputs), len(f.Outputs), len(f.Buffers), len(f.Spaces)
 	r.Warnings = append(r.Warnings, f.Warnings...)
 	(&work{c: c, ctx: ctx, j: j, r: r, f: f, scratch: s}).all()
 	r.settle(c.o.Format != nil)

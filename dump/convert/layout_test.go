@@ -252,8 +252,11 @@ func TestShapes(t *testing.T) {
 			t.Errorf("%s: code %d (%v), want %d; warnings %v", c.name, r.Code(), f.Failures, c.code, f.Warnings)
 			continue
 		}
-		if c.code == 0 && (len(f.Written) != 1 || !slices.Equal(f.Written[0].Shape, c.want)) {
-			t.Errorf("%s: written %+v, want %v", c.name, f.Written, c.want)
+		if c.code != 0 {
+			continue
+		}
+		if h, _ := readArray(t, f.Written[0].Path); len(f.Written) != 1 || !slices.Equal(h.Shape, c.want) {
+			t.Errorf("%s: written %+v of %v, want %v", c.name, f.Written, h.Shape, c.want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (c *converter) lists(r *Report, jobs []*job) {
 			rows = append(rows, filepath.Base(l.Path)+","+l.Name)
 		}
 	}
-	r.Mapping = c.extend(r, dump.MappingFile, rows, true)
+	c.extend(r, dump.MappingFile, rows, true)
 	if c.o.Single {
 		return
 	}
@@ -46,13 +46,12 @@ func (c *converter) lists(r *Report, jobs []*job) {
 		}
 		rows = append(rows, line)
 	}
-	r.FailedList = c.extend(r, FailedList, rows, c.o.Compat)
+	c.extend(r, FailedList, rows, c.o.Compat)
 }
 
-// extend writes lines to a list in the folder of results and returns its path,
-// "" if there is nothing to write. With keep the lines that are there stay;
-// else the list is that of this run, and gone if it is empty.
-func (c *converter) extend(r *Report, name string, lines []string, keep bool) string {
+// extend writes lines to a list in the folder of results, if there are any. With
+// keep the lines that are there stay; else the list is that of this run, and gone if it is empty.
+func (c *converter) extend(r *Report, name string, lines []string, keep bool) {
 	path := filepath.Join(c.o.Out, name)
 	if len(lines) == 0 {
 		if !keep {
@@ -60,14 +59,14 @@ func (c *converter) extend(r *Report, name string, lines []string, keep bool) st
 				r.Errors = append(r.Errors, errorf(path, CodeWrite, cause(err), "the list of an earlier run cannot be removed"))
 			}
 		}
-		return ""
+		return
 	}
 	var text string
 	if keep {
 		old, err := plainfile.ReadFile(path, "a list", maxList)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			r.Errors = append(r.Errors, errorf(path, CodeWrite, cause(err), "not extended"))
-			return ""
+			return
 		}
 		if text = string(old); text != "" && !strings.HasSuffix(text, "\n") {
 			text += "\n"
@@ -81,12 +80,10 @@ func (c *converter) extend(r *Report, name string, lines []string, keep bool) st
 		}
 	}
 	if len(lines) == 0 {
-		return path
+		return
 	}
 	if err := write(path, []byte(text+strings.Join(lines, "\n")+"\n")); err != nil {
 		e, _ := errors.AsType[*dump.Error](err)
 		r.Errors = append(r.Errors, e)
-		return ""
 	}
-	return path
 }

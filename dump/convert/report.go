@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"precision/dump"
-	"precision/dump/dtype"
 )
 
 // Group is a list of parts in a recording.
@@ -41,14 +40,9 @@ func (g Group) String() string {
 
 // Written is a file that was written.
 type Written struct {
-	Part Part
 	// Path is where it is. Name is the name it was to have; they differ if that
 	// was too long.
 	Path, Name string
-	// Type and Shape are those of the elements in the file. Bytes without a
-	// type have none.
-	Type  dtype.Type
-	Shape []int64
 }
 
 // Failure is a part that was not written.
@@ -63,8 +57,6 @@ type Failure struct {
 // FileReport tells what became of one recording.
 type FileReport struct {
 	Path string
-	// Inputs, Outputs, Buffers and Spaces tell how many it has.
-	Inputs, Outputs, Buffers, Spaces int
 	// Written and Failures are in the order inputs, outputs, buffers, spaces.
 	Written  []Written
 	Failures []Failure
@@ -79,10 +71,7 @@ type Report struct {
 	// Files are in the order in which they were given, without those that were
 	// not begun when the run was interrupted.
 	Files []*FileReport
-	// FailedList and Mapping are the paths of these files, "" if there was
-	// nothing to put into them.
-	FailedList, Mapping string
-	// Errors tell what is wrong with these two files.
+	// Errors tell what is wrong with the list of failures and the mapping of long names.
 	Errors []*dump.Error
 }
 

@@ -25,7 +25,6 @@ func (c *converter) set(ctx context.Context, j *job, r *FileReport) bool {
 		return true
 	}
 	defer s.Close()
-	r.Outputs = len(s.Tensors)
 	taken := map[string]bool{}
 	for i, t := range s.Tensors {
 		name := plainfile.Part(t.Name)
@@ -37,22 +36,21 @@ func (c *converter) set(ctx context.Context, j *job, r *FileReport) bool {
 		}
 		taken[strings.ToLower(name)] = true
 		path := filepath.Join(c.o.Out, j.name+"."+name+".npy")
-		typ, err := writeNamed(ctx, path, t)
-		if err != nil {
+		if err := writeNamed(ctx, path, t); err != nil {
 			r.fail(Part{Output, i}, dump.CodeInvalid, err)
 			continue
 		}
-		r.Written = append(r.Written, Written{Part: Part{Output, i}, Path: path, Name: filepath.Base(path), Type: typ, Shape: t.Shape})
+		r.Written = append(r.Written, Written{Path: path, Name: filepath.Base(path)})
 	}
 	return true
 }
 
-func writeNamed(ctx context.Context, path string, t *checkpoint.Tensor) (_ dtype.Type, err error) {
+func writeNamed(ctx context.Context, path string, t *checkpoint.Tensor) (err error) {
 	defer must.Catch(&err)
 	elements := must.Get(t.Elements())
 	typ, ok := writtenType(t.Type, false)
 	if !ok {
-		return 0, errorf(t.File, dump.CodeType, nil, "tensor %s: elements of type %s cannot be converted", t.Name, t.Type)
+		return errorf(t.File, dump.CodeType, nil, "tensor %s: elements of type %s cannot be converted", t.Name, t.Type)
 	}
 	var change func(dst, src []byte)
 	switch {
@@ -78,5 +76,5 @@ func writeNamed(ctx context.Context, path string, t *checkpoint.Tensor) (_ dtype
 		}
 		out.Write(b) // an error stays until commit
 	}
-	return typ, out.commit()
+	return out.commit()
 }

@@ -202,7 +202,7 @@ func (w *work) plain(t *dump.Tensor) {
 func (w *work) save(p Part, a *array, format layout.Format, formatted bool) {
 	defer w.keep(a)
 	name := w.c.tensorName(w.j, p, a, format, formatted)
-	w.put(p, name, a, func(out *output) {
+	w.put(p, name, func(out *output) {
 		switch w.c.o.Type {
 		case PT:
 			must.Do(writePT(out, a))
@@ -228,13 +228,10 @@ func (w *work) keep(a *array) {
 	}
 }
 
-// put writes a file of the given name; a is nil for bytes without a type.
-func (w *work) put(p Part, name string, a *array, fill func(*output)) {
+// put writes a file of the given name.
+func (w *work) put(p Part, name string, fill func(*output)) {
 	short := shorten(name)
-	done := Written{Part: p, Path: filepath.Join(w.c.o.Out, short), Name: name}
-	if a != nil {
-		done.Type, done.Shape = a.typ, a.shape
-	}
+	done := Written{Path: filepath.Join(w.c.o.Out, short), Name: name}
 	out := must.Get(create(done.Path))
 	defer out.discard()
 	if err := must.Try(func() { fill(out) }); err != nil {
@@ -273,7 +270,7 @@ func (w *work) record(t *dump.Tensor) {
 			w.r.warnf("%s: %s", p, text)
 		}
 		name := w.j.name + ".output." + strconv.Itoa(t.Index) + ".json"
-		w.put(p, name, nil, func(out *output) { must.Get(out.Write(record.JSON())) })
+		w.put(p, name, func(out *output) { must.Get(out.Write(record.JSON())) })
 	})
 }
 
@@ -320,7 +317,7 @@ func (w *work) space(i int) {
 func (w *work) bytes(p Part, b *dump.Blob, name string, change func([]byte) []byte) {
 	w.try(p, func() {
 		must.Do(b.Err)
-		w.put(p, name, nil, func(out *output) {
+		w.put(p, name, func(out *output) {
 			from := io.NewSectionReader(w.f, b.Offset, int64(b.Size))
 			buf := make([]byte, min(int64(b.Size), tileBytes))
 			for left := int64(b.Size); left > 0 && w.ctx.Err() == nil; {

@@ -19,10 +19,10 @@ func TestParseName(t *testing.T) {
 		file string
 		want Name
 	}{
-		{"Add.Default_network-Net_Add-op0.0.0.1700000000000000.output.0.DefaultFormat.npy", Name{Type: "Add", Op: "Default_network-Net_Add-op0", Task: "0", Stream: "0", Time: 1700000000000000, Output: true, Format: "DefaultFormat"}},
-		{"Conv2D.Conv2D-op12.3.7.17.input.1.0.DefaultFormat.bfloat16.npy", Name{Type: "Conv2D", Op: "Conv2D-op12", Task: "3", Stream: "7", Time: 17, Index: 1, Format: "DefaultFormat", DType: dtype.BFloat16, Typed: true}},
-		{"Add.Add-op0.0.0.17.output.2.1.NCHW.npy", Name{Type: "Add", Op: "Add-op0", Task: "0", Stream: "0", Time: 17, Output: true, Index: 2, Slot: 1, Format: "NCHW"}},
-		{"Parameter.layer.0.weight.0.0.17.output.0.DefaultFormat.float32.npy", Name{Type: "Parameter", Op: "layer.0.weight", Task: "0", Stream: "0", Time: 17, Output: true, Format: "DefaultFormat", DType: dtype.Float32, Typed: true}},
+		{"Add.Default_network-Net_Add-op0.0.0.1700000000000000.output.0.DefaultFormat.npy", Name{Type: "Add", Op: "Default_network-Net_Add-op0", Task: "0", Stream: "0", Time: 1700000000000000, Output: true}},
+		{"Conv2D.Conv2D-op12.3.7.17.input.1.0.DefaultFormat.bfloat16.npy", Name{Type: "Conv2D", Op: "Conv2D-op12", Task: "3", Stream: "7", Time: 17, Index: 1, DType: dtype.BFloat16, Typed: true}},
+		{"Add.Add-op0.0.0.17.output.2.1.NCHW.npy", Name{Type: "Add", Op: "Add-op0", Task: "0", Stream: "0", Time: 17, Output: true, Index: 2, Slot: 1}},
+		{"Parameter.layer.0.weight.0.0.17.output.0.DefaultFormat.float32.npy", Name{Type: "Parameter", Op: "layer.0.weight", Task: "0", Stream: "0", Time: 17, Output: true, DType: dtype.Float32, Typed: true}},
 		{"Conv2D.conv1.3.7.1700000000000000.output.0.npy", Name{Type: "Conv2D", Op: "conv1", Task: "3", Stream: "7", Time: 1700000000000000, Output: true}},
 	} {
 		if got, ok := ParseName(c.file); !ok || got != c.want {

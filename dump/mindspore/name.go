@@ -20,7 +20,6 @@ type Name struct {
 	// the part of a tensor that is several; mostly 0.
 	Output      bool
 	Index, Slot int
-	Format      string
 	// DType is the type the tensor had, if Typed.
 	DType dtype.Type
 	Typed bool
@@ -59,15 +58,12 @@ func ParseName(file string) (n Name, ok bool) {
 			n.Slot, rest = slot, rest[1:]
 		}
 	}
-	switch len(rest) {
+	switch len(rest) { // the layout, and the type
 	case 2:
 		if n.DType, n.Typed = dtype.FromFramework(rest[1]); !n.Typed {
 			return n, false
 		}
-		fallthrough
-	case 1:
-		n.Format = rest[0]
-	case 0:
+	case 0, 1:
 	default:
 		return n, false
 	}

@@ -10,46 +10,38 @@ type Construct struct {
 	Parent map[string]string
 	// Order are the entries as they come, which is that of the calls.
 	Order []string
-	// MicroStep is the part of a step that an entry belongs to, of recordings
-	// with pipelines.
-	MicroStep map[string]int64
-	// MicroSteps is how many parts a step has, 0 where they are not counted.
-	MicroSteps int64
 	// Errors are the parts that could not be read.
 	Errors []*SyntaxError
 }
 
-// microSteps is the key that is no entry.
+// microSteps is the key that is no entry: how many parts a step has.
 const microSteps = "megatron_micro_step_number"
 
 // ReadConstruct reads construct.json; name is for messages. What can be read of
 // a damaged file is there beside the errors. An error is one of reading.
 func ReadConstruct(in io.Reader, name string) (*Construct, error) {
-	c := &Construct{Parent: map[string]string{}, MicroStep: map[string]int64{}}
+	c := &Construct{Parent: map[string]string{}}
 	var known names // parents come again and again
 	var err error
 	c.Errors, err = object(in, name, func(r *reader, key string) {
 		r.names = &known
 		switch b := r.next(); {
 		case key == microSteps:
-			c.MicroSteps = r.number().I
+			r.number()
 		case b == '[':
-			parent, step := "", Number{}
+			parent := ""
 			r.list(func(i int) {
 				switch {
 				case i == 0:
 					parent = r.parent()
-				case i == 1:
-					step = r.number()
+				case i == 1: // the part of a step
+					r.number()
 				default:
 					r.skip()
 				}
 			})
 			if r.ok() {
 				c.add(key, parent)
-				if step.Kind == Int {
-					c.MicroStep[key] = step.I
-				}
 			}
 		default:
 			if parent := r.parent(); r.ok() {

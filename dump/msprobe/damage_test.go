@@ -337,7 +337,7 @@ func TestConstruct(t *testing.T) {
 		t.Fatal(err, c.Errors)
 	}
 	if len(c.Parent) != 5 || c.Parent["Functional.linear.0.forward"] != "Module.fc.Linear.forward.0" || c.Parent["Tensor.add.0.forward"] != "Module.fc.Linear.forward.0" ||
-		c.Parent["optimizer"] != "" || c.MicroStep["Tensor.add.0.forward"] != 1 || c.MicroSteps != 2 {
+		c.Parent["optimizer"] != "" {
 		t.Errorf("%+v", c)
 	}
 	c, err = ReadConstruct(strings.NewReader("{\n \"a\": \"b\",\n \"c\": 5,\n \"d\": \"e\",\n \"f\": \"g"), "construct.json")
@@ -350,8 +350,8 @@ func TestConstruct(t *testing.T) {
 }
 
 func TestStack(t *testing.T) {
-	want := Frame{"/train/net.py", 12, "forward", `x = self.fc(x, "y")`}
-	for file, other := range map[string]Frame{"stack.json": {"/a, b/c.py", 3, "<module>", "main()"}, "stack_old.json": {Source: "odd"}} {
+	want := Frame{"/train/net.py", 12, `x = self.fc(x, "y")`}
+	for file, other := range map[string]Frame{"stack.json": {"/a, b/c.py", 3, "main()"}, "stack_old.json": {Source: "odd"}} {
 		s, err := ReadStack(strings.NewReader(fixture(t, file)), file)
 		if err != nil || len(s.Errors) > 0 {
 			t.Fatal(err, s.Errors)

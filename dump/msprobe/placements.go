@@ -10,8 +10,6 @@ import (
 type Placement struct {
 	// Kind is the class without what distinguishes its versions: Shard, Replicate, Partial.
 	Kind string
-	// Dim is the axis of the tensor that a Shard divides.
-	Dim int
 	// Op is how the parts of a Partial are put together: sum, avg.
 	Op string
 }
@@ -29,14 +27,13 @@ func (v *Value) Placements() (list []Placement) {
 		}
 		for _, r := range raw {
 			var named map[string]struct {
-				Dim int    `json:"dim"`
-				Op  string `json:"reduce_op"`
+				Op string `json:"reduce_op"`
 			}
 			var name string
 			switch {
 			case json.Unmarshal(r, &named) == nil:
 				for kind, p := range named {
-					list = append(list, Placement{placed(kind), p.Dim, p.Op})
+					list = append(list, Placement{placed(kind), p.Op})
 				}
 			case json.Unmarshal(r, &name) == nil:
 				list = append(list, Placement{Kind: placed(name)})

@@ -11,7 +11,7 @@ func TestPlacements(t *testing.T) {
 		want    []Placement
 		partial bool
 	}{
-		{`[{"Shard": {"dim": 2}}]`, []Placement{{Kind: "Shard", Dim: 2}}, false},
+		{`[{"Shard": {"dim": 2}}]`, []Placement{{Kind: "Shard"}}, false},
 		{`[{"Replicate": {}}, {"Partial": {"reduce_op": "sum"}}]`, []Placement{{Kind: "Replicate"}, {Kind: "Partial", Op: "sum"}}, true},
 		{`[{"_NormPartial": {"norm_type": 2, "reduce_op": "sum"}}]`, []Placement{{Kind: "Partial", Op: "sum"}}, true},
 		{`["Shard"]`, []Placement{{Kind: "Shard"}}, false},

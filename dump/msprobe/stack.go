@@ -33,10 +33,9 @@ type line struct {
 
 // Frame is a line of source.
 type Frame struct {
-	File     string
-	Line     int
-	Function string
-	Source   string // the text of the line
+	File   string
+	Line   int
+	Source string // the text of the line
 }
 
 // frameworks are the packages whose lines nobody looks for: those of models, as transformers, are
@@ -198,10 +197,10 @@ func parseFrame(s string) Frame {
 	if !ok || i < 0 {
 		return Frame{Source: strings.TrimSpace(s)}
 	}
-	number, in, _ := strings.Cut(rest[i+len(", line "):], ", in ")
+	number, _, _ := strings.Cut(rest[i+len(", line "):], ", in ")
 	n, err := strconv.Atoi(number)
 	if err != nil {
 		return Frame{Source: strings.TrimSpace(s)}
 	}
-	return Frame{rest[:i], n, strings.TrimRight(in, ", "), strings.TrimSpace(source)}
+	return Frame{rest[:i], n, strings.TrimSpace(source)}
 }

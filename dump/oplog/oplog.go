@@ -41,10 +41,6 @@ type Call struct {
 	Backward          bool
 	// Values are inputs, then outputs.
 	Values []Value
-	// Source is the line of the program, if the log tells it.
-	Source string
-	// Line is its number in the file.
-	Line int
 }
 
 // Value is an argument or a result.
@@ -92,7 +88,7 @@ var (
 	module = lazy.Regexp(`^(\s*)\[nn\.Mod[^\]]*\] (\S+)`)
 	titled = lazy.Regexp(`^\[(.+)/op_\d+_([^\]/]+)\]$`)
 	shape  = lazy.Regexp(`^\s+Shape: (?:torch\.Size\(\[([\d, ]*)\]\)|[\[(]([\d, ]*)[\])]),?\s*(?:Dtype: )?torch\.(\w+)`)
-	field  = lazy.Regexp(`^\s+(L1 norm|L2 norm|Min|Max|Mean|Location|Phase|Output hash|Input hashes):\s*(.*)$`)
+	field  = lazy.Regexp(`^\s+(L1 norm|L2 norm|Min|Max|Mean|Phase|Output hash|Input hashes):\s*(.*)$`)
 	method = lazy.Regexp(`^<method '(\w+)' of '([\w.]+)' objects>$`)
 	memory = lazy.Regexp(` at 0x[0-9a-f]+`)
 	ranked = lazy.Regexp(`(?:^|[_.-])rank[_-]?(\d+)`)
@@ -157,21 +153,20 @@ func Read(path string) ([]*Call, error) {
 	r := &reader{}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, mostLine)
-	for lines.Scan() {
-		r.line++
+	n := 1
+	for ; lines.Scan(); n++ {
 		if err := r.take(strings.TrimRight(lines.Text(), "\r")); err != nil {
-			return r.calls, fmt.Errorf("%s: line %d: %w", path, r.line, err)
+			return r.calls, fmt.Errorf("%s: line %d: %w", path, n, err)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return r.calls, fmt.Errorf("%s: line %d: %w", path, r.line+1, err)
+		return r.calls, fmt.Errorf("%s: line %d: %w", path, n, err)
 	}
 	return r.calls, nil
 }
 
 type reader struct {
 	calls []*Call
-	line  int
 	// modules are those around, each with the blanks in front of it.
 	modules []struct {
 		indent int
@@ -183,7 +178,7 @@ type reader struct {
 
 func (r *reader) take(line string) error {
 	if m := titled().FindStringSubmatch(line); m != nil {
-		r.open = &Call{Name: "aten::" + m[2], Module: m[1], Key: strings.Trim(line, "[]"), Line: r.line}
+		r.open = &Call{Name: "aten::" + m[2], Module: m[1], Key: strings.Trim(line, "[]")}
 		r.calls = append(r.calls, r.open)
 		return nil
 	}
@@ -203,7 +198,7 @@ func (r *reader) take(line string) error {
 		return nil // a line of something else
 	}
 	r.leave(len(line) - len(strings.TrimLeft(line, " ")))
-	c := &Call{Name: line[at[2]:at[3]], Line: r.line}
+	c := &Call{Name: line[at[2]:at[3]]}
 	if m := method().FindStringSubmatch(c.Name); m != nil {
 		c.Name = strings.TrimSuffix(m[2], "Base") + "." + m[1]
 	}
@@ -245,8 +240,6 @@ func (r *reader) fact(line string) error {
 		return nil
 	}
 	switch m[1] {
-	case "Location":
-		c.Source = m[2]
 	case "Phase":
 		c.Backward = m[2] == "backward"
 	case "Input hashes":

@@ -97,7 +97,7 @@ func TestDecodeOld(t *testing.T) {
 	if len(found) != 1 {
 		t.Fatalf("%d blocks", len(found))
 	}
-	want := Block{AICore, 514, 563, 57, None, None, []Field{
+	want := Block{AICore, 563, 57, None, None, []Field{
 		{"model_id", 514, false}, {"stream_id", 563, false}, {"task_id", 57, false}, {"task_type", 0, false},
 		{"pc_start", 0x1008005b0000, true}, {"para_base", 0x100800297000, true}, {"kernel_code", 0x1008005ae000, true}, {"block_idx", 1, false},
 	}, []uint64{32}}

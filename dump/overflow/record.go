@@ -69,8 +69,8 @@ type Record struct {
 // Block is what one detector says.
 type Block struct {
 	Detector Detector
-	// Model, Stream and Task tell which operator it was.
-	Model, Stream, Task uint64
+	// Stream and Task tell which operator it was.
+	Stream, Task uint64
 	// Context and Thread are those of FFTS+, None without it. Old records have
 	// none.
 	Context, Thread uint64
@@ -187,8 +187,6 @@ func (b *Block) add(src []byte, names []string) {
 // set keeps a field that tells which operator it was.
 func (b *Block) set(name string, v uint64) {
 	switch name {
-	case "model_id":
-		b.Model = v
 	case "stream_id":
 		b.Stream = v
 	case "task_id":

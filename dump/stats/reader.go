@@ -30,9 +30,8 @@ type Row struct {
 	DType string
 	Elem  dtype.Type
 	Known bool
-	// Format is the layout on the device, Shape nil where it is not told.
-	Format string
-	Shape  []int64
+	// Shape is nil where it is not told.
+	Shape []int64
 	// The statistics; Absent without a column, Null for what was not computed.
 	Max, Min, Mean, Norm, Sum msprobe.Number
 	// Path is where the elements were written when they were recorded.
@@ -255,7 +254,7 @@ func (r *Reader) Parse(text string) (*Row, error) {
 		return fields[r.at[c]]
 	}
 	row := &Row{Text: text, OpType: field(ColOpType), OpName: field(ColOpName), OpID: field(ColOpID), Task: field(ColTask), Stream: field(ColStream),
-		Time: field(ColTime), Slot: field(ColSlot), DType: field(ColDType), Format: field(ColFormat), Path: field(ColPath)}
+		Time: field(ColTime), Slot: field(ColSlot), DType: field(ColDType), Path: field(ColPath)}
 	if missing(row.Path) {
 		row.Path = ""
 	}

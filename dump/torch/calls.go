@@ -67,7 +67,7 @@ func (m *machine) call(what, args any) any {
 	switch {
 	case m.any && f == nil:
 		m.spend(costItem * 4)
-		return &object{class: n, args: t}
+		return &object{class: n}
 	case !named:
 		m.bad("a call of "+describe(what), "one of a function of PyTorch")
 	case !ok:
@@ -168,8 +168,6 @@ func rebuildParameter(m *machine, args tuple) any {
 		m.bad("a parameter that is "+describe(args[0]), "a tensor")
 	}
 	p := *t // others may refer to the tensor itself
-	p.Parameter = true
-	p.RequiresGrad, _ = args[1].(bool)
 	m.spend(costTensor)
 	return &p
 }
@@ -187,11 +185,7 @@ func rebuildFromType(m *machine, args tuple) any {
 	if !ok || !ok2 || !ok3 || rebuild == nil || !strings.HasPrefix(f.name, "_rebuild_") || f.name == "_rebuild_from_type_v2" || !plain[class] {
 		m.refuse("a tensor of %s made by %s cannot be read", describe(args[1]), describe(args[0]))
 	}
-	v := rebuild(m, inner)
-	if t, ok := v.(*Tensor); ok && class.name == "Parameter" {
-		t.Parameter = true
-	}
-	return v
+	return rebuild(m, inner)
 }
 
 func (m *machine) storageOf(v any) *storage {

@@ -27,7 +27,7 @@ func readLegacy(r io.ReaderAt, size int64, any bool) *File {
 		}
 		l := &legacy{byKey: map[string]*storage{}, r: r, size: size}
 		l.m = &machine{code: b, left: valueMemory + size, find: l.find, any: any}
-		f := &File{Legacy: true}
+		f := &File{}
 		err := must.Try(func() { l.read(f) })
 		switch {
 		case err == nil || !l.m.short || int64(len(b)) == size:

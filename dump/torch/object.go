@@ -14,7 +14,6 @@ import (
 // object is a value of some class.
 type object struct {
 	class name
-	args  tuple
 	state any
 }
 
@@ -34,9 +33,8 @@ func (m *machine) make(op byte) {
 	case opNewObj, opNewObjEx:
 		items := m.last(map[byte]int{opNewObj: 2, opNewObjEx: 3}[op])
 		class, _ := items[0].(name)
-		args, _ := items[1].(tuple)
 		m.spend(costItem * 4)
-		m.push(&object{class: class, args: args})
+		m.push(&object{class: class})
 	case opEmptySet:
 		m.push(&list{})
 	case opAddItems:

@@ -15,8 +15,6 @@ type File struct {
 	// Tensors are those of the file, in its order: a dict by its keys, a list by
 	// its indexes. A tensor that stands in two places is there twice.
 	Tensors []*Tensor
-	// Legacy tells the format before PyTorch 1.6, which is no zip archive.
-	Legacy bool
 
 	top string // what the file is, for messages
 }

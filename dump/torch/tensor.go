@@ -26,18 +26,12 @@ type Tensor struct {
 	Start int64
 	// BigEndian means that elements of several bytes are stored big-endian.
 	BigEndian bool
-	// Parameter tells a torch.nn.Parameter, RequiresGrad a tensor that takes
-	// part in gradients.
-	Parameter, RequiresGrad bool
 	// Conj and Neg tell that the stored elements are the conjugates, the
 	// negatives, of the tensor's: PyTorch puts these operations off. Such a
 	// tensor has no [Tensor.View].
 	Conj, Neg bool
-	// Storage is the key of the storage in the file, and Offset the place of the
-	// first element in it, in elements. Tensors with the same key share their
-	// elements.
-	Storage string
-	Offset  int64
+	// Offset is the place of the first element in the storage, in elements.
+	Offset int64
 
 	of *storage
 }
@@ -133,8 +127,7 @@ func (s *storage) at() int64 {
 // maxDims is what PyTorch allows.
 const maxDims = 64
 
-// tensor makes a tensor of the arguments storage, offset, size, stride and
-// maybe requires_grad, after checking that its elements are in the storage.
+// tensor makes a tensor of the arguments storage, offset, size and stride, after checking that its elements are in the storage.
 func (m *machine) tensor(s *storage, typ dtype.Type, args tuple, meta any) *Tensor {
 	offset, ok := args[1].(int64)
 	if !ok || offset < 0 {
@@ -142,10 +135,7 @@ func (m *machine) tensor(s *storage, typ dtype.Type, args tuple, meta any) *Tens
 	}
 	shape := m.dims(args[2])
 	stride := m.dims(args[3])
-	t := &Tensor{Type: typ, Shape: shape, Stride: stride, Storage: s.key, Offset: offset, of: s}
-	if len(args) > 4 {
-		t.RequiresGrad, _ = args[4].(bool)
-	}
+	t := &Tensor{Type: typ, Shape: shape, Stride: stride, Offset: offset, of: s}
 	switch meta := meta.(type) {
 	case nil:
 	case *dict:

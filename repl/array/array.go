@@ -321,7 +321,7 @@ func (a *Array) Restore(want []int64) (to string, ok bool) {
 	case len(fits) == 0:
 		return "", false
 	case len(fits) > 1:
-		if i = slices.Index(fits, a.tensor.Original.Format); i < 0 {
+		if i = slices.Index(fits, a.tensor.OriginFormat); i < 0 {
 			return "", false
 		}
 	}
