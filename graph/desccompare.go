@@ -144,7 +144,6 @@ func (c *OpChange) Precision() bool {
 
 // Similarity compares two graphs of one network operator by operator.
 type Similarity struct {
-	A, B      *Graph
 	OnlyA     []*Op
 	OnlyB     []*Op
 	Different []OpChange
@@ -154,7 +153,7 @@ type Similarity struct {
 
 // Similar compares a with b by operator names; helper operators such as TransData and Cast are left out.
 func Similar(a, b *Graph) *Similarity {
-	s := &Similarity{A: a, B: b}
+	s := &Similarity{}
 	inB := make(map[string]*Op, len(b.Ops))
 	for _, o := range b.Ops {
 		if !catalogue.Is(o.Type, catalogue.Helper) {

@@ -15,17 +15,17 @@ import (
 
 func TestParseFileName(t *testing.T) {
 	for name, want := range map[string]string{
-		"ge_proto_00056_Build.txt":                       "56 -1 Build false false",
-		"x/ge_proto_00000062_Build.txt":                  "62 -1 Build false false",
-		"ge_proto_00000062_graph_1_Build.txt":            "62 1 Build false false",
-		"ge_proto_00000062_graph_1_Build.txt.json":       "62 1 Build false false",
-		"ge_proto_00000003_aclop_graph_0_Build.txt":      "3 0 Build true false",
-		"ge_onnx_00000062_graph_11_PreRunBegin.pbtxt":    "62 11 PreRunBegin false true",
-		"ge_proto_00000002_graph_4_PreRunAfterBuild.txt": "2 4 PreRunAfterBuild false false",
-		"dynamo_original_graph_1_rank_3_pid_5_ts_20.txt": "-1 -1 dynamo_original false false",
+		"ge_proto_00056_Build.txt":                       "56 Build false",
+		"x/ge_proto_00000062_Build.txt":                  "62 Build false",
+		"ge_proto_00000062_graph_1_Build.txt":            "62 Build false",
+		"ge_proto_00000062_graph_1_Build.txt.json":       "62 Build false",
+		"ge_proto_00000003_aclop_graph_0_Build.txt":      "3 Build false",
+		"ge_onnx_00000062_graph_11_PreRunBegin.pbtxt":    "62 PreRunBegin true",
+		"ge_proto_00000002_graph_4_PreRunAfterBuild.txt": "2 PreRunAfterBuild false",
+		"dynamo_original_graph_1_rank_3_pid_5_ts_20.txt": "-1 dynamo_original false",
 	} {
 		f, ok := graph.ParseFileName(name)
-		if got := fmt.Sprint(f.Number, f.GraphID, " ", f.Stage, " ", f.Aclop, f.ONNX); !ok || strings.ReplaceAll(got, "  ", " ") != want {
+		if got := fmt.Sprint(f.Number, " ", f.Stage, " ", f.ONNX); !ok || strings.ReplaceAll(got, "  ", " ") != want {
 			t.Errorf("%s: %s %v, want %s", name, got, ok, want)
 		}
 	}

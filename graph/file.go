@@ -11,21 +11,18 @@ import (
 type File struct {
 	Path    string
 	Number  int    // running number in the process, text and ONNX-style files count apart; -1 when the name has none
-	GraphID int    // GE graph id, -1 when the name does not tell
 	Stage   string // "Build", "PreRunBegin", …; "" for other names
-	Aclop   bool   // graph of a single operator
 	ONNX    bool   // ONNX-style
 	PID     int    // process and device from the folder name, -1 when it does not tell
 	Device  int
 	ModTime time.Time
-	Size    int64
 }
 
 // ParseFileName takes the name of a graph file apart: ge_proto_00000062_graph_1_Build.txt, ge_onnx_….pbtxt, and the
 // JSON converted from it, ge_proto_….txt.json; and those of torchair, dynamo_original_<graph>_rank_0_pid_5_ts_….txt. false
 // for other names.
 func ParseFileName(name string) (File, bool) {
-	f := File{Path: name, Number: -1, GraphID: -1, PID: -1, Device: -1}
+	f := File{Path: name, Number: -1, PID: -1, Device: -1}
 	if rest, ok := strings.CutPrefix(filepath.Base(name), dynamo); ok {
 		return f.torchair(rest)
 	}
@@ -50,13 +47,11 @@ func ParseFileName(name string) (File, bool) {
 		return f, false
 	}
 	f.Number = n
-	if after, ok := strings.CutPrefix(rest, "aclop_"); ok {
-		f.Aclop, rest = true, after
-	}
+	rest = strings.TrimPrefix(rest, "aclop_")
 	if after, ok := strings.CutPrefix(rest, "graph_"); ok {
 		id, stage, _ := strings.Cut(after, "_")
 		if n, err := strconv.Atoi(id); err == nil && n >= 0 {
-			f.GraphID, rest = n, stage
+			rest = stage
 		}
 	}
 	f.Stage = rest

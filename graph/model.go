@@ -46,7 +46,6 @@ type Model struct {
 
 	// SubModels are the further models of an offline model file, whose graphs are among Graphs.
 	SubModels []*Model
-	OM        *OMHeader // offline model only
 
 	NoGraphs bool // JSON without the graph key
 	owned    bool // operators know their graph
@@ -251,24 +250,3 @@ const (
 	KeyValueTable = "attr_value_enum"
 	KeyTextTable  = "attrs_use_string_value"
 )
-
-// OMHeader is the header of an offline model file.
-type OMHeader struct {
-	Version    uint32
-	Length     int64 // bytes behind the header
-	Encrypted  bool
-	ModelType  uint8 // 0 IR, 1 standard, 2 tiny, 3 flow, 4 lite, 5 bundle
-	Name       string
-	Ops        uint32
-	Models     int // sub models of a dynamic model, at least 1
-	Dynamic    bool
-	Partitions []OMPartition // of all models
-}
-
-// OMPartition is one piece of an offline model file.
-type OMPartition struct {
-	Model  int   // number of the model it belongs to
-	Type   int   // 0 model definition, 1 weights, 2 task info, 3 kernels, 6 flow model, 7 flow sub model, …
-	Offset int64 // in the file
-	Size   int64 // bytes
-}

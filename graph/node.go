@@ -32,7 +32,6 @@ type PortInfo struct {
 	Peers       []Peer // producers of an input, consumers of an output
 	Produced    bool   // the peer of an output is what produces it in a called graph
 	Unconnected bool
-	HasDesc     bool
 }
 
 // Peer is the other end of an edge.
@@ -131,7 +130,6 @@ func portOf(index int, d *TensorDesc) PortInfo {
 	if d == nil {
 		return p
 	}
-	p.HasDesc = true
 	p.DType, p.Layout, p.Shape = d.DType, d.Layout, d.Shape
 	p.ValueRange, p.ShapeRange = d.Attr("value_range").String(), d.Attr("shape_range").String()
 	p.OriginShape = d.Attr(AttrShape).Ints()

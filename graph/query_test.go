@@ -85,7 +85,7 @@ func TestNode(t *testing.T) {
 		n.Inserted || len(n.Inputs) != 2 || len(n.Outputs) != 0 {
 		t.Errorf("%+v", n)
 	}
-	want := graph.PortInfo{DType: "DT_FLOAT16", Layout: "NC1HWC0", Shape: []int64{2, 16}, OriginShape: []int64{2, 3}, HasDesc: true,
+	want := graph.PortInfo{DType: "DT_FLOAT16", Layout: "NC1HWC0", Shape: []int64{2, 16}, OriginShape: []int64{2, 3},
 		Peers: []graph.Peer{{Name: "old", Type: "Conv2D"}}}
 	if got := n.Inputs[0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("input 0: %+v", got)

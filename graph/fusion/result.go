@@ -18,10 +18,9 @@ type Stats struct {
 
 // PassStats counts what one fusion pass did.
 type PassStats struct {
-	Name       string
-	Match      int64 // places where the pattern occurred
-	Effect     int64 // places that were fused
-	Repository int64 // fusions taken from the tuning repository, unified buffer only
+	Name   string
+	Match  int64 // places where the pattern occurred
+	Effect int64 // places that were fused
 }
 
 // OpenResult reads the fusion statistics (fusion_result.json) at path.
@@ -134,8 +133,6 @@ func passStats(j *scan.JSON, out []PassStats) []PassStats {
 				p.Match = count(j)
 			case "effect_times":
 				p.Effect = count(j)
-			case "repository_hit_times":
-				p.Repository = count(j)
 			default:
 				j.Skip()
 			}

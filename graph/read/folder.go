@@ -70,7 +70,7 @@ func FindFilesIn(dir string, list func(dir string) ([]fs.DirEntry, error)) (out 
 			if err != nil || !st.Mode().IsRegular() {
 				continue
 			}
-			f.ModTime, f.Size = st.ModTime(), st.Size()
+			f.ModTime = st.ModTime()
 			f.PID, f.Device = parseFolder(filepath.Dir(path))
 			out = append(out, f)
 		}

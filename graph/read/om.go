@@ -2,7 +2,6 @@ package read
 
 import (
 	"archive/zip"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
@@ -67,37 +66,42 @@ func readOM(ctx context.Context, r io.ReaderAt, size int64, path string) (*graph
 	return m, nil
 }
 
-func (o *omReader) header() *graph.OMHeader {
+// omHeader is the header of an offline model file.
+type omHeader struct {
+	length     int64 // bytes behind the header
+	models     int   // sub models of a dynamic model, at least 1
+	partitions []omPartition
+}
+
+// omPartition is one piece of an offline model file.
+type omPartition struct {
+	typ    int   // 0 model definition, 1 weights, 2 task info, 3 kernels, 6 flow model, 7 flow sub model, …
+	offset int64 // in the file
+	size   int64 // bytes
+}
+
+func (o *omReader) header() *omHeader {
 	p, le := o.bytes(0, omHeaderSize, graph.Term("header")), binary.LittleEndian
 	o.fault(string(p[:4]) != omMagic, 0, "magic %q, expected \"IMOD\"", string(p[:4]))
 	n := le.Uint32(p[4:])
 	o.fault(n != omHeaderSize, 4, "header of %d bytes, expected %d", n, omHeaderSize)
-	h := &graph.OMHeader{Version: le.Uint32(p[8:]), Encrypted: p[80] != 0, ModelType: p[82], Name: cstring(p[84:116]),
-		Ops: le.Uint32(p[116:]), Models: 1, Dynamic: p[193] != 0}
-	h.Length = int64(le.Uint32(p[76:]))
+	h := &omHeader{length: int64(le.Uint32(p[76:])), models: 1}
 	if n := le.Uint64(p[184:]); n != 0 {
 		o.fault(n > 1<<62, 184, "length %d", n)
-		h.Length, o.wide = int64(n), true
+		h.length, o.wide = int64(n), true
 	}
-	o.wide = o.wide || h.ModelType == omTypeFlow
-	if n := le.Uint32(p[156:]); n > 1 && h.Version >= omVersionModels {
+	o.wide = o.wide || p[82] == omTypeFlow
+	if n := le.Uint32(p[156:]); n > 1 && le.Uint32(p[8:]) >= omVersionModels {
 		o.fault(n > maxModels, 156, "%d models, at most %d expected", n, maxModels)
-		h.Models = int(n)
+		h.models = int(n)
 	}
-	o.fault(h.Encrypted, 80, "model is encrypted")
-	o.fault(h.Length > o.size-omHeaderSize, omHeaderSize, "header announces %d bytes, the file has %d", h.Length, o.size-omHeaderSize)
+	o.fault(p[80] != 0, 80, "model is encrypted")
+	o.fault(h.length > o.size-omHeaderSize, omHeaderSize, "header announces %d bytes, the file has %d", h.length, o.size-omHeaderSize)
 	return h
 }
 
-func cstring(p []byte) string {
-	if i := bytes.IndexByte(p, 0); i >= 0 {
-		p = p[:i]
-	}
-	return string(p)
-}
-
 // partitions reads the partition table at off and returns the offset behind the data it describes.
-func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) int64 {
+func (o *omReader) partitions(h *omHeader, off int64) int64 {
 	le := binary.LittleEndian
 	head, entry := int64(4), int64(12)
 	if o.wide {
@@ -109,15 +113,15 @@ func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) int64 {
 	data := off + head + n*entry
 	for i := range n {
 		e := p[i*entry:]
-		part := graph.OMPartition{Model: model, Type: int(le.Uint32(e)), Offset: o.base + data}
+		part := omPartition{typ: int(le.Uint32(e)), offset: o.base + data}
 		size := uint64(le.Uint32(e[8:]))
 		if o.wide {
 			size = le.Uint64(e[16:])
 		}
-		o.fault(size > uint64(o.size-data), off+head+i*entry, "partition %d of type %d claims %d bytes, the file has %d from its start", i, part.Type, size, o.size-data)
-		part.Size = int64(size)
-		h.Partitions = append(h.Partitions, part)
-		data += part.Size
+		o.fault(size > uint64(o.size-data), off+head+i*entry, "partition %d of type %d claims %d bytes, the file has %d from its start", i, part.typ, size, o.size-data)
+		part.size = int64(size)
+		h.partitions = append(h.partitions, part)
+		data += part.size
 	}
 	return data
 }
@@ -125,29 +129,26 @@ func (o *omReader) partitions(h *graph.OMHeader, model int, off int64) int64 {
 func (o *omReader) read(b *graph.Builder, m *graph.Model) (err error) {
 	defer must.Catch(&err)
 	h := o.header()
-	if m.OM == nil {
-		m.OM = h
-	}
-	if h.Length != o.size-omHeaderSize {
-		b.Warn(graph.Warning{Path: o.path, Offset: o.base, Msg: graph.Messagef("header announces %d bytes, the file has %d", h.Length, o.size-omHeaderSize)})
+	if h.length != o.size-omHeaderSize {
+		b.Warn(graph.Warning{Path: o.path, Offset: o.base, Msg: graph.Messagef("header announces %d bytes, the file has %d", h.length, o.size-omHeaderSize)})
 	}
 	off := int64(omHeaderSize)
-	for i := range h.Models {
-		off = o.partitions(h, i, off)
+	for range h.models {
+		off = o.partitions(h, off)
 	}
 	defs := 0
-	for i, part := range h.Partitions {
-		switch part.Type {
+	for i, part := range h.partitions {
+		switch part.typ {
 		case omPartModel:
-			o.fault(part.Size > maxModelDef, part.Offset-o.base, "model definition of %d bytes", part.Size)
-			data := o.bytes(part.Offset-o.base, part.Size, graph.Term("model definition"))
-			must.Do(addModel(o.ctx, b, m, data, part.Offset))
+			o.fault(part.size > maxModelDef, part.offset-o.base, "model definition of %d bytes", part.size)
+			data := o.bytes(part.offset-o.base, part.size, graph.Term("model definition"))
+			must.Do(addModel(o.ctx, b, m, data, part.offset))
 			defs++
 		case omPartFlowSub:
 			o.flowModel(b, m, i, part)
 		}
 	}
-	o.fault(defs == 0, omHeaderSize, "no model definition among %d partitions", len(h.Partitions))
+	o.fault(defs == 0, omHeaderSize, "no model definition among %d partitions", len(h.partitions))
 	return nil
 }
 
@@ -166,11 +167,11 @@ func addModel(ctx context.Context, b *graph.Builder, m *graph.Model, data []byte
 }
 
 // flowModel reads the offline model inside a flow sub model: a message of name, engine and the model.
-func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part graph.OMPartition) {
-	off := part.Offset - o.base
+func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part omPartition) {
+	off := part.offset - o.base
 	o.fault(o.depth == maxFlowDepth, off, "models nested deeper than %d", maxFlowDepth)
 	// Only the tags are needed, the model itself is read in place.
-	end := off + part.Size
+	end := off + part.size
 	for pos := off; pos < end; {
 		p := o.bytes(pos, min(20, end-pos), graph.Term("flow sub model"))
 		num, typ, k := protowire.ConsumeTag(p)

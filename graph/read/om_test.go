@@ -31,7 +31,6 @@ func omFile(wide bool, modelType byte, models ...[]part) []byte {
 	le.PutUint32(h[4:], omHeaderSize)
 	le.PutUint32(h[8:], 0x20000000)
 	h[82] = modelType
-	copy(h[84:], "demo")
 	le.PutUint32(h[156:], uint32(len(models)))
 	var body []byte
 	for _, parts := range models {
@@ -98,9 +97,6 @@ func TestOM(t *testing.T) {
 				if want := names[i+1]; sub.Name != want || sub.Attrs.Get("of").Text() != want {
 					t.Errorf("sub model %d is %q", i, sub.Name)
 				}
-			}
-			if m.OM.Name != "demo" {
-				t.Errorf("header %+v", m.OM)
 			}
 		})
 	}
@@ -224,12 +220,17 @@ func TestRealOM(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range m.OM.Partitions {
-			if p.Type != 0 {
+		o := &omReader{ctx: context.Background(), r: bytes.NewReader(data), size: int64(len(data)), path: path}
+		h := o.header()
+		for off := int64(omHeaderSize); h.models > 0; h.models-- {
+			off = o.partitions(h, off)
+		}
+		for _, p := range h.partitions {
+			if p.typ != omPartModel {
 				continue
 			}
 			var x pb.ModelDef
-			if err := proto.Unmarshal(data[p.Offset:][:p.Size], &x); err != nil {
+			if err := proto.Unmarshal(data[p.offset:][:p.size], &x); err != nil {
 				t.Fatal(err)
 			}
 			one := *m
