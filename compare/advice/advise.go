@@ -49,8 +49,7 @@ type File struct{ Name, Text string }
 
 // Root is a root with what to try.
 type Root struct {
-	// Operator is the place in Judged.Operators, Name and Type are its own.
-	Operator   int
+	// Name and Type are the operator's.
 	Name, Type string
 	// Framework are the names the framework has for it, Passes those that fused
 	// it, by the maps of a fusion switch file.
@@ -129,7 +128,7 @@ func alike(all []Root) (list []Root) {
 
 func root(j *verdict.Judged, v *verdict.Root, o Options) Root {
 	op := j.Operators[v.Operator].Op
-	r := Root{Operator: v.Operator, Name: op.Name, Type: op.Type, Framework: op.Framework, Kinds: Kinds(j, v), Region: v.Region, region: v.Certainty == verdict.Region}
+	r := Root{Name: op.Name, Type: op.Type, Framework: op.Framework, Kinds: Kinds(j, v), Region: v.Region, region: v.Certainty == verdict.Region}
 	if len(r.Framework) == 0 && !op.Inserted {
 		r.Framework = []string{op.Name}
 	}

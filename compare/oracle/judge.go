@@ -65,8 +65,8 @@ type judge struct {
 // miss is an element beyond its bound.
 type miss struct {
 	i             int64
-	found, y, b   float64
-	ratio, before float64 // before is B, without the last rounding
+	found, y      float64
+	ratio, before float64 // before is the bound, without the last rounding
 }
 
 // maxMisses bounds how many misses are kept.
@@ -232,7 +232,7 @@ func (j *judge) miss(i int64, found, y, b, r float64) {
 		j.worse(i, found, y, b, r)
 	}
 	if len(j.misses) < maxMisses {
-		j.misses = append(j.misses, miss{i, found, y, j.bound(y, b), r, b})
+		j.misses = append(j.misses, miss{i, found, y, r, b})
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"precision/internal/order"
 )
 
-// link is a line of a mapping of tensors: a value of either side.
+// link is a line of a mapping of tensors: a value of a left call and one of b.
 type link struct {
-	a, b *call
+	b    *call
 	i, k int // their leaves
 	line int
 }
@@ -30,7 +30,7 @@ func (m *mapper) tensors(left, right *side) {
 		if a == nil || b == nil || a.leaves[i].role != b.leaves[k].role {
 			continue
 		}
-		links[a] = append(links[a], link{a, b, i, k, p.Line})
+		links[a] = append(links[a], link{b, i, k, p.Line})
 		if !slices.Contains(fans[b], a) {
 			fans[b] = append(fans[b], a)
 			targets[a] = append(targets[a], b)

@@ -169,7 +169,7 @@ def main():
         try:
             answer = ACTIONS[request["do"]](request)
         except BaseException as error:
-            answer = {"error": describe(error)[:4000], "trace": traceback.format_exc(limit=-4)[-4000:]}
+            answer = {"error": describe(error)[:4000]}
         answer["id"] = request["id"]
         ANSWERS.write(json.dumps(answer) + "\n")
         ANSWERS.flush()

@@ -70,14 +70,14 @@ func (h *Helper) path(name string) string { return filepath.Join(h.dir, name) }
 // decimals. messages are for the reader of the table. The error is a
 // [*CallError], or the context's.
 func (h *Helper) Compare(name string, mine, golden *Array, params map[string]string) (text string, messages []string, err error) {
-	a, ok := h.scripts.Algorithm(name)
+	_, ok := h.scripts.Algorithm(name)
 	if !ok {
 		return "", nil, fmt.Errorf("%s holds no algorithm %q", h.scripts.dir, name)
 	}
 	args := map[string]string{}
 	maps.Copy(args, params)
 	args["my_output_dump_file"], args["ground_truth_dump_file"], args["shape_type"] = mine.File, golden.File, shapeType(mine.Shape)
-	fail := &CallError{Name: name, Function: "compare", Path: a.Path, Code: 1}
+	fail := &CallError{Name: name, Function: "compare"}
 	err = h.write("mine.npy", mine)
 	if err == nil {
 		err = h.write("golden.npy", golden)
@@ -109,7 +109,7 @@ func (h *Helper) Convert(c Conversion, array *Array, to []int64, group int64) (o
 	if have, ok := h.scripts.Conversion(c.From, c.To); !ok || have != c {
 		return nil, fmt.Errorf("%s holds no conversion %s", h.scripts.dir, c.Name())
 	}
-	fail := &CallError{Name: c.Name(), Function: "convert", Path: c.Path, Code: codeConvert}
+	fail := &CallError{Name: c.Name(), Function: "convert"}
 	err = h.write("mine.npy", array)
 	if err == nil {
 		os.Remove(h.path("result.npy"))
@@ -170,9 +170,6 @@ func (h *Helper) failed(e *CallError, err error) error {
 		return context.Cause(h.ctx)
 	}
 	e.Reason = err.Error()
-	if raised, ok := errors.AsType[*raisedError](err); ok {
-		e.Trace = raised.trace
-	}
 	return e
 }
 

@@ -44,13 +44,7 @@ type answer struct {
 	Text     string   `json:"text"`
 	Messages []string `json:"messages"`
 	Error    *string  `json:"error"`
-	Trace    string   `json:"trace"`
 }
-
-// raisedError is an exception of a script.
-type raisedError struct{ text, trace string }
-
-func (e *raisedError) Error() string { return e.text }
 
 // process is a running driver.
 type process struct {
@@ -139,7 +133,7 @@ func (h *Helper) call(r *request) (*answer, error) {
 		return nil, errors.New("the script disturbed the answer of its Python process")
 	}
 	if a.Error != nil {
-		return nil, &raisedError{*a.Error, a.Trace}
+		return nil, errors.New(*a.Error)
 	}
 	return &a, nil
 }

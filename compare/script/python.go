@@ -141,14 +141,8 @@ type CallError struct {
 	Name string
 	// Function is compare or convert.
 	Function string
-	// Path is the script.
-	Path string
 	// Reason is the text of the exception, or what else went wrong.
 	Reason string
-	// Trace is the end of Python's traceback, if there was one.
-	Trace string
-	// Code is the exit code of msaccucmp for a failed conversion, 26, else 1.
-	Code int
 }
 
 // Error is the sentence that result tables show.

@@ -46,10 +46,7 @@ const (
 	maxSize  = 1 << 20
 )
 
-const (
-	codeParameter = 6
-	codeConvert   = 26
-)
+const codeParameter = 6
 
 // DefaultTimeout is how long a call may take unless Scripts says otherwise.
 const DefaultTimeout = 10 * time.Minute

@@ -9,7 +9,6 @@ import (
 
 	"precision/compare/engine"
 	"precision/compare/result"
-	"precision/dump/dtype"
 	"precision/dump/h5"
 	"precision/internal/plainfile"
 )
@@ -88,8 +87,6 @@ type tensor struct {
 	input bool
 	rel   string // the path below operator and order
 	data  dataType
-	typ   dtype.Type
-	shape []int64
 	// stride is the Stride attribute in elements, nil without one.
 	stride []int64
 	err    error // an attribute that cannot be read
@@ -236,7 +233,7 @@ func splitPath(path string) (op string, order int64, folder, rel string, ok bool
 // tensor reads the attributes of a dataset. It returns nil for values that are
 // not plain tensors.
 func (s *side) tensor(path, rel string, d *h5.Dataset) *tensor {
-	t := &tensor{path: path, rel: rel, input: strings.HasPrefix(rel, "input/"), typ: d.Type, shape: append([]int64{}, d.Shape...)}
+	t := &tensor{path: path, rel: rel, input: strings.HasPrefix(rel, "input/")}
 	number := func(name string, missing int64) int64 {
 		a, err := d.Attr(name)
 		if errors.Is(err, h5.ErrNotFound) {
