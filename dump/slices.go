@@ -16,9 +16,9 @@ type Slices struct {
 	Auto bool
 	// Count is the number of slices, and so of files.
 	Count int
-	// InputCut and OutputCut tell of every axis of every tensor into how many
-	// parts it was cut; 1 is not at all.
-	InputCut, OutputCut [][]int64
+	// OutputCut tells of every axis of every output into how many parts it was
+	// cut; 1 is not at all.
+	OutputCut [][]int64
 	// Input and Output hold the part that each thread has of each axis of each
 	// tensor: [thread][tensor][axis].
 	Input, Output [][][]Range
@@ -49,7 +49,6 @@ func parseSlices(text string) (*Slices, error) {
 	var v struct {
 		Mode      *threadMode `json:"threadMode"`
 		Count     int         `json:"slice_instance_num"`
-		InputCut  [][]int64   `json:"inputCutList"`
 		OutputCut [][]int64   `json:"outputCutList"`
 		Input     [][][]Range `json:"input_tensor_slice"`
 		Output    [][][]Range `json:"output_tensor_slice"`
@@ -60,7 +59,7 @@ func parseSlices(text string) (*Slices, error) {
 	if v.Mode == nil {
 		return nil, errors.New("no key threadMode")
 	}
-	return &Slices{bool(*v.Mode), v.Count, v.InputCut, v.OutputCut, v.Input, v.Output}, nil
+	return &Slices{bool(*v.Mode), v.Count, v.OutputCut, v.Input, v.Output}, nil
 }
 
 // readSlices looks for the slices among the attributes and, if they are made

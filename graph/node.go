@@ -37,8 +37,7 @@ type PortInfo struct {
 // Peer is the other end of an edge.
 type Peer struct {
 	Name  string
-	Type  string // "" when the graph does not have it
-	Index int    // its output or input, ControlIndex for control edges
+	Index int // its output or input, ControlIndex for control edges
 }
 
 // Node describes op. A Data operator of a called graph shows what its callers are fed with, a calling operator what
@@ -55,7 +54,7 @@ func (x *Index) Node(op *Op) *NodeInfo {
 		case in.Edge.IsEmpty():
 			p.Unconnected = true
 		case in.From != nil:
-			p.Peers = []Peer{{in.From.Name, in.From.Type, in.Index}}
+			p.Peers = []Peer{{in.From.Name, in.Index}}
 		default:
 			p.Peers = []Peer{{Name: in.Edge.Producer(), Index: in.Index}}
 		}
@@ -65,7 +64,7 @@ func (x *Index) Node(op *Op) *NodeInfo {
 	for i := range op.OutputDesc {
 		p := portOf(i, &op.OutputDesc[i])
 		for _, c := range x.Consumers(op, i) {
-			p.Peers = append(p.Peers, Peer{c.Op.Name, c.Op.Type, c.Index})
+			p.Peers = append(p.Peers, Peer{c.Op.Name, c.Index})
 		}
 		n.Outputs = append(n.Outputs, p)
 	}
@@ -73,7 +72,7 @@ func (x *Index) Node(op *Op) *NodeInfo {
 	if after := x.ControlConsumers(op); len(after) > 0 {
 		p := PortInfo{Index: ControlIndex}
 		for _, o := range after {
-			p.Peers = append(p.Peers, Peer{o.Name, o.Type, ControlIndex})
+			p.Peers = append(p.Peers, Peer{o.Name, ControlIndex})
 		}
 		n.Outputs = append(n.Outputs, p)
 	}
@@ -97,7 +96,7 @@ func (x *Index) callerInputs(n *NodeInfo) {
 			continue
 		}
 		p := portOf(k, in.Desc)
-		p.Peers = []Peer{{in.From.Name, in.From.Type, in.Index}}
+		p.Peers = []Peer{{in.From.Name, in.Index}}
 		n.Inputs = append(n.Inputs, p)
 		n.note(NoteCaller, strconv.FormatInt(int64(k), 10), c.Name)
 	}
@@ -118,7 +117,7 @@ func (x *Index) calleeOutputs(n *NodeInfo) {
 				continue
 			}
 			p := portOf(in.Slot, in.Desc)
-			p.Peers, p.Produced = []Peer{{in.From.Name, in.From.Type, in.Index}}, true
+			p.Peers, p.Produced = []Peer{{in.From.Name, in.Index}}, true
 			n.Outputs = append(n.Outputs, p)
 			n.note(NoteProducer, strconv.FormatInt(int64(in.Slot), 10), g.Name)
 		}

@@ -86,7 +86,7 @@ func TestNode(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	want := graph.PortInfo{DType: "DT_FLOAT16", Layout: "NC1HWC0", Shape: []int64{2, 16}, OriginShape: []int64{2, 3},
-		Peers: []graph.Peer{{Name: "old", Type: "Conv2D"}}}
+		Peers: []graph.Peer{{Name: "old"}}}
 	if got := n.Inputs[0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("input 0: %+v", got)
 	}

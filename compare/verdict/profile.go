@@ -79,8 +79,6 @@ type Rule struct {
 	Abs, Rel float64
 	// Why says to people what the rule is for.
 	Why string
-	// Line is where it stands in the file.
-	Line int
 }
 
 // Waiver excuses a cause of a tensor.

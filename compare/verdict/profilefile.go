@@ -137,9 +137,6 @@ func ParseProfile(text []byte, file string) (*Profile, error) {
 	}
 	for i, r := range f.Rules {
 		rule := Rule{Match: r.Match, DType: r.DType, Role: r.Role, Cause: Kind(r.Cause), Why: r.Why}
-		if l := lines["rule"]; i < len(l) {
-			rule.Line = l[i]
-		}
 		var err error
 		if rule.Types, err = names(r.Type); err != nil {
 			return nil, at("rule", i, "type: %v", err)

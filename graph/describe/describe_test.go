@@ -57,7 +57,7 @@ func everything(t *testing.T, lang msg.Lang) string {
 	}
 	ports := &graph.NodeInfo{Op: &graph.Op{Name: "conv", Type: "Conv2D"}, Graph: "g", KernelLib: "AIcoreEngine", Partition: "part_1",
 		Outputs: []graph.PortInfo{{DType: "DT_FLOAT", Layout: "ND", Shape: []int64{-1, 3}, ShapeRange: "[[1,-1],[3,3]]", OriginName: "conv/bias",
-			Peers: []graph.Peer{{Name: "relu", Type: "Relu", Index: 0}, {Name: "add", Type: "Add", Index: 1}}}}}
+			Peers: []graph.Peer{{Name: "relu", Index: 0}, {Name: "add", Index: 1}}}}}
 	say("operator conv", Node(lang, ports, false))
 	ops := query.Model.Select(graph.Query{Type: "Conv"})
 	say("list", Ops(lang, ops))
