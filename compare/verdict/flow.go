@@ -106,6 +106,7 @@ func (w *recordedWalk) run() {
 	w.inputs = map[result.Port]*trail{}
 	w.drawn = map[string]int{}
 	w.pending = map[int]bool{}
+	w.handed.roots = map[string][]int{}
 	w.narrow = map[extremes][]*result.Row{}
 	w.noise, w.read = w.opts.Behind, w.taken()
 	for i := range w.operators {

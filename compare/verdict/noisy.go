@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -507,15 +508,18 @@ func (w *recordedWalk) handedRoots(op *Operator, r *result.Row) (roots []int) {
 	if from == nil || backwards(from) == 0 || r.Facts.Producer.Op != "" && r.Recorded.Golden.Op != "" {
 		return roots
 	}
-	for k := range w.operators[:at] {
-		if x := &w.operators[k]; backwards(x) == 1 && slices.ContainsFunc(x.Outputs, func(t Tensor) bool {
-			out := w.row(&t)
-			return agreementOf(out) == different && slices.Equal(out.Right.Shape, r.Right.Shape)
-		}) {
-			roots = merge(roots, w.trails[k].roots)
+	for ; w.handed.next < at; w.handed.next++ { // calls come in order: each is looked at once
+		x, seen := &w.operators[w.handed.next], map[string]bool{}
+		for _, t := range x.Outputs {
+			if out := w.row(&t); backwards(x) == 1 && agreementOf(out) == different {
+				seen[fmt.Sprint(out.Right.Shape)] = true
+			}
+		}
+		for shape := range seen {
+			w.handed.roots[shape] = merge(w.handed.roots[shape], w.trails[w.handed.next].roots)
 		}
 	}
-	return roots
+	return merge(roots, w.handed.roots[fmt.Sprint(r.Right.Shape)])
 }
 
 // laid is how far the tensor is apart that an input of a backward call is the gradient of, 0 where that is not known: what chose or

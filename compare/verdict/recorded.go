@@ -442,6 +442,11 @@ type recordedWalk struct {
 	apart    map[int]bool
 	// around leads from calls to the innermost modules that they are made in.
 	around map[string]int
+	// handed are the roots of gradients that differ, by their shapes, of the calls before next.
+	handed struct {
+		next  int
+		roots map[string][]int
+	}
 	// takers leads from forward calls to the backward calls of those that take what they give.
 	takers map[string][]string
 	// backs are the backward calls, by the forward calls that they belong to.
