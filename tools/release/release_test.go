@@ -49,8 +49,8 @@ func read(t *testing.T, path string) string {
 // as those do who get it.
 func TestRelease(t *testing.T) {
 	targets := strings.Split(all, ",")
-	if testing.Short() {
-		targets = targets[:1]
+	if testing.Short() { // those of macOS take as long again
+		targets = slices.DeleteFunc(targets, func(target string) bool { return strings.HasPrefix(target, "darwin/") })
 	}
 	commit, err := git(context.Background(), ".", "rev-parse", "HEAD")
 	if err != nil {
