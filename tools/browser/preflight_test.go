@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"precision/internal/msg"
+	"precision/preflight/report"
 	"precision/run"
 )
 
@@ -68,7 +69,7 @@ func makePreflight(t testing.TB, kind string) string {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if err := done.Page(file, msg.English); err != nil {
+	if err := (report.Page{Lang: msg.English, A: p.A, B: p.B}).Write(file, done.Found); err != nil {
 		t.Fatal(err)
 	}
 	return "file://" + path
