@@ -150,7 +150,11 @@ func (s *settings) items(name string, list []python.Item) {
 		case item.Kind == python.List:
 			s.add(key, strings.Join(strings.Fields(item.Source), " "))
 		case item.Kind == python.Text:
-			if text := item.Source[1 : len(item.Source)-1]; text != "" { // with its escapes
+			text := item.Source // with its escapes
+			if text[0] == '\'' || text[0] == '"' {
+				text = text[1 : len(text)-1]
+			}
+			if text != "" {
 				s.add(key, text)
 			}
 		default:

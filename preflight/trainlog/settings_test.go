@@ -90,6 +90,11 @@ func TestSettings(t *testing.T) {
 	if err != nil || len(l.Settings) > 0 || l.Find(Loss) == nil || len(l.Find(Loss).Points) != 2 {
 		t.Errorf("%v, %+v", err, l)
 	}
+	// Quotes of a text go, those of bytes are theirs.
+	l, err = Read(context.Background(), strings.NewReader("Namespace(a='x y', b=b'z', c=\"it's\", d='')\n"), nil)
+	if got := fmt.Sprint(l.Settings); err != nil || got != "[{a x y} {b b'z'} {c it's}]" {
+		t.Errorf("%v, %s", err, got)
+	}
 }
 
 func FuzzSettings(f *testing.F) {
