@@ -32,14 +32,13 @@ func (k *invocation) of(name string, f func(a arith, x []num) num, in ...Values)
 // madeThenSummed is a gradient computed from in, summed up to the shape of an argument that was repeated: a tensor of the type that the
 // types of in promote to is made of it first.
 func (k *invocation) madeThenSummed(v Values, name string, in ...Values) Values {
-	finest := precisionOf{v: math.Inf(1)}
+	var finest precisionOf // of nothing that is rounded
 	for _, x := range in {
-		if o := leaf(x); o != nil && o.numeric().IsFloat() && precisionFor(o.numeric()).v < finest.v {
-			finest = precisionFor(o.numeric())
+		if o := leaf(x); o != nil && o.numeric().IsFloat() {
+			if p := precisionFor(o.numeric()); finest.v == 0 || p.v < finest.v {
+				finest = p
+			}
 		}
-	}
-	if math.IsInf(finest.v, 1) {
-		return k.reducedTo(v, name)
 	}
 	return reducedBy(v, k.tensor(name).shape, func(n int64) func(x, e []float64) (y, b float64) { return sumOfRounded(k.sumUnit(), n, finest) })
 }

@@ -509,14 +509,12 @@ func (w *recordedWalk) handedRoots(op *Operator, r *result.Row) (roots []int) {
 		return roots
 	}
 	for ; w.handed.next < at; w.handed.next++ { // calls come in order: each is looked at once
-		x, seen := &w.operators[w.handed.next], map[string]bool{}
+		x := &w.operators[w.handed.next]
 		for _, t := range x.Outputs {
 			if out := w.row(&t); backwards(x) == 1 && agreementOf(out) == different {
-				seen[fmt.Sprint(out.Right.Shape)] = true
+				shape := fmt.Sprint(out.Right.Shape)
+				w.handed.roots[shape] = merge(w.handed.roots[shape], w.trails[w.handed.next].roots)
 			}
-		}
-		for shape := range seen {
-			w.handed.roots[shape] = merge(w.handed.roots[shape], w.trails[w.handed.next].roots)
 		}
 	}
 	return merge(roots, w.handed.roots[fmt.Sprint(r.Right.Shape)])
