@@ -508,8 +508,9 @@ func (c *recordedCall) checkPart(full bool, files *files) (out []Finding) {
 		}
 	}()
 	if !slices.ContainsFunc(r.flat, func(a *argument) bool { return a.tensor() && (a.v.DataName != "" || elementless(a.v)) }) {
+		claim, known := c.claim(r)
 		for i := range out {
-			c.statisticsOnly(r, &out[i])
+			c.statisticsOnly(r, &out[i], claim, known)
 		}
 		return out
 	}

@@ -133,11 +133,11 @@ type claim struct {
 	full bool     // nothing but zeros is no likely result
 }
 
-// statisticsOnly says what there is to say of a call whose results have statistics and no elements.
-func (c *recordedCall) statisticsOnly(r *recorded, f *Finding) {
+// statisticsOnly says what there is to say of a result that has statistics and no elements: claim, if known, is what the arguments of
+// the call allow.
+func (c *recordedCall) statisticsOnly(r *recorded, f *Finding, claim claim, known bool) {
 	out := r.flat[f.Index]
 	have, finite := out.rangeOf()
-	claim, known := c.claim(r)
 	if !finite || !known || f.Index != 0 && !claim.all {
 		unknown(f, because(NoElements, "output "+itoa(f.Index)), statisticsLeft(out))
 		return

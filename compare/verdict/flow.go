@@ -311,7 +311,7 @@ func putElsewhere(r *result.Row) bool {
 // settle decides what a call is by what came into it, and what it hands on.
 func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	t := &w.trails[i]
-	if a.coarse = max(a.coarse, w.coarsest(op)); w.off(op) {
+	if a.coarse = max(a.coarse, w.intake(op).coarsest); w.off(op) {
 		w.coarse = max(w.coarse, a.coarse)
 		if a.begin == nil {
 			a.begin = w.oneSided(op)

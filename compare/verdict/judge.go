@@ -47,6 +47,7 @@ type judge struct {
 	place     map[string]int         // of an operator in operators
 	makers    []int32                // of the inputs of all operators, one after the other: the place of who makes it, -1 if not known
 	numbers   map[result.Port]bool   // outputs of integers that are measured, not counted
+	intakes   map[*Operator]*intake  // of the calls of recordings, when they are first asked for
 	in        []operand              // room for what goes into an operator
 	out       operand                // and for what comes out
 }

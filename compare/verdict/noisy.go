@@ -111,7 +111,7 @@ const mostInside = 16
 // holds NaN or infinities and was not compared element by element.
 func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) {
 	in, found := w.incoming(w.stepOf(op))
-	if a.stirred && !w.elementwise(op) && a.coarse > w.coarsest(op) {
+	if a.stirred && !w.elementwise(op) && a.coarse > w.intake(op).coarsest {
 		in += a.coarse // a coarser type before it: statistics show less than elements are off by
 	}
 	if slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return blind(w.row(&t)) }) {
@@ -128,7 +128,7 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 	if math.IsInf(in, 1) {
 		return 0, false
 	}
-	coarsest := w.coarsest(op)
+	coarsest := w.intake(op).coarsest
 	if a.stirred && !w.elementwise(op) {
 		in = max(in, min(w.level, mostInside*max(coarsest, w.short)))
 		if backwards(op) == 1 {
@@ -144,7 +144,7 @@ func (w *recordedWalk) leap(op *Operator, a *arrival) (factor float64, ok bool) 
 		ok = true
 		u := max(roundedOff(r), halfStep(r))
 		rounding := max(coarsest, u, w.shortOf(op))
-		if before, is := w.coarsest(&Operator{Inputs: op.Inputs}), r.Left.DType; r.Has(result.TimesScales) || is.IsFloat() && is.Bits() <= 8 {
+		if before, is := w.intake(op).before, r.Left.DType; r.Has(result.TimesScales) || is.IsFloat() && is.Bits() <= 8 {
 			came := in
 			if is.IsFloat() {
 				came += before // which a kernel may round to within
@@ -652,7 +652,7 @@ func (w *recordedWalk) chooses(op *Operator) bool {
 // off by as much as it is large: zeros in its place are as right.
 func (w *recordedWalk) nothingLeft(op *Operator, r *result.Row) bool {
 	in, found := w.incoming(w.stepOf(op))
-	return found && in >= 1 || w.condition(op, r)*w.coarsest(op) >= 1
+	return found && in >= 1 || w.condition(op, r)*w.intake(op).coarsest >= 1
 }
 
 // calm takes back what limits said of outputs whose errors noise explains, where no

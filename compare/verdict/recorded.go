@@ -266,7 +266,7 @@ func nonFinite(s *result.Summary) bool {
 // dtype, or in another, pairwise, so that each sum is off by one roundoff for every
 // doubling of the number of elements.
 func (j *judge) statisticsRounding(op *Operator, r *result.Row) float64 {
-	own := max(unit(coarserOf(r)), j.coarsest(op))
+	own := max(unit(coarserOf(r)), j.intake(op).coarsest)
 	sums := 0.0
 	for _, s := range []*result.Summary{r.Recorded.Left, r.Recorded.Right} {
 		u := own
@@ -276,19 +276,6 @@ func (j *judge) statisticsRounding(op *Operator, r *result.Row) float64 {
 		sums = max(sums, u)
 	}
 	return 2*own + math.Log2(max(1, elements(r.Right.Shape)))*sums
-}
-
-// coarsest is the unit roundoff of the coarsest type that a call takes or gives, on either
-// side: it may compute in that.
-func (j *judge) coarsest(op *Operator) (u float64) {
-	for _, list := range [][]Tensor{op.Inputs, op.Outputs} {
-		for k := range list {
-			if r := &j.table.Rows[list[k].Row]; r.Recorded != nil && !r.Recorded.Argument {
-				u = max(u, unit(coarserOf(r)))
-			}
-		}
-	}
-	return u
 }
 
 // elements is the number of elements of a shape.
@@ -464,7 +451,7 @@ type recordedWalk struct {
 	shorter int
 }
 
-func (w *recordedWalk) row(t *Tensor) *result.Row { return &w.table.Rows[t.Row] }
+func (j *judge) row(t *Tensor) *result.Row { return &j.table.Rows[t.Row] }
 
 // merge adds roots to a sorted list without those it has.
 func merge(list, more []int) []int {

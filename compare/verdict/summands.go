@@ -228,14 +228,11 @@ func (w *recordedWalk) shown(op *Operator) bool {
 // ordinary is what rounding and another order of summation make of an output at most: the result
 // is rounded, as maybe what leads to it, and products are summed in float32 or better. condition is that of [recordedWalk.relative].
 func (w *recordedWalk) ordinary(op *Operator, r *result.Row, condition float64) float64 {
-	n := 1.0
-	for k := range op.Inputs {
-		n = max(n, elements(w.row(&op.Inputs[k]).Right.Shape))
-	}
-	u := max(w.coarsest(op), roundedOff(r))
+	n := w.intake(op).largest
+	u := max(w.intake(op).coarsest, roundedOff(r))
 	steps := 4.0 + float64(op.Op.Steps)
 	long, rows := w.terms(op, r)
-	if _, counts := w.operands(w.stepOf(op)); len(counts) > 0 {
+	if counts := w.intake(w.stepOf(op)).counts; len(counts) > 0 {
 		// What is summed over many elements may be rounded in between, as over blocks in bfloat16.
 		steps = max(steps, 2+math.Log2(max(1, counts[0]/max(1, elements(r.Right.Shape)))))
 	}
@@ -248,16 +245,16 @@ func (w *recordedWalk) ordinary(op *Operator, r *result.Row, condition float64) 
 // rows are added up to may be kept in their own type, as layer_norm's are on a CPU in bfloat16. 0 where nothing is added up.
 func (w *recordedWalk) terms(op *Operator, r *result.Row) (long, rows float64) {
 	op = w.stepOf(op)
-	_, counts := w.operands(op)
+	counts := w.intake(op).counts
 	n := max(1, elements(r.Right.Shape))
 	if len(counts) == 0 {
 		return 0, 0
 	}
 	if backwards(op) == 0 {
 		if len(counts) > 1 && catalogue.Is(op.Op.Type, catalogue.Product) {
-			long = math.Sqrt(counts[0] * counts[1] / n * w.kernel(op))
+			long = math.Sqrt(counts[0] * counts[1] / n * w.intake(op).places)
 		}
-		return max(long, w.channel(op)), 0
+		return max(long, w.intake(op).channel), 0
 	}
 	if n < counts[0] {
 		rows = counts[0] / n
@@ -267,42 +264,19 @@ func (w *recordedWalk) terms(op *Operator, r *result.Row) (long, rows float64) {
 		if use == nil || backwards(use) == 1 {
 			continue
 		}
-		if long = max(long, w.channel(use)); !catalogue.Is(use.Op.Type, catalogue.Product) {
+		if long = max(long, w.intake(use).channel); !catalogue.Is(use.Op.Type, catalogue.Product) {
 			continue
 		}
 		long, rows = max(long, rows), 0 // an offset's
-		_, others := w.operands(use)
+		others := w.intake(use).counts
 		if len(others) == 0 { // its partner is a call of another shape: no sum has more terms than the gradient has elements
 			long = counts[0]
 		}
-		for _, other := range others {
-			long = max(long, 2*math.Sqrt(counts[0]*other/n*w.kernel(use))) // of which the sides seldom add up one alike
+		for _, other := range others[:min(len(others), mostFactors)] {
+			long = max(long, 2*math.Sqrt(counts[0]*other/n*w.intake(use).places)) // of which the sides seldom add up one alike
 		}
 	}
 	return long, rows
-}
-
-// kernel is how many places the kernel of a convolution has, 1 of another product.
-func (w *recordedWalk) kernel(op *Operator) float64 {
-	places := 1.0
-	for k := range op.Inputs {
-		if r := w.row(&op.Inputs[k]); isWeight(op, r.Recorded.Place) && len(r.Right.Shape) > 2 {
-			places = max(places, elements(r.Right.Shape[2:]))
-		}
-	}
-	return places
-}
-
-// channel is how many elements of a channel a norm over a batch adds up, 0 of other calls.
-func (w *recordedWalk) channel(op *Operator) (most float64) {
-	if _, counts := w.operands(op); len(counts) > 0 && catalogue.Is(op.Op.Type, catalogue.Steep) {
-		for k := range op.Inputs {
-			if r := w.row(&op.Inputs[k]); isWeight(op, r.Recorded.Place) && len(r.Right.Shape) == 1 {
-				most = counts[0] / max(1, elements(r.Right.Shape))
-			}
-		}
-	}
-	return most
 }
 
 // oneByOne is how many roundoffs a sum of K terms that are added one after the other is off by, over √K: its partial sums grow as √k, and each
@@ -343,7 +317,7 @@ func (w *recordedWalk) factors() {
 	coarse := func(t Tensor) bool { r := w.row(&t); return !r.Recorded.Argument && !fine(r) }
 	for i := range w.operators {
 		op := &w.operators[i]
-		if !catalogue.Is(op.Op.Type, catalogue.Product) || backwards(op) == 1 || w.coarsest(op) != single || len(op.Op.Uses) > 0 || slices.ContainsFunc(op.Inputs, coarse) {
+		if !catalogue.Is(op.Op.Type, catalogue.Product) || backwards(op) == 1 || w.intake(op).coarsest != single || len(op.Op.Uses) > 0 || slices.ContainsFunc(op.Inputs, coarse) {
 			continue
 		}
 		in, known := w.incoming(op)
@@ -462,23 +436,72 @@ func (w *recordedWalk) stepOf(op *Operator) *Operator {
 	return op
 }
 
-// operands are the norms of the tensors that go into a call, and how many elements they have.
-func (w *recordedWalk) operands(op *Operator) (norms, counts []float64) {
+// intake is what the tensors of a call tell of all its outputs alike, of which it may have thousands.
+type intake struct {
+	// coarsest is the unit roundoff of the coarsest type that the call takes or gives, on either side: it may compute in
+	// that. before is that of what it takes.
+	coarsest, before float64
+	// norms are those of the floating tensors that go in, and counts how many elements they have.
+	norms, counts []float64
+	// rms is the largest root mean square of these.
+	rms float64
+	// largest is how many elements the largest input has.
+	largest float64
+	// places is how many places the kernel of a convolution has, 1 of another product.
+	places float64
+	// channel is how many elements of a channel a norm over a batch adds up, 0 of other calls.
+	channel float64
+}
+
+// intake looks at the tensors of a call, once.
+func (j *judge) intake(op *Operator) *intake {
+	if known := j.intakes[op]; known != nil {
+		return known
+	}
+	in := &intake{largest: 1, places: 1}
+	channels := 0.0
 	for k := range op.Inputs {
-		r := w.row(&op.Inputs[k])
-		if r.Recorded == nil || r.Recorded.Argument || !r.Right.DType.IsFloat() {
+		r := j.row(&op.Inputs[k])
+		n := elements(r.Right.Shape)
+		in.largest = max(in.largest, n)
+		if r.Recorded == nil {
 			continue
 		}
-		if n := normOf(r); n <= math.MaxFloat64 {
-			norms, counts = append(norms, n), append(counts, elements(r.Right.Shape))
+		if !r.Recorded.Argument {
+			in.before = max(in.before, unit(coarserOf(r)))
+			if norm := normOf(r); r.Right.DType.IsFloat() && norm <= math.MaxFloat64 {
+				in.norms, in.counts = append(in.norms, norm), append(in.counts, n)
+				in.rms = max(in.rms, norm/math.Sqrt(max(1, n)))
+			}
+		}
+		if !isWeight(op, r.Recorded.Place) {
+			continue
+		}
+		if len(r.Right.Shape) > 2 {
+			in.places = max(in.places, elements(r.Right.Shape[2:]))
+		} else if len(r.Right.Shape) == 1 {
+			channels = max(1, n)
 		}
 	}
-	return norms, counts
+	if len(in.counts) > 0 && channels > 0 && catalogue.Is(op.Op.Type, catalogue.Steep) {
+		in.channel = in.counts[0] / channels
+	}
+	in.coarsest = in.before
+	for k := range op.Outputs {
+		if r := j.row(&op.Outputs[k]); r.Recorded != nil && !r.Recorded.Argument {
+			in.coarsest = max(in.coarsest, unit(coarserOf(r)))
+		}
+	}
+	if j.intakes == nil {
+		j.intakes = map[*Operator]*intake{}
+	}
+	j.intakes[op] = in
+	return in
 }
 
 // summands is the norm of what is added up in a forward call, 0 where that is not known.
 func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
-	norms, counts := w.operands(op)
+	norms, counts := w.intake(op).norms, w.intake(op).counts
 	n := elements(r.Right.Shape)
 	if len(norms) == 0 {
 		return 0
@@ -499,14 +522,18 @@ func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
 		sum = norms[0] * steepest(op.Op.Type, r)
 	}
 	if row.Traits&catalogue.Product != 0 {
-		for i := range norms {
+		for i := range min(len(norms), mostFactors) {
 			for k := range i {
-				sum = max(sum, product(norms[i], norms[k], counts[i], counts[k], n)*math.Sqrt(math.Sqrt(w.kernel(op))))
+				sum = max(sum, product(norms[i], norms[k], counts[i], counts[k], n)*math.Sqrt(math.Sqrt(w.intake(op).places)))
 			}
 		}
 	}
 	return sum
 }
+
+// mostFactors bounds the pairs of operands that are looked at for every output of a product: recurrent modules have 32 weights for each
+// four layers, and nothing else has as many.
+const mostFactors = 64
 
 // product is the norm of what is summed in n products of rows of two factors, of which the norms a and b and
 // the numbers of elements are known: of N·K and K·M elements for N·M products. A convolution whose kernel has k places is √k times as long, and its
@@ -519,7 +546,7 @@ func product(a, b, countA, countB, n float64) float64 {
 // gradientSummands is the norm of what is added up in a gradient: that of the gradient that
 // comes in, or of its products with another operand of the call.
 func (w *recordedWalk) gradientSummands(op *Operator, r *result.Row) (sum float64) {
-	norms, counts := w.operands(op)
+	norms, counts := w.intake(op).norms, w.intake(op).counts
 	if len(norms) == 0 {
 		return 0
 	}
@@ -535,13 +562,13 @@ func (w *recordedWalk) gradientSummands(op *Operator, r *result.Row) (sum float6
 			if len(use.Outputs) > 0 {
 				sum = max(sum, g*steepest(use.Op.Type, w.row(&use.Outputs[0])))
 			}
-			others, elements := w.operands(use)
-			for i, o := range others {
-				if catalogue.Is(use.Op.Type, catalogue.Product) || matrix {
-					sum = max(sum, product(g, o, counts[0], elements[i], n)*math.Sqrt(math.Sqrt(w.kernel(use))))
-				} else if n < counts[0] {
-					sum = max(sum, g*o/math.Sqrt(max(1, elements[i])))
+			in := w.intake(use)
+			if catalogue.Is(use.Op.Type, catalogue.Product) || matrix {
+				for i, o := range in.norms[:min(len(in.norms), mostFactors)] {
+					sum = max(sum, product(g, o, counts[0], in.counts[i], n)*math.Sqrt(math.Sqrt(in.places)))
 				}
+			} else if n < counts[0] {
+				sum = max(sum, g*in.rms)
 			}
 		}
 	}

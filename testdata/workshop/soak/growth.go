@@ -117,6 +117,7 @@ func Growths() []*Growth {
 		{"calls in another order", 1000, layCalls(true), []string{compare + judged}, ""},
 		{"calls that are all alike", 1000, layAlike, []string{compare + judged}, ""},
 		{"calls that the other side has not", 1000, layUnlike, []string{compare + judged}, ""},
+		{"calls of many tensors", 1000, layForeach, []string{compare + judged, "precision check npu -out out"}, ""},
 		{"modules in modules", 2000, layModules(true), []string{compare + judged, "precision check npu -out out"}, ""},
 		{"modules side by side", 2000, layModules(false), []string{compare + judged}, ""},
 		{"operations of ATB", 400, layATB, []string{compare + judged}, ""},

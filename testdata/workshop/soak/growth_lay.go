@@ -59,6 +59,29 @@ func layJob(dir string, n int, rng *rand.Rand) error {
 	return nil
 }
 
+// layForeach are recordings of two calls and of the gradients of one, of n tensors each, which noise sets apart.
+func layForeach(dir string, n int, rng *rand.Rand) error {
+	for _, side := range []string{"npu", "golden"} {
+		list := func() string {
+			var b strings.Builder
+			for i := range n {
+				norm := 4 * (1 + 1e-6*rng.NormFloat64())
+				fmt.Fprintf(&b, `%s{"type":"torch.Tensor","dtype":"torch.float32","shape":[4,%d],"Max":2,"Min":0,"Mean":%d,"Norm":%g,"requires_grad":true}`, strings.Repeat(",", min(i, 1)), 4+i%3, i, norm)
+			}
+			return "[" + b.String() + "]"
+		}
+		calls := make([]string, 2)
+		for i := range calls {
+			calls[i] = fmt.Sprintf(`"Torch._foreach_mul.%d.forward":{"input_args":[%s,%s],"input_kwargs":{},"output":[%s]}`, i, list(), list(), list())
+		}
+		calls = append(calls, fmt.Sprintf(`"Torch._foreach_mul.1.backward":{"input":%s,"output":%s}`, list(), list()))
+		if err := put([]byte(`{"task":"statistics","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{`+strings.Join(calls, ",")+"}}"), dir, side, "dump.json"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // layModules are recordings of n modules that hold each other, or of as many side by side.
 func layModules(nested bool) func(string, int, *rand.Rand) error {
 	return func(dir string, n int, rng *rand.Rand) error {
