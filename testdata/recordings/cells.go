@@ -85,7 +85,7 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 			if module.MatchString(name) {
 				return true
 			}
-			name = parents[only][name]
+			name = cmp.Or(parents[only][name], parents[true][name]) // a call of the right side alone need not be marked
 		}
 		return false
 	}, nil
