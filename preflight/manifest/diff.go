@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"precision/internal/must"
+	"precision/internal/order"
 )
 
 // What is what was found of a file.
@@ -68,56 +69,43 @@ func (d *Difference) Differs() bool {
 // Diff compares two manifests in one pass.
 func Diff(ctx context.Context, a, b string) (_ *Difference, err error) {
 	defer must.Catch(&err)
-	var left, right reader
-	defer left.close()
-	defer right.close()
-	left.open(a)
-	right.open(b)
+	nextA, doneA := open(a)
+	defer doneA()
+	nextB, doneB := open(b)
+	defer doneB()
 	d := &Difference{Lists: map[What]*List{}}
 	for _, what := range Whats() {
 		d.Lists[what] = &List{Files: []Change{}}
 	}
-	left.step(&d.FilesA)
-	right.step(&d.FilesB)
-	for n := 0; !left.done || !right.done; n++ {
+	left, inA := nextA()
+	right, inB := nextB()
+	for n := 0; inA || inB; n++ {
 		if n%4096 == 0 {
 			must.Do(ctx.Err())
 		}
-		order := 0
-		switch {
-		case left.done:
-			order = 1
-		case right.done:
-			order = -1
-		default:
-			order = comparePaths(left.at.Path, right.at.Path)
+		by := order.FalseFirst(!inA, !inB)
+		if by == 0 {
+			by = comparePaths(left.Path, right.Path)
 		}
 		switch {
-		case order < 0:
-			d.add(OnlyA, left.at, Entry{})
-		case order > 0:
-			d.add(OnlyB, Entry{}, right.at)
+		case by < 0:
+			d.add(OnlyA, left, Entry{})
+		case by > 0:
+			d.add(OnlyB, Entry{}, right)
 		default:
-			d.both(left.at, right.at)
+			d.both(left, right)
 		}
-		if order <= 0 {
-			left.step(&d.FilesA)
+		if by <= 0 {
+			d.FilesA++
+			left, inA = nextA()
 		}
-		if order >= 0 {
-			right.step(&d.FilesB)
+		if by >= 0 {
+			d.FilesB++
+			right, inB = nextB()
 		}
 	}
 	d.moves()
 	return d, nil
-}
-
-// step goes to the next file and counts it, or is done.
-func (r *reader) step(count *int) {
-	more := false
-	r.at, more = r.next()
-	if r.done = !more; more {
-		*count++
-	}
 }
 
 // both files what is on both sides.

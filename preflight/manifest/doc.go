@@ -22,10 +22,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
 
 	"precision/internal/clean"
+	"precision/internal/order"
 )
 
 // Hash is one of the hashes a manifest may have.
@@ -37,13 +39,15 @@ const (
 	SHA256
 )
 
-// hashes are all hashes in the order of columns, with their lengths in hex.
-var hashes = []struct {
-	of     Hash
+// function is one of them, with the length of its hashes in hex.
+type function struct {
 	name   string
 	digits int
 	make   func() hash.Hash
-}{{MD5, "md5", 32, md5.New}, {SHA256, "sha256", 64, sha256.New}}
+}
+
+// hashes are all of them in the order of columns, which is that of their bits.
+var hashes = []function{{"md5", 32, md5.New}, {"sha256", 64, sha256.New}}
 
 // ParseHashes reads names of hashes, separated by commas; "none" stands for none.
 func ParseHashes(text string) (set Hash, err error) {
@@ -51,15 +55,11 @@ func ParseHashes(text string) (set Hash, err error) {
 		return 0, nil
 	}
 	for name := range strings.SplitSeq(text, ",") {
-		known := false
-		for _, h := range hashes {
-			if h.name == strings.TrimSpace(name) {
-				set, known = set|h.of, true
-			}
-		}
-		if !known {
+		i := slices.IndexFunc(hashes, func(h function) bool { return h.name == strings.TrimSpace(name) })
+		if i < 0 {
 			return 0, fmt.Errorf("found %q, expected md5, sha256, md5,sha256 or none", text)
 		}
+		set |= 1 << i
 	}
 	return set, nil
 }
@@ -67,8 +67,8 @@ func ParseHashes(text string) (set Hash, err error) {
 // String names the hashes, separated by blanks.
 func (h Hash) String() string {
 	var names []string
-	for _, known := range hashes {
-		if h&known.of != 0 {
+	for i, known := range hashes {
+		if h&(1<<i) != 0 {
 			names = append(names, known.name)
 		}
 	}
@@ -123,15 +123,8 @@ func isHash(text string, digits int) bool {
 // files of a folder stand together, before what its name is only the front of.
 func comparePaths(a, b string) int {
 	for i := range min(len(a), len(b)) {
-		switch x, y := a[i], b[i]; {
-		case x == y:
-			continue
-		case x == '/':
-			return -1
-		case y == '/':
-			return 1
-		default:
-			return cmp.Compare(x, y)
+		if x, y := a[i], b[i]; x != y {
+			return cmp.Or(order.FalseFirst(x != '/', y != '/'), cmp.Compare(x, y))
 		}
 	}
 	return cmp.Compare(len(a), len(b))

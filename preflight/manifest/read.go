@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -22,23 +23,6 @@ const maxLine = 1 << 16
 // memory.
 const mostForeign = 20_000_000
 
-// reader reads the files of a manifest in the order of [comparePaths].
-type reader struct {
-	path string
-	file *plainfile.File
-	from *bufio.Reader
-	line int
-	// own: the manifest is one of ours, sorted and with an end. Others are read
-	// as a whole into rest and sorted.
-	own  bool
-	end  bool
-	last string
-	rest []Entry
-	// at is the file that step has come to; done tells that there is none.
-	at   Entry
-	done bool
-}
-
 // IsManifest tells whether a text that begins so is a manifest, or a list that
 // md5sum or sha256sum printed.
 func IsManifest(front []byte) bool {
@@ -50,23 +34,12 @@ func IsManifest(front []byte) bool {
 	return ok && (e.MD5 != "" || e.SHA256 != "")
 }
 
-// open opens a manifest; a list of another program is read at once.
-func (r *reader) open(path string) {
-	file, _, err := plainfile.Open(path, "a manifest")
-	must.Do(err)
-	r.path, r.file, r.from = path, file, bufio.NewReaderSize(file, maxLine)
-	front, _ := r.from.Peek(len(magic))
-	if r.own = string(front) == magic; r.own {
-		r.text()
-	} else {
-		r.all()
-	}
-}
-
-func (r *reader) close() {
-	if r.file != nil {
-		r.file.Close()
-	}
+// reader reads a manifest line by line.
+type reader struct {
+	path string
+	from *bufio.Reader
+	line int
+	last string
 }
 
 // text is the next line; more is false behind the last.
@@ -87,22 +60,27 @@ func (r *reader) fail(bad bool, format string, args ...any) {
 	}
 }
 
-// next is the next file; more is false behind the last.
-func (r *reader) next() (e Entry, more bool) {
-	if !r.own {
-		if len(r.rest) == 0 {
-			return e, false
-		}
-		e, r.rest = r.rest[0], r.rest[1:]
-		return e, true
+// open opens a manifest: next gives its files in the order of [comparePaths] until it is false. One of ours is sorted and has
+// an end; a list of another program is read as a whole and sorted. What is bad ends the work.
+func open(path string) (next func() (Entry, bool), done func()) {
+	file, _, err := plainfile.Open(path, "a manifest")
+	must.Do(err)
+	r := &reader{path: path, from: bufio.NewReaderSize(file, maxLine)}
+	if front, _ := r.from.Peek(len(magic)); string(front) == magic {
+		return r.own, func() { file.Close() }
 	}
+	defer file.Close()
+	return iter.Pull(slices.Values(r.foreign()))
+}
+
+// own is the next file of a manifest of ours.
+func (r *reader) own() (e Entry, more bool) {
 	text, more := r.text()
-	r.fail(!more && !r.end, "the manifest ends here, expected a last line with the number of files; it was cut off")
-	if !more {
-		return e, false
+	if r.line == 1 { // the magic
+		text, more = r.text()
 	}
+	r.fail(!more, "the manifest ends here, expected a last line with the number of files; it was cut off")
 	if strings.HasPrefix(text, "# ") {
-		r.end = true
 		_, more := r.text()
 		r.fail(more, "found more behind the last line")
 		return e, false
@@ -116,8 +94,8 @@ func (r *reader) next() (e Entry, more bool) {
 	return e, true
 }
 
-// all reads a list that another program printed.
-func (r *reader) all() {
+// foreign reads a list that another program printed.
+func (r *reader) foreign() (list []Entry) {
 	for {
 		text, more := r.text()
 		if !more {
@@ -130,11 +108,11 @@ func (r *reader) all() {
 		if !ok {
 			r.fail(true, "found %q, expected a path, or a hash and a path as md5sum prints them", clean.Line(text[:min(len(text), 120)]))
 		}
-		r.fail(len(r.rest) == mostForeign, "found more than %d files, expected fewer in a list of another program; make the manifest with precision preflight manifest", mostForeign)
-		r.rest = append(r.rest, e)
+		r.fail(len(list) == mostForeign, "found more than %d files, expected fewer in a list of another program; make the manifest with precision preflight manifest", mostForeign)
+		list = append(list, e)
 	}
-	order.Stable(r.rest, func(a, b Entry) int { return comparePaths(a.Path, b.Path) })
-	r.rest = slices.CompactFunc(r.rest, func(a, b Entry) bool { return a.Path == b.Path })
+	order.Stable(list, func(a, b Entry) int { return comparePaths(a.Path, b.Path) })
+	return slices.CompactFunc(list, func(a, b Entry) bool { return a.Path == b.Path })
 }
 
 // foreign reads a line of md5sum, sha256sum (hash, blank, blank or star, path)

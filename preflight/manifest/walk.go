@@ -6,65 +6,60 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"precision/internal/order"
+	"precision/internal/must"
 )
 
-// found is a file the walk met.
+// found is a file the walk met, and what became of it.
 type found struct {
-	path string // relative, with slashes
+	Entry
 	full string
-	info fs.FileInfo // nil with err
-	err  error
+	info fs.FileInfo
+	// err is why there is no hash of it, lost why the journal lacks it.
+	err, lost error
+	reused    bool
 }
 
 // walker lists the files of a folder in the order of [comparePaths]. Links are
 // followed; one that leads into a folder around it is told and left out.
 type walker struct {
 	ctx   context.Context
-	visit func(found) error
+	visit func(found)
 	skip  map[string]bool // by absolute path
 	// around are the folders on the way down to here.
 	around []fs.FileInfo
 }
 
+// folder lists a folder, and is the error of one that cannot be read.
 func (w *walker) folder(rel, full string, info fs.FileInfo) error {
-	if err := w.ctx.Err(); err != nil {
-		return err
-	}
-	for _, a := range w.around {
-		if os.SameFile(a, info) {
-			return w.visit(found{path: rel, full: full, err: &fs.PathError{Op: "walk", Path: full, Err: errors.New("is a link to a folder around it")}})
-		}
+	must.Do(w.ctx.Err())
+	if slices.ContainsFunc(w.around, func(a fs.FileInfo) bool { return os.SameFile(a, info) }) {
+		return &fs.PathError{Op: "walk", Path: full, Err: errors.New("is a link to a folder around it")}
 	}
 	entries, err := os.ReadDir(full)
-	switch {
-	case err != nil && rel == "":
+	if err != nil {
 		return err
-	case err != nil:
-		return w.visit(found{path: rel, full: full, err: err})
 	}
 	w.around = append(w.around, info)
-	defer func() { w.around = w.around[:len(w.around)-1] }()
-	order.Stable(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
-		f := found{path: strings.TrimPrefix(rel+"/"+e.Name(), "/"), full: filepath.Join(full, e.Name())}
+		f := found{Entry: Entry{Path: strings.TrimPrefix(rel+"/"+e.Name(), "/")}, full: filepath.Join(full, e.Name())}
 		if whole, err := filepath.Abs(f.full); err == nil && w.skip[whole] {
 			continue
 		}
 		f.info, f.err = os.Stat(f.full)
-		if f.err == nil && f.info.IsDir() {
-			err = w.folder(f.path, f.full, f.info)
-		} else {
-			if f.err == nil && !f.info.Mode().IsRegular() {
-				f.err = &fs.PathError{Op: "open", Path: f.full, Err: errors.New("is a device, pipe or socket, expected a file")}
+		switch {
+		case f.err != nil:
+		case f.info.IsDir():
+			if f.err = w.folder(f.Path, f.full, f.info); f.err == nil {
+				continue
 			}
-			err = w.visit(f)
+		case !f.info.Mode().IsRegular():
+			f.err = &fs.PathError{Op: "open", Path: f.full, Err: errors.New("is a device, pipe or socket, expected a file")}
 		}
-		if err != nil {
-			return err
-		}
+		w.visit(f)
 	}
+	w.around = w.around[:len(w.around)-1]
 	return nil
 }

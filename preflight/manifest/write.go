@@ -70,40 +70,40 @@ func Write(ctx context.Context, out io.Writer, dir string, o Options) (_ *Summar
 	}
 	// Files are hashed side by side and written in the order of the walk: order
 	// holds the place of each, and bounds how far the walk is ahead.
-	order := make(chan chan hashed, 64*o.Workers)
+	order := make(chan chan found, 64*o.Workers)
 	workers := make(chan bool, o.Workers)
-	w.visit = func(f found) error {
-		done := make(chan hashed, 1)
+	w.visit = func(f found) {
+		done := make(chan found, 1)
 		select {
 		case order <- done:
 		case <-ctx.Done():
-			return ctx.Err()
+			must.Do(ctx.Err())
 		}
 		workers <- true
 		go func() {
-			done <- hashFile(ctx, f, o.Hashes, log)
+			f.hash(ctx, o.Hashes, log)
+			done <- f
 			<-workers
 		}()
-		return nil
 	}
 	var walked error
 	go func() {
-		walked = w.folder("", dir, root)
+		walked = must.Try(func() { must.Do(w.folder("", dir, root)) })
 		close(order)
 	}()
 	sum := &Summary{}
 	to := bufio.NewWriter(out)
 	fmt.Fprintf(to, "%s %s\n", magic, o.Hashes)
 	for done := range order {
-		var h hashed
+		var f found
 		select {
-		case h = <-done:
+		case f = <-done:
 		case <-ctx.Done():
 		}
 		must.Do(ctx.Err())
-		must.Do(h.lost)
-		sum.add(h)
-		fmt.Fprintf(to, "%d\t%s", h.Size, h.columns())
+		must.Do(f.lost)
+		sum.add(&f)
+		fmt.Fprintf(to, "%d\t%s", f.Size, f.columns())
 		if o.Progress != nil {
 			o.Progress(sum.Files, sum.Bytes)
 		}
@@ -113,59 +113,50 @@ func Write(ctx context.Context, out io.Writer, dir string, o Options) (_ *Summar
 	return sum, to.Flush()
 }
 
-// hashed is a file with its hashes, or why it has none; lost is why the journal lacks it.
-type hashed struct {
-	Entry
-	err, lost error
-	reused    bool
-}
-
-func (s *Summary) add(h hashed) {
+func (s *Summary) add(f *found) {
 	s.Files++
-	if h.err == nil {
-		s.Bytes += int64(h.Size)
+	if f.err == nil {
+		s.Bytes += int64(f.Size)
 	} else if s.UnreadCount++; s.UnreadCount <= mostUnread {
-		s.Unread = append(s.Unread, h.err)
+		s.Unread = append(s.Unread, f.err)
 	}
-	if h.reused {
+	if f.reused {
 		s.Reused++
 	}
 }
 
-// hashFile reads a file once for all its hashes.
-func hashFile(ctx context.Context, f found, set Hash, log *journal) (h hashed) {
-	h.Path, h.err = f.path, f.err
-	if h.err == nil {
-		h.Size = Size(f.info.Size())
+// hash reads a file once for all its hashes.
+func (f *found) hash(ctx context.Context, set Hash, log *journal) {
+	if f.err == nil {
+		f.Size = Size(f.info.Size())
 		if set == 0 {
-			return h
+			return
 		}
-		if h.reused = log.take(&h.Entry, f.info.ModTime()); h.reused {
-			return h
+		if f.reused = log.take(&f.Entry, f.info.ModTime()); f.reused {
+			return
 		}
-		h.err = must.Try(func() { h.read(ctx, f, set) })
+		f.err = must.Try(func() { f.read(ctx, set) })
 	}
-	if h.err != nil {
-		h.Entry = Entry{Path: f.path, Size: -1, Unread: true}
+	if f.err != nil {
+		f.Entry = Entry{Path: f.Path, Size: -1, Unread: true}
 	} else {
-		h.lost = log.put(&h.Entry, f.info.ModTime())
+		f.lost = log.put(&f.Entry, f.info.ModTime())
 	}
-	return h
 }
 
 // blockSize is how much of a file is read at a time.
 const blockSize = 1 << 20
 
 // read computes the hashes of a file. What was written to meanwhile has no hash that means anything.
-func (e *Entry) read(ctx context.Context, f found, set Hash) {
+func (f *found) read(ctx context.Context, set Hash) {
 	file := must.Get(os.Open(f.full))
 	defer file.Close()
 	var writers []io.Writer
-	made := make([]hash.Hash, len(hashes))
-	for i, h := range hashes {
-		if set&h.of != 0 {
-			made[i] = h.make()
-			writers = append(writers, made[i])
+	made := map[*string]hash.Hash{}
+	for i, sum := range f.sums() {
+		if set&(1<<i) != 0 {
+			made[sum] = hashes[i].make()
+			writers = append(writers, made[sum])
 		}
 	}
 	n, to, block := Size(0), io.MultiWriter(writers...), make([]byte, min(f.info.Size()+1, blockSize))
@@ -179,13 +170,11 @@ func (e *Entry) read(ctx context.Context, f found, set Hash) {
 		}
 		must.Do(err)
 	}
-	must.Not(n != e.Size, "%s: found %d bytes, expected %d; it changed while it was read", f.full, n, e.Size)
+	must.Not(n != f.Size, "%s: found %d bytes, expected %d; it changed while it was read", f.full, n, f.Size)
 	now, err := os.Stat(f.full)
 	must.Not(err == nil && (now.Size() != f.info.Size() || !now.ModTime().Equal(f.info.ModTime())), "%s: changed while it was read", f.full)
 	must.Do(err)
-	for i, sum := range e.sums() {
-		if made[i] != nil {
-			*sum = hex.EncodeToString(made[i].Sum(nil))
-		}
+	for sum, h := range made {
+		*sum = hex.EncodeToString(h.Sum(nil))
 	}
 }
