@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,7 @@ func TestDetect(t *testing.T) {
 }
 
 func TestSame(t *testing.T) {
-	text := func(s string) Value { return Value{Text, s} }
+	text := func(s string) Value { return Value{Source: s} }
 	for _, c := range []struct {
 		a, b Value
 		want bool
@@ -114,11 +115,11 @@ func TestDiff(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if d.Changed != 1 || d.Paths != 1 || d.Same != 1 || d.OnlyA != 3 || d.OnlyB != 2 || !d.Differs() {
+	if !maps.Equal(d.Count, map[What]int{Changed: 1, Paths: 1, Same: 1, OnlyA: 3, OnlyB: 2}) || !d.Differs() {
 		t.Errorf("%+v", d)
 	}
 	same := Diff(read(`{"lr": 0.1, "out": "x"}`, JSON), read("learning_rate = 1e-1\nout = 'y'\n", TOML), []string{"out"})
-	if same.Differs() || same.Same != 1 || same.Ignored != 2 || same.Pairs[0].How != ByName {
+	if same.Differs() || same.Count[Same] != 1 || same.Ignored != 2 || same.Pairs[0].How != ByName {
 		t.Errorf("%+v", same)
 	}
 }

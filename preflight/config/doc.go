@@ -10,12 +10,12 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"precision/internal/each"
 	"precision/internal/lazy"
 	"precision/internal/must"
 	"precision/internal/plainfile"
@@ -35,12 +35,15 @@ const (
 	Env    Format = "env"    // NAME=value lines, as env prints them
 )
 
-// formats are all formats, with the ends of names that tell them, and who reads them.
-var formats = []struct {
-	format Format
-	ends   string
-	read   func(*entries, string)
-}{
+// format is one of them, with the ends of names that tell it, and who reads it.
+type format struct {
+	name Format
+	ends string
+	read func(*entries, string)
+}
+
+// formats are all formats.
+var formats = []format{
 	{YAML, ".yaml .yml", (*entries).yaml},
 	{JSON, ".json", (*entries).json},
 	{TOML, ".toml", (*entries).toml},
@@ -51,12 +54,7 @@ var formats = []struct {
 }
 
 // Formats are all formats.
-func Formats() (all []Format) {
-	for _, f := range formats {
-		all = append(all, f.format)
-	}
-	return all
-}
+func Formats() []Format { return each.Of(formats, func(f format) Format { return f.name }) }
 
 // Limits of what is read: a configuration is written by people, and what is
 // larger is none.
@@ -64,6 +62,7 @@ const (
 	MaxBytes   = 16 << 20
 	MaxEntries = 200_000
 	MaxDepth   = 100
+	nested     = "found values nested too deeply, expected a configuration"
 	// Of TOML and INI, whose libraries look for each key among all before it: of 20 000 keys, as many as these bytes
 	// hold, that takes a second or two, and of those of MaxBytes hours.
 	MaxSquare = 128 << 10
@@ -85,7 +84,7 @@ type Entry struct {
 }
 
 // IsZero tells that there is none, as of a key that only the other side has.
-func (e Entry) IsZero() bool { return e.Key == "" }
+func (e Entry) IsZero() bool { return e == Entry{} }
 
 // Open reads a configuration; without a format it is known by the name of the
 // file and what is in it.
@@ -112,13 +111,13 @@ func Open(path string, format Format) (*File, error) {
 // Parse reads a configuration from a text.
 func Parse(text []byte, format Format) (_ []Entry, err error) {
 	defer must.Catch(&err)
-	list := &entries{}
+	list := &entries{at: map[string]int{}}
 	for _, f := range formats {
-		if f.format == format {
+		if f.name == format {
 			f.read(list, strings.TrimPrefix(string(text), "\ufeff"))
 		}
 	}
-	return list.last(), nil
+	return list.list, nil
 }
 
 var (
@@ -137,18 +136,14 @@ func Detect(path string, front []byte) Format {
 	known := Format("")
 	for _, f := range formats {
 		if ext := strings.ToLower(filepath.Ext(path)); ext != "" && slices.Contains(strings.Fields(f.ends), ext) {
-			known = f.format
+			known = f.name
 		}
 	}
 	switch {
-	case known == INI && strings.HasPrefix(text, "{"):
-		return JSON // as fusion_switch.cfg is
+	case (known == "" || known == INI) && strings.HasPrefix(text, "{"):
+		return JSON // also fusion_switch.cfg
 	case known != "":
 		return known
-	case text == "":
-		return ""
-	case strings.HasPrefix(text, "{"):
-		return JSON
 	case strings.HasPrefix(first, "#!") && strings.Contains(first, "python"):
 		return Python
 	case strings.HasPrefix(first, "#!"):
@@ -169,32 +164,24 @@ func Detect(path string, front []byte) Format {
 	return ""
 }
 
-// entries collects the entries of a file.
+// entries collects the entries of a file, of every key the last, which is that of a program that reads it.
 type entries struct {
-	list  []Entry
-	bytes int
+	list         []Entry
+	at           map[string]int
+	count, bytes int
 }
 
 // add adds an entry; of more than [MaxEntries], which YAML makes of few lines, it ends the reading.
 func (e *entries) add(key string, line int, v Value) {
 	e.bytes += len(key) + len(v.Source)
-	must.Not(len(e.list) >= MaxEntries || e.bytes > 4*MaxBytes, "found more than %d values, expected a configuration", MaxEntries)
-	e.list = append(e.list, Entry{key, line, v})
-}
-
-// last keeps of every key the last value, as a program that reads the file does.
-func (e *entries) last() []Entry {
-	at := map[string]int{}
-	kept := e.list[:0]
-	for _, entry := range e.list {
-		if i, ok := at[entry.Key]; ok {
-			kept[i] = entry
-			continue
-		}
-		at[entry.Key] = len(kept)
-		kept = append(kept, entry)
+	must.Not(e.count >= MaxEntries || e.bytes > 4*MaxBytes, "found more than %d values, expected a configuration", MaxEntries)
+	e.count++
+	i, again := e.at[key]
+	if !again {
+		i = len(e.list)
+		e.at[key], e.list = i, append(e.list, Entry{})
 	}
-	return kept
+	e.list[i] = Entry{key, line, v}
 }
 
 // join appends a key to a path.
@@ -203,14 +190,6 @@ func join(path, key string) string {
 		return key
 	}
 	return path + "." + key
-}
-
-// deep is the error of values that are nested too deeply.
-func deep(depth int) error {
-	if depth > MaxDepth {
-		return errors.New("found values nested too deeply, expected a configuration")
-	}
-	return nil
 }
 
 // NoFormatError: a file is in none of the formats.

@@ -37,9 +37,7 @@ func (e *entries) yaml(text string) {
 }
 
 func (e *entries) node(path string, n *yaml.Node, depth int) {
-	if err := deep(depth); err != nil {
-		must.Do(fmt.Errorf("line %d: %w", n.Line, err))
-	}
+	must.Not(depth > MaxDepth, "line %d: %s", n.Line, nested)
 	switch n.Kind {
 	case yaml.DocumentNode:
 		for _, c := range n.Content {
@@ -66,10 +64,8 @@ func (e *entries) node(path string, n *yaml.Node, depth int) {
 			e.add(path, n.Line, Value{Expr, "[]"})
 		}
 	case yaml.ScalarNode:
-		v := plain(n.Value)
-		if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-			v = Value{Text, n.Value}
-		} else if n.Value == "" {
+		v := Value{Source: n.Value} // which the library has trimmed, unless it is in quotes
+		if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0 && n.Value == "" {
 			v.Kind = Null
 		}
 		e.add(path, n.Line, v)
@@ -80,7 +76,7 @@ func (e *entries) node(path string, n *yaml.Node, depth int) {
 func place(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // merge adds what << takes over; the keys of the mapping itself stand behind it
-// or are put there by [entries.last] in file order, where << stands first by
+// or are put there by [entries.add] in file order, where << stands first by
 // custom.
 func (e *entries) merge(path string, n *yaml.Node, depth int) {
 	if n.Kind != yaml.SequenceNode {
@@ -113,7 +109,7 @@ func (e *entries) json(text string) {
 	}
 	var value func(path string, depth int)
 	value = func(path string, depth int) {
-		must.Do(deep(depth))
+		must.Not(depth > MaxDepth, nested)
 		t, at, n := token(), line(), 0
 		open, many := t.(json.Delim)
 		if !many {
@@ -147,7 +143,7 @@ func valueOf(value any) Value {
 	case nil:
 		return plain("null")
 	case string:
-		return Value{Text, v}
+		return Value{Source: v}
 	case float64:
 		return plain(strconv.FormatFloat(v, 'g', -1, 64))
 	}
@@ -173,7 +169,7 @@ func (e *entries) toml(text string) {
 
 // any adds a value that a library has read, with what is in it.
 func (e *entries) any(path string, value any, depth int) {
-	must.Do(deep(depth))
+	must.Not(depth > MaxDepth, nested)
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
@@ -215,10 +211,9 @@ func (e *entries) env(text string) {
 			continue
 		}
 		value = strings.TrimSpace(value)
-		v := plain(value)
 		if q := len(value) - 1; q > 0 && value[0] == value[q] && (value[0] == '"' || value[0] == '\'') {
-			v = Value{Text, value[1:q]}
+			value = value[1:q]
 		}
-		e.add(name, n, v)
+		e.add(name, n, Value{Source: value})
 	}
 }

@@ -103,7 +103,7 @@ func (e *entries) literal(key string, line int, v python.Value) {
 // scalar is a value that is not taken apart.
 func scalar(v python.Value) Value {
 	if v.Kind == python.Text {
-		return Value{Text, v.Text}
+		return Value{Source: v.Text}
 	}
 	if _, ok := number(v.Source); ok || v.Source == "None" || v.Source == "True" || v.Source == "False" {
 		return plain(v.Source)

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"bytes"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -58,11 +58,8 @@ func (e *entries) assigned(list []*syntax.Assign) {
 func (e *entries) call(c *syntax.CallExpr, seen map[string]int) {
 	e.assigned(c.Assigns)
 	words := each.Of(c.Args, word)
-	i := 0
-	for i < len(words) && !option().MatchString(words[i].Source) {
-		i++
-	}
-	if i == len(words) || utilities[words[0].Source] {
+	i := slices.IndexFunc(words, isOption)
+	if i < 0 || utilities[words[0].Source] {
 		return
 	}
 	name := program(words)
@@ -73,35 +70,34 @@ func (e *entries) call(c *syntax.CallExpr, seen map[string]int) {
 			prefix += "#" + string(rune('0'+min(seen[name], 9)))
 		}
 	}
-	for ; i < len(words); i++ {
-		if !option().MatchString(words[i].Source) {
-			continue
-		}
+	for i < len(words) {
 		line := int(c.Args[i].Pos().Line())
 		key, value, joined := strings.Cut(strings.TrimLeft(words[i].Source, "-"), "=")
+		several := words[i+1:]
+		if next := slices.IndexFunc(several, isOption); next >= 0 {
+			several = several[:next]
+		}
+		i += 1 + len(several)
 		v := plain("true")
 		switch {
 		case joined:
 			v = plain(value)
-		case i+1 < len(words) && !option().MatchString(words[i+1].Source):
-			var several []string
-			for i+1 < len(words) && !option().MatchString(words[i+1].Source) {
-				i++
-				several = append(several, words[i].Source)
-			}
-			if v = plain(several[0]); len(several) > 1 {
-				v = Value{Expr, strings.Join(several, " ")}
-			}
+		case len(several) == 1:
+			v = plain(several[0].Source)
+		case len(several) > 1:
+			v = Value{Expr, strings.Join(each.Of(several, func(v Value) string { return v.Source }), " ")}
 		}
 		e.add(join(prefix, key), line, v)
 	}
 }
 
+func isOption(word Value) bool { return option().MatchString(word.Source) }
+
 // program names the program of a command: the script behind python, not python.
 func program(words []Value) string {
 	for _, w := range words {
 		base := w.Source[strings.LastIndex(w.Source, "/")+1:]
-		if !launchers[strings.TrimRight(base, ".0123456789")] && !launchers[base] && !option().MatchString(w.Source) && !strings.Contains(w.Source, "=") {
+		if !launchers[strings.TrimRight(base, ".0123456789")] && !launchers[base] && !isOption(w) && !strings.Contains(w.Source, "=") {
 			return base
 		}
 	}
@@ -112,8 +108,6 @@ func program(words []Value) string {
 // in stays as it is written.
 func word(w *syntax.Word) Value {
 	var b strings.Builder
-	literal := len(w.Parts) == 1
-	quoted := false
 	var write func(parts []syntax.WordPart)
 	write = func(parts []syntax.WordPart) {
 		for _, p := range parts {
@@ -121,21 +115,14 @@ func word(w *syntax.Word) Value {
 			case *syntax.Lit:
 				b.WriteString(strings.ReplaceAll(p.Value, "\\\n", ""))
 			case *syntax.SglQuoted:
-				quoted = true
 				b.WriteString(p.Value)
 			case *syntax.DblQuoted:
-				quoted = true
 				write(p.Parts)
 			default:
-				var source bytes.Buffer
-				syntax.NewPrinter().Print(&source, &syntax.Word{Parts: []syntax.WordPart{p}})
-				b.Write(source.Bytes())
+				syntax.NewPrinter().Print(&b, &syntax.Word{Parts: []syntax.WordPart{p}})
 			}
 		}
 	}
 	write(w.Parts)
-	if literal && quoted {
-		return Value{Text, b.String()}
-	}
-	return plain(b.String())
+	return Value{Source: b.String()}
 }

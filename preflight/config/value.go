@@ -13,7 +13,6 @@ type Kind uint8
 // The kinds of values.
 const (
 	Plain Kind = iota
-	Text       // in quotes, or where the format says that it is a text
 	Null       // nothing is written
 	// Expr is an expression of a program that is not evaluated; it is compared
 	// as it is written, without blanks.
@@ -71,8 +70,8 @@ func octal(text string) bool {
 }
 
 // Same tells whether two values mean the same. Numbers are compared by value;
-// a text that reads as a number or a boolean is one, as a command line has only
-// texts.
+// a text that reads as a number or a boolean is one, in quotes or not, as a
+// command line has only texts.
 func (v Value) Same(w Value) bool {
 	if v.Kind == Expr || w.Kind == Expr {
 		return tight(v.Source) == tight(w.Source)

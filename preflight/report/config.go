@@ -16,19 +16,19 @@ type Config struct{ *config.Difference }
 
 // say has a table of the keys that differ, hyper-parameters first.
 func (d Config) say(t *Text) {
-	both := d.Same + d.Changed + d.Paths
+	n := d.Count
 	switch {
 	case d.Nothing():
 		t.verdict(true, t.say("config.nothing"))
 	case d.Differs():
-		t.verdict(true, t.say("config.differ", d.Changed, both, d.OnlyA+d.OnlyB))
+		t.verdict(true, t.say("config.differ", n[config.Changed], n[config.Same]+n[config.Changed]+n[config.Paths], n[config.OnlyA]+n[config.OnlyB]))
 	default:
-		t.verdict(false, t.say("config.same", d.Same))
+		t.verdict(false, t.say("config.same", n[config.Same]))
 	}
 	t.label("a", name(d.A.Path)+t.say("config.format", string(d.A.Format), len(d.A.Entries)))
 	t.label("b", name(d.B.Path)+t.say("config.format", string(d.B.Format), len(d.B.Entries)))
-	if d.Paths > 0 {
-		t.label("paths", t.say("config.paths", d.Paths))
+	if n[config.Paths] > 0 {
+		t.label("paths", t.say("config.paths", n[config.Paths]))
 	}
 	if d.Ignored > 0 {
 		t.label("ignored", t.say("config.ignored", d.Ignored))
@@ -67,26 +67,17 @@ func (d Config) page(p *pageData) {
 }
 
 func (d Config) json() map[string]any {
+	n := d.Count
 	return map[string]any{
 		"kind": "config", "differs": d.Differs(), "a": d.A.Path, "b": d.B.Path, "format_a": d.A.Format, "format_b": d.B.Format,
-		"same": d.Same, "changed": d.Changed, "paths": d.Paths, "only_a": d.OnlyA, "only_b": d.OnlyB, "ignored": d.Ignored, "keys": d.Pairs,
+		"same": n[config.Same], "changed": n[config.Changed], "paths": n[config.Paths], "only_a": n[config.OnlyA], "only_b": n[config.OnlyB], "ignored": d.Ignored, "keys": d.Pairs,
 	}
 }
 
 // key is a key as a row: both values, and how the keys of the two were found to be one.
 func key(p *config.Pair) row {
-	r := row{What: "changed", Key: p.A.Key, A: value(&p.A), B: value(&p.B), KeyB: p.B.Key}
-	switch {
-	case p.A.IsZero():
-		r.What, r.Key = "only-b", p.B.Key
-	case p.B.IsZero():
-		r.What = "only-a"
-	case p.Same:
-		r.What = "same"
-	case p.Paths:
-		r.What = "paths"
-	}
-	if !p.OneSided() && p.How != config.ByKey {
+	r := row{What: string(p.What), Key: cmp.Or(p.A.Key, p.B.Key), A: value(&p.A), B: value(&p.B), KeyB: p.B.Key}
+	if p.How != config.ByKey {
 		r.How = string(p.How)
 	}
 	return r

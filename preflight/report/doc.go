@@ -15,6 +15,7 @@ import (
 
 	"precision/internal/clean"
 	"precision/internal/msg"
+	"precision/preflight/trainlog"
 )
 
 //go:embed en.txt zh.txt
@@ -36,17 +37,6 @@ func JSON(to io.Writer, f Found) error {
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(f.json())
-}
-
-// number is a number for JSON, which has no NaN and no infinity.
-type number float64
-
-// MarshalJSON writes the number, or its name.
-func (n number) MarshalJSON() ([]byte, error) {
-	if !finite(float64(n)) {
-		return json.Marshal(figure(float64(n)))
-	}
-	return json.Marshal(float64(n))
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -151,23 +141,18 @@ func (t *Text) most(n int) int {
 func name(s string) string { return clean.Line(clean.Name(s)) }
 
 // figure writes a number with six digits, as people do.
-func figure(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "NaN"
-	case math.IsInf(v, 0):
-		return strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+")
-	}
-	text := strconv.FormatFloat(v, 'g', 6, 64)
+func figure[T ~float64](of T) string {
+	v := float64(of)
+	text := strings.TrimPrefix(strconv.FormatFloat(v, 'g', 6, 64), "+") // of infinity
 	if mantissa, exponent, ok := strings.Cut(text, "e"); ok {
-		if n, _ := strconv.Atoi(exponent); n > 0 && n < 9 {
+		n, _ := strconv.Atoi(exponent)
+		if n > 0 && n < 9 {
 			return strconv.FormatFloat(v, 'f', -1, 64)
-		} else {
-			return mantissa + "e" + strconv.Itoa(n)
 		}
+		return mantissa + "e" + strconv.Itoa(n)
 	}
 	return text
 }
 
 // percent writes a share.
-func percent(v float64) string { return strconv.FormatFloat(100*v, 'g', 3, 64) + " %" }
+func percent(v trainlog.Number) string { return strconv.FormatFloat(float64(100*v), 'g', 3, 64) + " %" }

@@ -180,7 +180,7 @@ func (t *Text) series(of string) string {
 	return name(of)
 }
 
-func abs(v float64) float64 { return max(v, -v) }
+func abs(v trainlog.Number) trainlog.Number { return max(v, -v) }
 
 // drops says how the loss scale falls on either side.
 func (t *Text) drops(d Log) {
@@ -243,48 +243,17 @@ func (d Log) page(p *pageData) {
 	}
 }
 
-type jsonQuantity struct {
-	Name      string  `json:"name"`
-	Common    int     `json:"common_steps"`
-	FirstStep int64   `json:"first_step"`
-	FirstA    number  `json:"first_a"`
-	FirstB    number  `json:"first_b"`
-	Parts     bool    `json:"parts"`
-	PartStep  *int64  `json:"part_step,omitempty"`
-	PartA     *number `json:"part_a,omitempty"`
-	PartB     *number `json:"part_b,omitempty"`
-	Why       string  `json:"why,omitempty"`
-	Noise     number  `json:"noise"`
-	Drift     number  `json:"drift"`
-	Last      number  `json:"last_relative_difference"`
-	Blank     bool    `json:"blank,omitempty"`
-	Few       bool    `json:"few,omitempty"`
-}
-
-type jsonDrop struct {
-	Step int64  `json:"step"`
-	From number `json:"from"`
-	To   number `json:"to"`
-}
-
 // json has no points.
 func (d Log) json() map[string]any {
-	quantities := make([]jsonQuantity, len(d.Quantities))
-	for i := range d.Quantities {
-		q := &d.Quantities[i]
-		quantities[i] = jsonQuantity{Name: q.Name, Common: q.Common, FirstStep: q.FirstStep, FirstA: number(q.FirstA), FirstB: number(q.FirstB),
-			Parts: q.Parts, Why: string(q.Why), Noise: number(q.Noise), Drift: number(q.Drift), Last: number(q.Last), Blank: q.Blank, Few: q.Few}
-		if q.Parts {
-			a, b := number(q.PartA), number(q.PartB)
-			quantities[i].PartStep, quantities[i].PartA, quantities[i].PartB = &q.PartStep, &a, &b
+	quantities := each.Of(d.Quantities, func(q trainlog.Quantity) trainlog.Quantity {
+		if !q.Parts {
+			q.Parting = nil // is left out
 		}
-	}
-	drops := func(l *trainlog.Log) []jsonDrop {
-		return each.Of(l.Drops, func(drop trainlog.Drop) jsonDrop { return jsonDrop{drop.Step, number(drop.From), number(drop.To)} })
-	}
+		return q
+	})
 	return map[string]any{
 		"settings": d.Settings, "kind": "log", "differs": d.Differs(), "inconclusive": d.Inconclusive(), "lost": d.Lost(),
 		"torn_a": d.A.Torn, "torn_b": d.B.Torn, "a": d.A.Path, "b": d.B.Path, "quantities": quantities, "only_a": d.OnlyA, "only_b": d.OnlyB,
-		"loss_scale_falls_a": d.A.DropCount, "loss_scale_falls_b": d.B.DropCount, "falls_a": drops(d.A), "falls_b": drops(d.B),
+		"loss_scale_falls_a": d.A.DropCount, "loss_scale_falls_b": d.B.DropCount, "falls_a": d.A.Drops, "falls_b": d.B.Drops,
 	}
 }

@@ -51,17 +51,17 @@ func (r *pageRows) add(one row) {
 
 // curve is a quantity of both logs.
 type curve struct {
-	Name     string   `json:"name"`
-	StepsA   []int64  `json:"steps_a"`
-	ValuesA  []number `json:"values_a"`
-	StepsB   []int64  `json:"steps_b"`
-	ValuesB  []number `json:"values_b"`
-	Parts    bool     `json:"parts"`
-	PartStep int64    `json:"part_step"`
-	Stepped  bool     `json:"stepped"`
-	Positive bool     `json:"positive"`
-	Low      float64  `json:"low"`
-	High     float64  `json:"high"`
+	Name     string            `json:"name"`
+	StepsA   []int64           `json:"steps_a"`
+	ValuesA  []trainlog.Number `json:"values_a"`
+	StepsB   []int64           `json:"steps_b"`
+	ValuesB  []trainlog.Number `json:"values_b"`
+	Parts    bool              `json:"parts"`
+	PartStep int64             `json:"part_step"`
+	Stepped  bool              `json:"stepped"`
+	Positive bool              `json:"positive"`
+	Low      float64           `json:"low"`
+	High     float64           `json:"high"`
 }
 
 type pageFixed struct {
@@ -111,12 +111,12 @@ func (p Page) Write(to io.Writer, f Found) error {
 }
 
 // points are those of a series, thinned out.
-func (c *curve) points(s *trainlog.Series) (steps []int64, values []number) {
+func (c *curve) points(s *trainlog.Series) (steps []int64, values []trainlog.Number) {
 	every := max(1, (len(s.Points)+pagePoints-1)/pagePoints)
-	steps, values = make([]int64, 0, len(s.Points)/every+1), make([]number, 0, len(s.Points)/every+1)
+	steps, values = make([]int64, 0, len(s.Points)/every+1), make([]trainlog.Number, 0, len(s.Points)/every+1)
 	for chunk := range slices.Chunk(s.Points, every) {
 		v := chunk[0].Value
-		steps, values = append(steps, chunk[0].Step), append(values, number(v))
+		steps, values = append(steps, chunk[0].Step), append(values, trainlog.Number(v))
 		if finite(v) {
 			c.Low, c.High = min(c.Low, v), max(c.High, v)
 			c.Positive = c.Positive && v > 0

@@ -8,11 +8,14 @@ import (
 	"precision/preflight/trainlog"
 )
 
-// plotRows is the height of a plot in lines.
-const plotRows = 10
+// The height of a plot in lines, and how many columns it has at most.
+const plotRows, mostColumns = 10, 200
 
 // dots are the bits of a braille character by column and row, U+2800 and up.
 var dots = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
+
+// canvas are the bits of braille characters, two dots wide and four high each.
+type canvas [plotRows][mostColumns]rune
 
 // axes are those of a plot of so many columns, for the steps and values of both sides.
 type axes struct {
@@ -29,13 +32,8 @@ func (a *axes) at(step int64, places int) int {
 	return int(float64(step-a.from) / float64(a.to-a.from) * float64(places-1))
 }
 
-// draw draws a series as lines of braille characters, two dots wide and four high each: of every column of dots the span of
-// its values, so that no peak is lost.
-func (a *axes) draw(s *trainlog.Series) [][]rune {
-	lines := make([][]rune, plotRows)
-	for i := range lines {
-		lines[i] = make([]rune, a.columns)
-	}
+// draw draws a series: of every column of dots the span of its values, so that no peak is lost.
+func (a *axes) draw(s *trainlog.Series) (lines canvas) {
 	const height = 4 * plotRows
 	for _, p := range s.Points {
 		if !finite(p.Value) {
@@ -67,17 +65,30 @@ func (t *Text) plot(q *trainlog.Quantity) {
 	if on.low > on.high {
 		return
 	}
-	labels := map[int]string{0: figure(on.high), plotRows - 1: figure(on.low)}
+	labels := [plotRows]string{0: figure(on.high), plotRows - 1: figure(on.low)}
 	margin := max(len(labels[0]), len(labels[plotRows-1]))
-	on.columns = min(max(t.Width-margin-3, 20), 200)
-	frame := func(title string, cell func(row, column int) string) {
-		fmt.Fprintf(&t.b, "\n%s\n", title)
-		for row := range plotRows {
+	on.columns = min(max(t.Width-margin-3, 20), mostColumns)
+	glyph := func(c Colour, r rune) string {
+		if r == 0 {
+			return " "
+		}
+		return t.paint(c, string(0x2800+r))
+	}
+	frame := func(title string, a, b canvas) {
+		fmt.Fprintf(&t.b, "\n%s  %s\n", t.say("plot.title", q.Name), title)
+		for row, label := range labels {
 			line := ""
 			for column := range on.columns {
-				line += cell(row, column)
+				switch x, y := a[row][column], b[row][column]; {
+				case y == 0:
+					line += glyph(SideA, x)
+				case x == 0:
+					line += glyph(SideB, y)
+				default:
+					line += string(0x2800 + (x | y))
+				}
 			}
-			fmt.Fprintf(&t.b, "%*s ┤%s\n", margin, labels[row], strings.TrimRight(line, " "))
+			fmt.Fprintf(&t.b, "%*s ┤%s\n", margin, label, strings.TrimRight(line, " "))
 		}
 		left, right := fmt.Sprint(on.from), fmt.Sprint(on.to)
 		gap := strings.Repeat(" ", max(1, on.columns-len(left)-len(right)))
@@ -87,26 +98,10 @@ func (t *Text) plot(q *trainlog.Quantity) {
 			fmt.Fprintf(&t.b, "%*s  %s%s\n", margin, "", below, t.paint(Bad, "^ "+t.say("plot.parts", q.PartStep)))
 		}
 	}
-	glyph := func(r rune) string {
-		if r == 0 {
-			return " "
-		}
-		return string(0x2800 + r)
+	if a, b := on.draw(q.A), on.draw(q.B); t.Paint == nil {
+		frame("A", a, canvas{})
+		frame("B", canvas{}, b)
+	} else {
+		frame(t.paint(SideA, "A")+" "+t.paint(SideB, "B"), a, b)
 	}
-	a, b, title := on.draw(q.A), on.draw(q.B), t.say("plot.title", q.Name)
-	if t.Paint == nil {
-		frame(title+"  A", func(row, column int) string { return glyph(a[row][column]) })
-		frame(title+"  B", func(row, column int) string { return glyph(b[row][column]) })
-		return
-	}
-	frame(title+"  "+t.paint(SideA, "A")+" "+t.paint(SideB, "B"), func(row, column int) string {
-		switch x, y := a[row][column], b[row][column]; {
-		case x != 0 && y != 0 || x == y:
-			return glyph(x | y)
-		case x != 0:
-			return t.paint(SideA, glyph(x))
-		default:
-			return t.paint(SideB, glyph(y))
-		}
-	})
 }

@@ -122,8 +122,8 @@ func TestGolden(t *testing.T) {
 // TestJSON: the three are JSON with what the texts say, NaN included.
 func TestJSON(t *testing.T) {
 	l := logs(t)
-	l.Quantities[0].FirstA = math.NaN()
-	l.Quantities[0].Last = math.Inf(1)
+	l.Quantities[0].FirstA = trainlog.Number(math.NaN())
+	l.Quantities[0].Last = trainlog.Number(math.Inf(1))
 	for kind, write := range map[string]func(*bytes.Buffer) error{
 		"manifest": func(b *bytes.Buffer) error { return JSON(b, Manifest{manifests(t)}) },
 		"config":   func(b *bytes.Buffer) error { return JSON(b, Config{configs(t)}) },
@@ -204,7 +204,7 @@ func TestPage(t *testing.T) {
 // TestPageGood: what does not differ is good on the page, what is not proven to be the same is not.
 func TestPageGood(t *testing.T) {
 	same, open := configs(t), manifests(t)
-	same.Changed, same.OnlyA, same.OnlyB = 0, 0, 0
+	same.Count[config.Changed], same.Count[config.OnlyA], same.Count[config.OnlyB] = 0, 0, 0
 	for _, what := range []manifest.What{manifest.Changed, manifest.OnlyA, manifest.OnlyB} {
 		open.Lists[what] = &manifest.List{}
 	}

@@ -137,7 +137,7 @@ func (d *Difference) Blank() bool {
 	said, blank := 0, 0
 	for i := range d.Quantities {
 		switch q := &d.Quantities[i]; {
-		case q.Blank && q.Name == Loss && !finite(q.FirstA):
+		case q.Blank && q.Name == Loss && !finite(float64(q.FirstA)):
 			return true
 		case q.Blank:
 			blank++
@@ -150,29 +150,37 @@ func (d *Difference) Blank() bool {
 
 // Quantity is a series of both logs.
 type Quantity struct {
-	Name string
-	A, B *Series
+	Name string  `json:"name"`
+	A    *Series `json:"-"`
+	B    *Series `json:"-"`
 	// Common counts the steps that both have.
-	Common int
+	Common int `json:"common_steps"`
 	// First is the first of them, with the values of both.
-	FirstStep      int64
-	FirstA, FirstB float64
-	// Parts tells that they part, at the step PartStep with the values PartA and
-	// PartB, for the reason Why.
-	Parts        bool
-	PartStep     int64
-	PartA, PartB float64
-	Why          Why
+	FirstStep int64  `json:"first_step"`
+	FirstA    Number `json:"first_a"`
+	FirstB    Number `json:"first_b"`
+	// Parts tells that they part, where Parting says, which is never nil, for the reason Why.
+	Parts bool `json:"parts"`
+	*Parting
+	Why Why `json:"why,omitempty"`
 	// Noise is by how much the two differ before that from step to step, and Drift
 	// by how much on average behind it, both relative to the size of the values.
-	Noise, Drift float64
+	Noise Number `json:"noise"`
+	Drift Number `json:"drift"`
 	// Last is by how much the last common values differ, relatively.
-	Last float64
+	Last Number `json:"last_relative_difference"`
 	// Blank: in both logs it is the same number at every step, 0, or none: that they agree shows nothing.
-	Blank bool
+	Blank bool `json:"blank,omitempty"`
 	// Few: there are too few common steps to tell noise, and in their second half the two are further apart on average, by
 	// Drift, than what parts: neither that they part nor that they do not is shown.
-	Few bool
+	Few bool `json:"few,omitempty"`
+}
+
+// Parting is the step at which two series part, and their values there.
+type Parting struct {
+	PartStep int64  `json:"part_step"`
+	PartA    Number `json:"part_a"`
+	PartB    Number `json:"part_b"`
 }
 
 // set tells of a quantity that the program sets, and does not compute: it is the same, or it is not.
@@ -270,13 +278,13 @@ func common(s, t *Series) (c both) {
 }
 
 func compare(s, t *Series, floor float64) Quantity {
-	q := Quantity{Name: s.Name, A: s, B: t}
+	q := Quantity{Name: s.Name, A: s, B: t, Parting: &Parting{}}
 	c := common(s, t)
 	if q.Common = len(c.steps); q.Common == 0 {
 		return q
 	}
-	q.FirstStep, q.FirstA, q.FirstB = c.steps[0], c.a[0], c.b[0]
-	q.Last = relative(c.a[q.Common-1], c.b[q.Common-1])
+	q.FirstStep, q.FirstA, q.FirstB = c.steps[0], Number(c.a[0]), Number(c.b[0])
+	q.Last = Number(relative(c.a[q.Common-1], c.b[q.Common-1]))
 	at, why := -1, Why("")
 	switch {
 	case q.set(): // Logs round what they print.
@@ -290,7 +298,7 @@ func compare(s, t *Series, floor float64) Quantity {
 		at, why = q.part(&c, floor)
 		// A leap tells more than a little that came before it.
 		l := q
-		if leap, how := l.leap(&c, at < 0); leap >= 0 && (at < 0 || leap < at || why == Apart && leap > at && l.Noise < driftOver*floor) {
+		if leap, how := l.leap(&c, at < 0); leap >= 0 && (at < 0 || leap < at || why == Apart && leap > at && float64(l.Noise) < driftOver*floor) {
 			q, at, why = l, leap, how
 		}
 	}
@@ -300,7 +308,7 @@ func compare(s, t *Series, floor float64) Quantity {
 	q.Blank = !q.set() && c.blank()
 	if at >= 0 {
 		q.Parts, q.Why, q.Few = true, why, false
-		q.PartStep, q.PartA, q.PartB = c.steps[at], c.a[at], c.b[at]
+		q.Parting = &Parting{c.steps[at], Number(c.a[at]), Number(c.b[at])}
 	}
 	return q
 }
@@ -362,7 +370,7 @@ func (q *Quantity) part(c *both, floor float64) (int, Why) {
 			return 0, Start
 		}
 		if by := mean(d[n/2:]); math.Abs(by) > floor && c.tell(c.a[n-1], c.b[n-1]) {
-			q.Few, q.Drift = true, by
+			q.Few, q.Drift = true, Number(by)
 		}
 		return -1, ""
 	}
@@ -377,8 +385,9 @@ func (q *Quantity) part(c *both, floor float64) (int, Why) {
 	// Noise from step to step, and that of windows among their neighbours, which
 	// is more where differences hang together. The smaller part of the windows
 	// says: behind the parting there is no noise but drift.
-	q.Noise = spread(d)
-	deviation := max(q.Noise/math.Sqrt(float64(width)), spread(means))
+	noise := spread(d)
+	q.Noise = Number(noise)
+	deviation := max(noise/math.Sqrt(float64(width)), spread(means))
 	limit := max(floor, 3.5*deviation)
 	from, run := -1, 0
 	for w := windows - 1; w >= 0; w-- {
@@ -401,26 +410,26 @@ func (q *Quantity) part(c *both, floor float64) (int, Why) {
 		}
 		// What grows from step to step is noise to so few windows; to one side in the second half it may be a parting.
 		if by := mean(d[n/2:]); windows < 2*windowsOfNoise && math.Abs(by) > floor && stays(d[n/2:], by) {
-			q.Few, q.Drift = true, by
+			q.Few, q.Drift = true, Number(by)
 		}
 		return -1, ""
 	}
 	// What hangs together behind the parting, where most windows may lie, is no noise: where there was little before, that says how
 	// early it begins.
 	if from >= windowsOfNoise {
-		if noise := spread(d[:from*width]); 3.5*max(noise/math.Sqrt(float64(width)), spread(means[:from])) <= floor {
-			q.Noise = noise
+		if before := spread(d[:from*width]); 3.5*max(before/math.Sqrt(float64(width)), spread(means[:from])) <= floor {
+			noise, q.Noise = before, Number(before)
 			for from > 0 && means[from-1]*means[from] > 0 && math.Abs(means[from-1]) > floor {
 				from--
 			}
 		}
 	}
-	q.Drift = mean(means[from:])
-	if from == 0 && relative(c.a[0], c.b[0]) > max(leastStart, 3*q.Noise) {
+	q.Drift = Number(mean(means[from:]))
+	if from == 0 && relative(c.a[0], c.b[0]) > max(leastStart, 3*noise) {
 		return 0, Start
 	}
 	for i := max(from-1, 0) * width; i < n; i++ {
-		if math.Abs(d[i]) > max(floor/2, 3*q.Noise) && d[i]*means[from] > 0 && (i >= from*width || stays(d[i:from*width], means[from])) {
+		if math.Abs(d[i]) > max(floor/2, 3*noise) && d[i]*means[from] > 0 && (i >= from*width || stays(d[i:from*width], means[from])) {
 			return i, Apart
 		}
 	}
@@ -455,7 +464,7 @@ func (q *Quantity) noisier(d []float64, width int, floor float64) int {
 			for at < (w+1)*width && math.Abs(d[at]) <= 3*before {
 				at++
 			}
-			q.Noise, q.Drift = before, rootMeanSquare(d[at:])
+			q.Noise, q.Drift = Number(before), Number(rootMeanSquare(d[at:]))
 			return at
 		}
 		before = max(before, sizes[w])
@@ -558,7 +567,7 @@ func (q *Quantity) leap(c *both, tail bool) (int, Why) {
 			}
 		}
 		if why != "" {
-			q.Noise, q.Drift = math.Expm1(before.most), math.Expm1(apart)
+			q.Noise, q.Drift = Number(math.Expm1(before.most)), Number(math.Expm1(apart))
 			return i, why
 		}
 		before.see(apart)

@@ -18,6 +18,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"precision/internal/order"
@@ -38,6 +39,17 @@ type Point struct {
 	Value float64
 }
 
+// Number is a number in JSON, which has neither NaN nor infinities: these are texts.
+type Number float64
+
+// MarshalJSON writes the number, or its name.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); !finite(v) {
+		return json.Marshal(strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+"))
+	}
+	return json.Marshal(float64(n))
+}
+
 // Series is what a log says of one quantity, by ascending steps.
 type Series struct {
 	Name   string
@@ -49,8 +61,9 @@ type Series struct {
 // Drop is a step at which the loss scale was lowered, or an overflow that the
 // log tells of. Step is -1 where the log has no steps before it.
 type Drop struct {
-	Step     int64
-	From, To float64
+	Step int64  `json:"step"`
+	From Number `json:"from"`
+	To   Number `json:"to"`
 }
 
 // Log is a training log.
@@ -222,7 +235,7 @@ type reading struct {
 }
 
 func newReading(most int) *reading {
-	return &reading{log: &Log{}, last: -1, series: map[string]*Series{}, most: most}
+	return &reading{log: &Log{Drops: []Drop{}}, last: -1, series: map[string]*Series{}, most: most}
 }
 
 // leastEpoch is how many steps lie before one that begins again: a training that failed at once is started again.
@@ -267,7 +280,7 @@ func (r *reading) value(name string, v float64) {
 	}
 	if name == Scale {
 		if r.scale > v {
-			r.drop(Drop{r.last, r.scale, v})
+			r.drop(Drop{r.last, Number(r.scale), Number(v)})
 		}
 		r.scale = v
 	}

@@ -68,17 +68,6 @@ func eventFiles(dir string) (found []string, err error) {
 	return found, err
 }
 
-// EventsError is an event file that cannot be read from a place on.
-type EventsError struct {
-	Path   string
-	Offset int64
-	What   string
-}
-
-func (e *EventsError) Error() string {
-	return fmt.Sprintf("%s: offset %d: %s", e.Path, e.Offset, e.What)
-}
-
 // openEvents reads the scalars of event files: of a folder those of every run in it, under the run's name.
 func openEvents(ctx context.Context, name string, read func(n int)) (*Log, error) {
 	files, err := []string{name}, error(nil)
@@ -87,7 +76,7 @@ func openEvents(ctx context.Context, name string, read func(n int)) (*Log, error
 			return nil, err
 		}
 	}
-	l := &Log{Path: name, Events: true}
+	l := &Log{Path: name, Events: true, Drops: []Drop{}}
 	var runs []*events
 	for _, file := range files {
 		run := ""
@@ -138,17 +127,17 @@ func (e *events) read(ctx context.Context, file string, read func(n int)) error 
 			err = errEvent
 		}
 		if errors.Is(err, errEvent) {
-			return &EventsError{file, rec.Offset, err.Error()}
+			return &tfrecord.Error{Offset: rec.Offset, What: err.Error()}
 		}
 		return err
 	})
-	var bad *tfrecord.Error
+	bad, ok := errors.AsType[*tfrecord.Error](err)
 	switch {
-	case errors.As(err, &bad) && bad.Cut:
+	case ok && bad.Cut:
 		e.log.Torn = fmt.Sprintf("%s: %v", filepath.Base(file), bad)
 		return nil
-	case errors.As(err, &bad):
-		return &EventsError{file, bad.Offset, bad.What}
+	case ok:
+		return fmt.Errorf("%s: %w", file, bad)
 	}
 	return err
 }

@@ -74,7 +74,7 @@ func (r *reading) line(text string) {
 			to = m[3]
 		}
 		if v, ok := parse(to); ok {
-			r.drop(Drop{r.last, from, v})
+			r.drop(Drop{r.last, Number(from), Number(v)})
 			r.scale = v
 		}
 		return
