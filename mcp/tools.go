@@ -278,7 +278,7 @@ func (s *Server) jobSummary(x *table, cursor string, v *Verdict) {
 		}
 		v.Damaged = clipped(damaged, 4, 250)
 		for _, l := range r.Lost {
-			v.Says = append(v.Says, clip(report.LossText(msg.English, &verdict.Loss{Kind: verdict.LossKind(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks}), 300))
+			v.Says = append(v.Says, clip(report.LossText(msg.English, &l), 300))
 		}
 		v.Parts = s.parts(x)
 		room -= min(room/2, 2*sizeOf(v.Parts))

@@ -43,7 +43,7 @@ func (p *Pool) Run(ctx context.Context, from Source, opt Options, emit ...func(*
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	line := &emitter{emit: emit, out: out, ready: map[int]Found{}, opt: &opt}
-	if r, ok := from.(reviser); ok {
+	if r, ok := inner(from).(reviser); ok {
 		line.revise = r.Revision()
 	}
 	p.crew.each(len(groups), ctx.Done(), func(i int, w *Worker) {

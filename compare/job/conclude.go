@@ -250,7 +250,7 @@ func (r *Result) losses() (list []verdict.Loss) {
 		sum := verdict.Loss{Kind: kind}
 		for i, d := range r.Digests {
 			for _, l := range d.Lost {
-				if l.Kind != string(kind) {
+				if l.Kind != kind {
 					continue
 				}
 				sum.Count, sum.Of, sum.Breaks = sum.Count+l.Count, sum.Of+l.Of, sum.Breaks || l.Breaks

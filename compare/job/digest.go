@@ -35,8 +35,8 @@ type Digest struct {
 	Behind *Digest `json:"behind,omitempty"`
 	// Lost is what the verdict does without; Damaged what was recorded and cannot be
 	// believed, the first of as many as Lost counts.
-	Lost    []Lost    `json:"lost,omitempty"`
-	Damaged []Damaged `json:"damaged,omitempty"`
+	Lost    []verdict.Loss  `json:"lost,omitempty"`
+	Damaged []result.Damage `json:"damaged,omitempty"`
 	// Itself: both sides are one recording, which shows nothing.
 	Itself bool `json:"itself,omitempty"`
 	// Warnings are what to know of the comparison.
@@ -83,23 +83,6 @@ type Argument struct {
 	Right string `json:"right"`
 }
 
-// Lost is a [verdict.Loss] in files.
-type Lost struct {
-	Kind   string   `json:"kind"`
-	Count  int      `json:"count"`
-	Of     int      `json:"of"`
-	Names  []string `json:"names,omitempty"`
-	Breaks bool     `json:"breaks,omitempty"`
-}
-
-// Damaged is a [result.Damage] in files.
-type Damaged struct {
-	Name   string        `json:"name"`
-	File   string        `json:"file"`
-	Offset int64         `json:"offset"`
-	Reason result.Reason `json:"reason"`
-}
-
 // mostRoots, mostWarnings and mostDamaged bound what is kept of a part.
 const (
 	mostRoots    = 20
@@ -111,20 +94,10 @@ const (
 func digestOf(j *verdict.Judged) *Digest {
 	m := &j.Table.Meta
 	d := &Digest{Verdict: j.Verdict.String(), Counts: j.Counts[:], Compared: j.Coverage.Compared, Expected: j.Coverage.Expected,
-		Rows: len(j.Table.Rows), Graph: m.Graph, Pairing: string(m.Pairing.How), Itself: m.Pairing.OfItself()}
-	for i := range j.Losses {
-		l := &j.Losses[i]
-		d.Lost = append(d.Lost, Lost{Kind: string(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks})
-	}
+		Rows: len(j.Table.Rows), Graph: m.Graph, Pairing: string(m.Pairing.How), Itself: m.Pairing.OfItself(),
+		Lost: j.Losses, Damaged: j.Damaged[:min(len(j.Damaged), mostDamaged)]}
 	if p := slices.IndexFunc(j.Premises, func(p verdict.Premise) bool { return p.Broken }); p >= 0 && j.Verdict == verdict.Inconclusive {
 		d.Premise = &Premise{Kind: j.Premises[p].Kind, Reason: j.Premises[p].Reason}
-	}
-	for i := range j.Damaged {
-		if i == mostDamaged {
-			break
-		}
-		x := &j.Damaged[i]
-		d.Damaged = append(d.Damaged, Damaged{Name: x.Name, File: x.File, Offset: x.Offset, Reason: x.Reason})
 	}
 	for i := range j.Roots {
 		if i == mostRoots {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -92,58 +92,45 @@ func (s *Saved) first() (list []*Origin) {
 
 // judged joins the tables of the parts where errors begin. An origin that several ranks have is looked at on the
 // first of them; of what ranks run together any of them may be wrong.
-func (s *Saved) judged(tables string, p *verdict.Profile) (*verdict.Judged, error) {
+func (s *Saved) judged(tables string, p *verdict.Profile) (_ *verdict.Judged, err error) {
+	defer must.Catch(&err)
 	t := &result.Table{}
 	t.Meta.Left.Dir, t.Meta.Right.Dir, t.Meta.Graph = s.Left, s.Right, s.Graph
 	joined := map[string]*result.Table{}
-	join := func(x *SavedPart) error {
-		if joined[place(x.Step, x.Rank)] != nil || x.Table == "" || len(joined) == mostJoined {
-			return nil
+	// The place of an operator in a part, whose table is joined for it.
+	at := func(x *SavedPart, is func(*result.Operator) bool) (string, *result.Operator) {
+		where := place(x.Step, x.Rank)
+		if joined[where] == nil && x.Table != "" && len(joined) < mostJoined {
+			saved := must.Get(report.OpenJSON(filepath.Join(tables, x.Table+".json")))
+			if m := &saved.Table.Meta; len(joined) == 0 {
+				m.Left.Dir, m.Right.Dir, m.Graph, m.Time = s.Left, s.Right, s.Graph, time.Time{}
+				t.Meta = *m
+			}
+			joined[where] = saved.Table
+			t.Join(saved.Table, where)
 		}
-		saved, err := report.OpenJSON(filepath.Join(tables, x.Table+".json"))
-		if err != nil {
-			return err
+		if joined[where] != nil {
+			ops := joined[where].Ops
+			for i := range ops {
+				if is(&ops[i]) {
+					return where + ops[i].Name, &ops[i]
+				}
+			}
 		}
-		if m := &saved.Table.Meta; len(joined) == 0 {
-			m.Left.Dir, m.Right.Dir, m.Graph, m.Time = s.Left, s.Right, s.Graph, time.Time{}
-			t.Meta = *m
-		}
-		joined[place(x.Step, x.Rank)] = saved.Table
-		t.Join(saved.Table, place(x.Step, x.Rank))
-		return nil
+		return "", nil
 	}
 	var names [][]string // of each origin, that of the first rank in front
 	for _, o := range s.first() {
 		ranks, err := ParseNumbers(o.Ranks)
-		if err != nil && o.Ranks != unknownRank {
-			return nil, fmt.Errorf("origins: %w", err)
-		}
-		// The place of the origin's operator in a part, by its name or by what ranks run together there.
-		at := func(x *SavedPart, is func(*result.Operator) bool) (string, *result.Operator, error) {
-			if err := join(x); err != nil || joined[place(x.Step, x.Rank)] == nil {
-				return "", nil, err
-			}
-			ops := joined[place(x.Step, x.Rank)].Ops
-			for i := range ops {
-				if is(&ops[i]) {
-					return place(x.Step, x.Rank) + ops[i].Name, &ops[i], nil
-				}
-			}
-			return "", nil, nil
-		}
+		must.Not(err != nil && o.Ranks != unknownRank, "origins: %w", err)
 		var here []string
 		var op *result.Operator
 		for i := range s.Parts {
-			x := &s.Parts[i]
-			if op != nil || x.Step != o.First || x.Rank >= 0 && !ranks.Has(x.Rank) {
-				continue
-			}
-			var name string
-			if name, op, err = at(x, func(op *result.Operator) bool { return op.Name == o.Op }); err != nil {
-				return nil, err
-			}
-			if op != nil {
-				here = []string{name}
+			if x := &s.Parts[i]; op == nil && x.Step == o.First && (x.Rank < 0 || ranks.Has(x.Rank)) {
+				var name string
+				if name, op = at(x, func(op *result.Operator) bool { return op.Name == o.Op }); op != nil {
+					here = []string{name}
+				}
 			}
 		}
 		for i := range s.Parts {
@@ -151,10 +138,7 @@ func (s *Saved) judged(tables string, p *verdict.Profile) (*verdict.Judged, erro
 			if op == nil || op.Meets == "" && !o.Collective || x.Step != o.First {
 				continue
 			}
-			name, _, err := at(x, func(p *result.Operator) bool { return p.Meets == op.Meets && (op.Meets != "" || p.Name == op.Name) })
-			if err != nil {
-				return nil, err
-			}
+			name, _ := at(x, func(p *result.Operator) bool { return p.Meets == op.Meets && (op.Meets != "" || p.Name == op.Name) })
 			if name != "" && name != here[0] {
 				here = append(here, name)
 			}
@@ -195,11 +179,8 @@ type After struct {
 
 // AfterRoot is what became of one, see [verdict.AfterRoot]; Now are operators with their step and rank.
 type AfterRoot struct {
-	Op         string   `json:"op"`
-	Candidates int      `json:"candidates"`
-	Recorded   int      `json:"recorded"`
-	Outcome    string   `json:"outcome"`
-	Now        []string `json:"now,omitempty"`
+	verdict.AfterRoot
+	Now []string `json:"now,omitempty"`
 }
 
 // expected are the roots of the earlier verdict before anything is known of them; nil without one.
@@ -210,7 +191,7 @@ func (r *Request) expected() *After {
 	a := &After{Verdict: r.After.Verdict.String()}
 	for _, at := range r.After.Prominent() {
 		root := &r.After.Roots[at]
-		a.Roots = append(a.Roots, AfterRoot{Op: r.After.Operators[root.Operator].Op.Name, Candidates: 1 + len(root.Region), Outcome: string(verdict.AfterOpen)})
+		a.Roots = append(a.Roots, AfterRoot{verdict.AfterRoot{Op: r.After.Operators[root.Operator].Op.Name, Candidates: 1 + len(root.Region), Outcome: verdict.AfterOpen}, nil})
 	}
 	return a
 }
@@ -230,7 +211,7 @@ func (r *runner) goOn(x *Part, d *Digest, j *verdict.Judged) {
 		return
 	}
 	for _, root := range j.Became(r.After, at) {
-		found := AfterRoot{Op: root.Op, Candidates: root.Candidates, Recorded: root.Recorded, Outcome: string(root.Outcome)}
+		found := AfterRoot{AfterRoot: root}
 		for _, k := range root.Now {
 			found.Now = append(found.Now, at+j.Operators[j.Roots[k].Operator].Op.Name)
 		}
@@ -246,26 +227,25 @@ func (r *Result) goOn() {
 	a := &After{Verdict: r.Plan.after.Verdict}
 	both := verdict.After{Verdict: verdict.ParseVerdict(a.Verdict)}
 	for _, root := range r.Plan.after.Roots {
-		sum, found := verdict.AfterRoot{Outcome: verdict.AfterOpen}, false
-		now := []string(nil)
+		sum, found := AfterRoot{verdict.AfterRoot{Outcome: verdict.AfterOpen}, nil}, false
 		for _, d := range r.Digests {
 			for _, x := range d.After {
-				if x.Op != root.Op {
-					continue
-				}
-				here := verdict.AfterRoot{Candidates: x.Candidates, Recorded: x.Recorded, Outcome: verdict.AfterOutcome(x.Outcome)}
-				if now = append(now, x.Now...); found {
-					sum.Join(here)
-				} else {
-					sum, found = here, true
+				switch {
+				case x.Op != root.Op:
+				case !found:
+					sum.AfterRoot, sum.Now, found = x.AfterRoot, slices.Clone(x.Now), true
+				default:
+					sum.Join(x.AfterRoot)
+					sum.Now = append(sum.Now, x.Now...)
 				}
 			}
 		}
 		if sum.Outcome == verdict.AfterAgrees && sum.Recorded < root.Candidates {
 			sum.Outcome = verdict.AfterOpen // some are of ranks that were not recorded
 		}
-		both.Roots = append(both.Roots, sum)
-		a.Roots = append(a.Roots, AfterRoot{root.Op, root.Candidates, sum.Recorded, string(sum.Outcome), now})
+		both.Roots = append(both.Roots, sum.AfterRoot)
+		sum.Op, sum.Candidates = root.Op, root.Candidates
+		a.Roots = append(a.Roots, sum)
 	}
 	r.After, r.Verdict = a, both.Together(verdict.ParseVerdict(r.Verdict)).String()
 }

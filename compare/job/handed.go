@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 )
@@ -21,9 +20,8 @@ type handed struct {
 
 type handedPart struct {
 	Part
-	Seen    string     `json:",omitempty"`
-	Shared  []sharedOp `json:",omitempty"`
-	Strange string     `json:",omitempty"`
+	Seen   string     `json:",omitempty"`
+	Shared []sharedOp `json:",omitempty"`
 }
 
 // handedMeeting has its parts as indices: those of the plan, and behind them the extra ones.
@@ -41,11 +39,7 @@ func (p *Plan) HandOver(to io.Writer) error {
 		for i := range parts {
 			x := &parts[i]
 			at[x] = len(at)
-			one := handedPart{Part: *x, Seen: x.seen, Shared: x.shared}
-			if x.strange != nil {
-				one.Strange = x.strange.Error()
-			}
-			list = append(list, one)
+			list = append(list, handedPart{Part: *x, Seen: x.seen, Shared: x.shared})
 		}
 		return list
 	}
@@ -81,9 +75,6 @@ func (r Request) TakeOver(text []byte) (*Plan, error) {
 		for _, one := range list {
 			x := one.Part
 			x.seen, x.shared = one.Seen, one.Shared
-			if one.Strange != "" {
-				x.strange = errors.New(one.Strange)
-			}
 			parts = append(parts, x)
 		}
 		return parts

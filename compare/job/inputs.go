@@ -15,32 +15,26 @@ import (
 // [engine.Inputs].
 type inputs struct {
 	ctx     context.Context
-	folders once[folderOf]
-	graphs  once[graphOf]
-	named   once[[]graph.Candidate]
-	rules   sync.Map // *graph.Model to func() (*fusion.Rules, error)
-	ops     once[map[string]*graph.Op]
+	folders once[string, folderOf]
+	graphs  once[string, *graph.Model]
+	named   once[string, []graph.Candidate]
+	rules   once[*graph.Model, *fusion.Rules]
+	ops     once[string, map[string]*graph.Op]
 }
 
 type folderOf struct {
 	found    []graph.Candidate
 	warnings []graph.Warning
-	err      error
-}
-
-type graphOf struct {
-	model *graph.Model
-	err   error
 }
 
 var _ engine.Inputs = (*inputs)(nil)
 
-// once keeps what was made for a path.
-type once[T any] struct{ made sync.Map }
+// once keeps what was made for a key, which is a path as a rule.
+type once[K comparable, T any] struct{ made sync.Map }
 
-func (o *once[T]) of(path string, make func() T) T {
-	f, _ := o.made.LoadOrStore(path, sync.OnceValue(make))
-	return f.(func() T)()
+func (o *once[K, T]) of(key K, make func() (T, error)) (T, error) {
+	f, _ := o.made.LoadOrStore(key, sync.OnceValues(make))
+	return f.(func() (T, error))()
 }
 
 // Scan lists the recordings in a folder. It is not kept: the folders of a job are
@@ -50,29 +44,25 @@ func (*inputs) Scan(dir string, rules bool) (*dump.Folder, error) {
 }
 
 func (in *inputs) Graph(path string) (*graph.Model, error) {
-	g := in.graphs.of(path, func() graphOf {
-		m, err := read.Open(in.ctx, path)
-		return graphOf{m, err}
-	})
-	return g.model, g.err
+	return in.graphs.of(path, func() (*graph.Model, error) { return read.Open(in.ctx, path) })
 }
 
 func (in *inputs) Graphs(dir string) ([]graph.Candidate, []graph.Warning, error) {
-	f := in.folders.of(dir, func() (f folderOf) {
-		f.found, f.warnings, f.err = read.OpenFolder(in.ctx, dir)
+	f, err := in.folders.of(dir, func() (f folderOf, err error) {
+		f.found, f.warnings, err = read.OpenFolder(in.ctx, dir)
 		for _, c := range f.found {
-			in.graphs.made.LoadOrStore(c.Model.Path, func() graphOf { return graphOf{c.Model, nil} })
+			in.graphs.made.LoadOrStore(c.Model.Path, func() (*graph.Model, error) { return c.Model, nil })
 		}
-		return f
+		return f, err
 	})
-	return f.found, f.warnings, f.err
+	return f.found, f.warnings, err
 }
 
 func (in *inputs) GraphsIn(dir string) []graph.Candidate {
-	return in.named.of(dir, func() []graph.Candidate { return read.OpenNamed(in.ctx, dir) })
+	list, _ := in.named.of(dir, func() ([]graph.Candidate, error) { return read.OpenNamed(in.ctx, dir), nil })
+	return list
 }
 
 func (in *inputs) Rules(m *graph.Model) (*fusion.Rules, error) {
-	f, _ := in.rules.LoadOrStore(m, sync.OnceValues(func() (*fusion.Rules, error) { return fusion.New(m) }))
-	return f.(func() (*fusion.Rules, error))()
+	return in.rules.of(m, func() (*fusion.Rules, error) { return fusion.New(m) })
 }

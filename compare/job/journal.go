@@ -97,25 +97,19 @@ func (e *entry) named(dir string) error {
 // copyTable hands a table of an entry on, and sees that it is what was written.
 func copyTable(from *whole.Folder, e *entry, t tableFile, to io.Writer) error {
 	name := TableFolder + "/" + t.Name
-	at := func(err error) error {
-		if err != nil {
-			err = &TableError{e.Unit, from.Path(name), err}
-		}
-		return err
-	}
-	in, size, err := from.Open(name, "a table")
+	err := must.Try(func() {
+		in, size, err := from.Open(name, "a table")
+		must.Do(err)
+		defer in.Close()
+		must.Not(size != t.Size, "found %d bytes, expected %d as the journal says", size, t.Size)
+		sum := sha256.New()
+		must.Get(io.Copy(io.MultiWriter(to, sum), in))
+		must.Not(hex.EncodeToString(sum.Sum(nil)) != t.SHA256, "it was changed after it was written: its SHA-256 is not that of the journal")
+	})
 	if err != nil {
-		return at(err)
+		return &TableError{e.Unit, from.Path(name), err}
 	}
-	defer in.Close()
-	if size != t.Size {
-		return at(fmt.Errorf("found %d bytes, expected %d as the journal says", size, t.Size))
-	}
-	sum := sha256.New()
-	if _, err = io.Copy(io.MultiWriter(to, sum), in); err == nil && hex.EncodeToString(sum.Sum(nil)) != t.SHA256 {
-		err = errors.New("it was changed after it was written: its SHA-256 is not that of the journal")
-	}
-	return at(err)
+	return nil
 }
 
 // journal is the record of finished units in an output folder.

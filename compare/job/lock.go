@@ -51,13 +51,17 @@ type lock struct {
 
 // lockFolder takes an output folder, or says who has it. Where the system tells whether
 // the other run is alive that counts; a lock of another host is watched for a while.
-func lockFolder(ctx context.Context, dir *whole.Folder, tell func(Note)) (*lock, error) {
+func lockFolder(ctx context.Context, dir *whole.Folder, tell func(Note)) (_ *lock, err error) {
 	host, _ := os.Hostname()
 	l := &lock{dir: dir, path: dir.Path(LockFile), mine: owner{Host: host, PID: os.Getpid()}, end: make(chan struct{})}
-	var err error
 	if l.file, err = dir.Update(LockFile); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			l.file.Close()
+		}
+	}()
 	free, known := flock(l.file)
 	for try := 0; known && !free && try < 10; try++ { // one that was killed a moment ago has it until it is gone
 		time.Sleep(beat / 20)
@@ -70,32 +74,21 @@ func lockFolder(ctx context.Context, dir *whole.Folder, tell func(Note)) (*lock,
 	}
 	was, there, foreign := l.read()
 	if foreign {
-		l.file.Close()
 		return nil, fmt.Errorf("%s: found a file that is no lock of this program; move it, or give the results another folder", l.path)
 	}
-	refuse := func() (*lock, error) {
-		l.file.Close()
-		return nil, &LockedError{Dir: dir.Path(""), Host: was.Host, PID: was.PID}
-	}
-	switch {
-	case known && !free:
-		return refuse()
-	case !there:
-	case was.Host == host && (known || was.PID == os.Getpid()):
-		tell(Note{Kind: NoteLockTaken, Args: []string{l.path, was.Host, fmt.Sprint(was.PID)}})
-	default:
-		alive, err := l.watch(ctx, was)
-		if err != nil {
-			l.file.Close()
+	alive := known && !free
+	if there && !alive && !(was.Host == host && (known || was.PID == os.Getpid())) {
+		if alive, err = l.watch(ctx, was); err != nil {
 			return nil, err
 		}
-		if alive {
-			return refuse()
-		}
+	}
+	if alive {
+		return nil, &LockedError{Dir: dir.Path(""), Host: was.Host, PID: was.PID}
+	}
+	if there {
 		tell(Note{Kind: NoteLockTaken, Args: []string{l.path, was.Host, fmt.Sprint(was.PID)}})
 	}
 	if err := l.write(); err != nil {
-		l.file.Close()
 		return nil, err
 	}
 	l.gone.Go(l.live)

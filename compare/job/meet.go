@@ -218,14 +218,14 @@ func (r *runner) before(x *Part) *dump.Folder {
 // graphOp is an operator in the graph of a part, nil where none is known. Parts of one
 // model share a graph.
 func (r *runner) graphOp(x *Part, key string) *graph.Op {
-	ops := r.in.ops.of(x.Model+" "+x.ModelID, func() map[string]*graph.Op {
+	ops, _ := r.in.ops.of(x.Model+" "+x.ModelID, func() (map[string]*graph.Op, error) {
 		path, _ := r.GraphOf(x)
 		if path == "" {
-			return nil
+			return nil, nil
 		}
 		m, err := r.in.Graph(path)
 		if err != nil {
-			return nil
+			return nil, err
 		}
 		ops := map[string]*graph.Op{}
 		for _, g := range m.Graphs {
@@ -235,7 +235,7 @@ func (r *runner) graphOp(x *Part, key string) *graph.Op {
 				}
 			}
 		}
-		return ops
+		return ops, nil
 	})
 	return ops[key]
 }

@@ -47,27 +47,15 @@ const unknownRank = "?"
 
 // ranges writes sorted numbers as a list that [ParseNumbers] reads: "0,4-7". A number below 0 is not known.
 func ranges(list []int) string {
-	var b strings.Builder
-	for i := 0; i < len(list); {
-		j := i
-		for j+1 < len(list) && list[j+1] <= list[j]+1 {
-			j++
+	var n Numbers
+	for _, i := range list {
+		if k := len(n) - 1; k >= 0 && n[k][0] >= 0 && i <= n[k][1]+1 {
+			n[k][1] = i
+		} else {
+			n = append(n, [2]int{i, i})
 		}
-		if b.Len() > 0 {
-			b.WriteByte(',')
-		}
-		if list[i] < 0 {
-			b.WriteString(unknownRank)
-			i++
-			continue
-		}
-		b.WriteString(strconv.Itoa(list[i]))
-		if list[j] > list[i] {
-			b.WriteString("-" + strconv.Itoa(list[j]))
-		}
-		i = j + 1
 	}
-	return b.String()
+	return n.String()
 }
 
 // String is the list as [ParseNumbers] reads it.
@@ -75,6 +63,8 @@ func (n Numbers) String() string {
 	var list []string
 	for _, r := range n {
 		switch {
+		case r[0] < 0:
+			list = append(list, unknownRank)
 		case r[1] == math.MaxInt:
 			list = append(list, strconv.Itoa(r[0])+"-")
 		case r[0] == r[1]:

@@ -113,7 +113,7 @@ func (e *NothingError) Error() string {
 // look sees what each part has to read, several at a time. A part that cannot be read is
 // taken out.
 func (p *Plan) look(ctx context.Context) error {
-	var goldens stamps
+	var goldens once[string, stamp]
 	graph := p.graphStamp()
 	failed := make([]error, len(p.Parts))
 	next := make(chan int)
@@ -164,15 +164,20 @@ func (p *Part) depth() int {
 	return 0
 }
 
-func (p *Plan) lookAt(x *Part, goldens *stamps, graph stamp) error {
-	left := stampOf(x.Left, x.depth())
-	if left.err != nil {
-		return left.err
+func (p *Plan) lookAt(x *Part, goldens *once[string, stamp], graph stamp) error {
+	left, err := stampOf(x.Left, x.depth())
+	if err != nil {
+		return err
 	}
 	right := stamp{}
 	if x.Right != "" {
-		if right = goldens.of(x.Right, x.depth()); right.err != nil {
-			return right.err
+		right, err = goldens.of(x.Right, func() (stamp, error) {
+			s, err := stampOf(x.Right, x.depth())
+			s.size = nil
+			return s, err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	x.Files, x.Bytes = left.files+right.files, left.bytes+right.bytes
@@ -206,7 +211,7 @@ func (p *Plan) graphStamp() stamp {
 		switch {
 		case path == "" || err != nil:
 		case info.IsDir():
-			s := stampOf(path, 3)
+			s, _ := stampOf(path, 3)
 			list, own = append(list, s.sum), append(own, s.own)
 		default:
 			list = append(list, fmt.Appendf(nil, "%d %d", info.Size(), info.ModTime().UnixNano()))

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"precision/compare/engine"
-	"precision/compare/result"
 	"precision/internal/must"
 	"precision/internal/whole"
 )
@@ -159,14 +158,4 @@ func (l logged) Groups() []engine.Group {
 		list[i] = l.log.wrap(i, list[i])
 	}
 	return list
-}
-
-// Revision hands on whether rows depend on each other.
-func (l logged) Revision() func([]result.Row) {
-	if r, ok := l.Source.(interface {
-		Revision() func([]result.Row)
-	}); ok {
-		return r.Revision()
-	}
-	return nil
 }

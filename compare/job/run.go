@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/engine"
 	"precision/compare/verdict"
+	"precision/internal/must"
 	"precision/internal/whole"
 )
 
@@ -126,23 +127,17 @@ func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
 		return nil, err
 	}
 	r := &runner{Plan: p, Settings: s, ctx: ctx, dir: dir, mine: mine}
-	if r.held, err = lockFolder(ctx, dir, s.Tell); err != nil {
-		r.end()
-		return nil, err
-	}
-	if s.Verify {
-		r.unwatch = r.contents.watch()
-	}
-	if r.journal, err = openJournal(dir, p.head(), named, s.Fresh, r.verifies(), s.Tell); err == nil {
-		r.contents.dirs = once[contentOf]{} // from here on what counts is what is read
-		err = dir.Fill(PlanFile, p.WriteJSON)
-	}
-	if err == nil {
-		err = forget(dir)
-	}
-	if err == nil {
-		err = writeShard(dir, s)
-	}
+	err = must.Try(func() {
+		r.held = must.Get(lockFolder(ctx, dir, s.Tell))
+		if s.Verify {
+			r.unwatch = r.contents.watch()
+		}
+		r.journal = must.Get(openJournal(dir, p.head(), named, s.Fresh, r.verifies(), s.Tell))
+		r.contents.dirs = once[string, []byte]{} // from here on what counts is what is read
+		must.Do(dir.Fill(PlanFile, p.WriteJSON))
+		must.Do(forget(dir))
+		must.Do(writeShard(dir, s))
+	})
 	if err != nil {
 		r.end()
 		return nil, err

@@ -1,12 +1,10 @@
 package job
 
-import "precision/compare/verdict"
-
 // Result is what was saved, for faces that show results: with the parts, meetings and conclusions, and without what only a
 // run needs.
 func (s *Saved) Result() *Result {
 	r := &Result{Plan: &Plan{Request: Request{Left: s.Left, Right: s.Right, Graph: s.Graph, Version: s.Version}, Alone: s.Alone, Chosen: s.Chosen, options: s.Options, judged: s.Profile},
-		Verdict: s.Verdict, Premise: s.Premise, After: s.After, Counts: s.Counts, Origins: s.Origins, Deviations: s.Deviations}
+		Verdict: s.Verdict, Premise: s.Premise, After: s.After, Counts: s.Counts, Losses: s.Lost, Origins: s.Origins, Deviations: s.Deviations}
 	for i := range s.Parts {
 		p := &s.Parts[i]
 		if p.Digest == nil {
@@ -18,9 +16,6 @@ func (s *Saved) Result() *Result {
 	for _, m := range s.Collectives {
 		r.Plan.Meetings = append(r.Plan.Meetings, Meeting{Step: m.Step, Op: m.Op, Type: m.Type})
 		r.Mets = append(r.Mets, m.Met)
-	}
-	for _, l := range s.Lost {
-		r.Losses = append(r.Losses, verdict.Loss{Kind: verdict.LossKind(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks})
 	}
 	return r
 }

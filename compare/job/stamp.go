@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"precision/internal/plainfile"
 )
@@ -20,16 +19,15 @@ type stamp struct {
 	sum   []byte
 	own   []byte // what only this machine knows of them: change times and inodes
 	size  map[string]int64
-	err   error
 }
 
 // stampOf looks at the plain files of a folder, and of those in it down to depth.
-func stampOf(dir string, depth int) stamp {
+func stampOf(dir string, depth int) (stamp, error) {
 	s := stamp{size: map[string]int64{}}
 	sum, own := sha256.New(), sha256.New()
-	s.err = s.add(dir, "", depth, sum, own)
+	err := s.add(dir, "", depth, sum, own)
 	s.sum, s.own = sum.Sum(nil), own.Sum(nil)
-	return s
+	return s, err
 }
 
 func (s *stamp) add(dir, prefix string, depth int, sum, own hash.Hash) error {
@@ -74,30 +72,6 @@ func mark(sum hash.Hash, name string, info fs.FileInfo) {
 	sum.Write([]byte(name))
 	sum.Write([]byte{0})
 	sum.Write(b[:])
-}
-
-// stamps looks at each folder once.
-type stamps struct {
-	mu  sync.Mutex
-	all map[string]func() stamp
-}
-
-func (s *stamps) of(dir string, depth int) stamp {
-	s.mu.Lock()
-	if s.all == nil {
-		s.all = map[string]func() stamp{}
-	}
-	look := s.all[dir]
-	if look == nil {
-		look = sync.OnceValue(func() stamp {
-			found := stampOf(dir, depth)
-			found.size = nil
-			return found
-		})
-		s.all[dir] = look
-	}
-	s.mu.Unlock()
-	return look()
 }
 
 // both is the stamp of a pair and of the graphs that go with it.

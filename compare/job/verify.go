@@ -17,12 +17,7 @@ import (
 // those of the bytes that were read, of others those of the bytes that are there.
 type contents struct {
 	read sync.Map // path to [sha256.Size]byte
-	dirs once[contentOf]
-}
-
-type contentOf struct {
-	sum []byte
-	err error
+	dirs once[string, []byte]
 }
 
 // watch hashes what is read from now on, until the function is called that it returns.
@@ -34,7 +29,7 @@ func (c *contents) watch() (end func()) {
 // of is the hash of the plain files in a folder, and of those below it down to where recordings keep
 // tensors, or of a file.
 func (c *contents) of(path string) ([]byte, error) {
-	made := c.dirs.of(path, func() contentOf {
+	return c.dirs.of(path, func() ([]byte, error) {
 		sum := sha256.New()
 		err := filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
 			if err != nil {
@@ -49,9 +44,8 @@ func (c *contents) of(path string) ([]byte, error) {
 			fmt.Fprintf(sum, "%q %x\n", filepath.ToSlash(name), one)
 			return err
 		})
-		return contentOf{sum.Sum(nil), err}
+		return sum.Sum(nil), err
 	})
-	return made.sum, made.err
 }
 
 func (c *contents) file(path string) (sum [sha256.Size]byte, err error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"precision/compare/result"
+	"precision/compare/verdict"
 	"precision/internal/whole"
 )
 
@@ -40,7 +41,7 @@ type Saved struct {
 	After       *After         `json:"after,omitempty"`
 	Counts      map[string]int `json:"counts"`
 	Chosen      string         `json:"chosen,omitempty"`
-	Lost        []Lost         `json:"lost"`
+	Lost        []verdict.Loss `json:"lost"`
 	Damaged     []PartDamage   `json:"damaged"`
 	Origins     []Origin       `json:"origins"`
 	Collectives []SavedMet     `json:"collectives"`
@@ -95,19 +96,15 @@ func (r *Result) Saved() *Saved {
 	for i, m := range r.Mets {
 		mets[i] = SavedMet{r.Plan.Meetings[i].Step, r.Plan.Meetings[i].Op, r.Plan.Meetings[i].Type, m}
 	}
-	var lost []Lost
-	for _, l := range r.Losses {
-		lost = append(lost, Lost{Kind: string(l.Kind), Count: l.Count, Of: l.Of, Names: l.Names, Breaks: l.Breaks})
-	}
 	return &Saved{Schema, r.Plan.Version, r.Plan.options, r.Plan.judged, r.Plan.Left, r.Plan.Right, r.Plan.Graph, r.Verdict, r.Premise, r.After, r.Counts,
-		r.Plan.Chosen, nonNil(lost), nonNil(r.damaged()), nonNil(r.Origins), mets, nonNil(r.Deviations), parts, nonNil(r.Plan.Alone)}
+		r.Plan.Chosen, nonNil(r.Losses), nonNil(r.damaged()), nonNil(r.Origins), mets, nonNil(r.Deviations), parts, nonNil(r.Plan.Alone)}
 }
 
 // PartDamage is what is damaged of a part.
 type PartDamage struct {
 	Step int `json:"step"`
 	Rank int `json:"rank"`
-	Damaged
+	result.Damage
 }
 
 // damaged lists what is damaged, by parts; of a part its first ones. A part that could not be
@@ -119,7 +116,7 @@ func (r *Result) damaged() (list []PartDamage) {
 			list = append(list, PartDamage{x.Step, x.Rank, one})
 		}
 		if d.Failed != "" {
-			list = append(list, PartDamage{x.Step, x.Rank, Damaged{Name: x.Name, File: x.Left, Offset: -1, Reason: result.Because(result.Text, d.Failed)}})
+			list = append(list, PartDamage{x.Step, x.Rank, result.Damage{Name: x.Name, File: x.Left, Offset: -1, Reason: result.Because(result.Text, d.Failed)}})
 		}
 	}
 	return list

@@ -12,13 +12,13 @@ import (
 type Damage struct {
 	// Name is what is damaged, as users name it: a tensor ("conv1:output:0"), an
 	// operator, a call, a rank, or the file itself where it holds more than one.
-	Name string
+	Name string `json:"name"`
 	// File is the path of the file, Offset the byte (of a text file, the byte of the
 	// token) at which it was found out; -1 where no place can be told.
-	File   string
-	Offset int64
+	File   string `json:"file"`
+	Offset int64  `json:"offset"`
 	// Reason says what was found and what was expected.
-	Reason Reason `column:""`
+	Reason Reason `json:"reason" column:""`
 }
 
 // DamageOf makes damage of what a reader says: file is where it read, unless the error

@@ -20,14 +20,15 @@ type After struct {
 
 // AfterRoot is an earlier root.
 type AfterRoot struct {
-	Op string
+	Op string `json:"op"`
 	// Candidates are it and the operators that it might have been instead; Recorded are how many
 	// of them were compared now by their elements.
-	Candidates, Recorded int
-	Outcome              AfterOutcome
+	Candidates int          `json:"candidates"`
+	Recorded   int          `json:"recorded"`
+	Outcome    AfterOutcome `json:"outcome"`
 	// Now are the roots of this table, as places in Judged.Roots, that are one of the candidates
 	// or in one.
-	Now []int
+	Now []int `json:"-"`
 }
 
 // AfterOutcome is what became of an earlier root.

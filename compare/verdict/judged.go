@@ -276,13 +276,14 @@ func LossKinds() []LossKind {
 
 // Loss is something that a verdict does without.
 type Loss struct {
-	Kind LossKind
+	Kind LossKind `json:"kind"`
 	// Count of Of are lost; Of is 0 where that is not known.
-	Count, Of int
+	Count int `json:"count"`
+	Of    int `json:"of"`
 	// Names are the first ones, where they have names.
-	Names []string
+	Names []string `json:"names,omitempty"`
 	// Breaks: without it nothing can be called good.
-	Breaks bool
+	Breaks bool `json:"breaks,omitempty"`
 }
 
 // NetworkOutputs are the tensors that leave the network: losses, logits, the last calls of

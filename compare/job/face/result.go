@@ -51,24 +51,19 @@ func (s *speaker) after(a *job.After) {
 	if a == nil {
 		return
 	}
-	for i, root := range a.Roots {
-		if i == most {
-			s.add("after", report.Segment{Text: s.say("more", len(a.Roots)-most), Style: report.Dim})
-			break
-		}
+	s.list("after", most, each.Of(a.Roots, func(root job.AfterRoot) report.Segment {
 		name := root.Op
 		if root.Candidates > 1 {
 			name = s.lang.T("report.after.region", name, root.Candidates-1)
 		}
-		switch verdict.AfterOutcome(root.Outcome) {
+		switch root.Outcome {
 		case verdict.AfterDecided:
-			s.add("after", report.Segment{Text: s.lang.T("report.after.is", name, strings.Join(root.Now, s.say("and"))), Style: report.Bad})
+			return report.Segment{Text: s.lang.T("report.after.is", name, strings.Join(root.Now, s.say("and"))), Style: report.Bad}
 		case verdict.AfterAgrees:
-			s.add("after", report.Segment{Text: s.lang.T("report.after.same", name), Style: report.Suspect})
-		default:
-			s.add("after", report.Segment{Text: s.lang.T("report.after.open", name, root.Recorded, root.Candidates), Style: report.Suspect})
+			return report.Segment{Text: s.lang.T("report.after.same", name), Style: report.Suspect}
 		}
-	}
+		return report.Segment{Text: s.lang.T("report.after.open", name, root.Recorded, root.Candidates), Style: report.Suspect}
+	}))
 }
 
 // counts says how many parts have which verdict.
@@ -96,40 +91,30 @@ func (s *speaker) counts(r *job.Result) string {
 
 // together says what became of ranks that were to be put together, and whose dtypes differ; what is so of several parts once.
 func (s *speaker) together(r *job.Result) {
-	n, known := 0, map[string]bool{}
+	var list []report.Segment
+	known := map[string]bool{}
 	for _, d := range r.Digests {
 		for _, why := range d.Together {
-			text := report.Sentence(s.lang, why)
-			if known[text] {
-				continue
-			}
-			known[text] = true
-			if n++; n <= most {
-				s.add("pairs", plain(text))
+			if text := report.Sentence(s.lang, why); !known[text] {
+				known[text] = true
+				list = append(list, plain(text))
 			}
 		}
 	}
-	if n > most {
-		s.add("pairs", report.Segment{Text: s.say("more", n-most), Style: report.Dim})
-	}
+	s.list("pairs", most, list)
 }
 
 // damaged says what is damaged of which part.
 func (s *speaker) damaged(r *job.Result) {
-	n := 0
+	var list []report.Segment
 	for i, d := range r.Digests {
 		x := &r.Plan.Parts[i]
 		for _, one := range d.Damaged {
-			if n++; n > most {
-				continue
-			}
-			text := report.DamageText(s.lang, &result.Damage{Name: one.Name, File: one.File, Offset: one.Offset, Reason: one.Reason})
-			s.add("damaged", report.Segment{Text: s.say("alone", s.numberText(x.Step), s.numberText(x.Rank), text), Style: report.Suspect})
+			text := report.DamageText(s.lang, &one)
+			list = append(list, report.Segment{Text: s.say("alone", s.numberText(x.Step), s.numberText(x.Rank), text), Style: report.Suspect})
 		}
 	}
-	if n > most {
-		s.add("damaged", report.Segment{Text: s.say("more", n-most), Style: report.Dim})
-	}
+	s.list("damaged", most, list)
 }
 
 // collective says what is wrong with an operator that ranks ran together.
@@ -176,6 +161,17 @@ func (s *speaker) group(m *job.Met) string {
 	return s.say("group."+m.How, strings.Join(groups, " | "))
 }
 
+// list adds the first of many lines, and how many more there are.
+func (s *speaker) list(label string, most int, all []report.Segment) {
+	for i, one := range all {
+		if i == most {
+			s.add(label, report.Segment{Text: s.say("more", len(all)-most), Style: report.Dim})
+			return
+		}
+		s.add(label, one)
+	}
+}
+
 // origins says where errors begin.
 func (s *speaker) origins(r *job.Result) {
 	s.each("root", len(r.Origins), most, func(i int) { s.origin(&r.Origins[i]) })
@@ -216,13 +212,9 @@ func (s *speaker) origin(o *job.Origin) {
 	if len(o.Places) > 0 {
 		s.add(label, plain(s.say("places", len(o.Places), o.Places[0])))
 	}
-	for k, x := range o.Reached {
-		if k >= mostReached {
-			s.add(label, report.Segment{Text: s.say("more", len(o.Reached)-k), Style: report.Dim})
-			break
-		}
-		s.add(label, plain(s.say("reached", s.numberText(x.Step), s.numberText(x.Rank), x.Op)))
-	}
+	s.list(label, mostReached, each.Of(o.Reached, func(x job.Reach) report.Segment {
+		return plain(s.say("reached", s.numberText(x.Step), s.numberText(x.Rank), x.Op))
+	}))
 }
 
 // mostReached is how many of the recordings that an error arrives in are told.
@@ -291,20 +283,13 @@ func (s *speaker) checked(r *job.Result) {
 
 // failed says which parts could not be compared.
 func (s *speaker) failed(r *job.Result) {
-	n := 0
+	var list []report.Segment
 	for i, d := range r.Digests {
-		if d.Failed == "" {
-			continue
+		if x := &r.Plan.Parts[i]; d.Failed != "" {
+			list = append(list, report.Segment{Text: s.say("failed", s.numberText(x.Step), s.numberText(x.Rank), d.Failed), Style: report.Bad})
 		}
-		if n++; n > most {
-			continue
-		}
-		x := &r.Plan.Parts[i]
-		s.add("failed", report.Segment{Text: s.say("failed", s.numberText(x.Step), s.numberText(x.Rank), d.Failed), Style: report.Bad})
 	}
-	if n > most {
-		s.add("failed", report.Segment{Text: s.say("more", n-most), Style: report.Dim})
-	}
+	s.list("failed", most, list)
 }
 
 // Part is what there is to say of a part in a line.
