@@ -15,6 +15,7 @@ import (
 	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/dump"
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/plainfile"
@@ -116,23 +117,9 @@ func (p *Plan) look(ctx context.Context) error {
 	var goldens once[string, stamp]
 	graph := p.graphStamp()
 	failed := make([]error, len(p.Parts))
-	next := make(chan int)
-	var all sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) { // they wait for the disk
-		all.Go(func() {
-			for i := range next {
-				failed[i] = p.lookAt(&p.Parts[i], &goldens, graph)
-			}
-		})
-	}
-	for i := range p.Parts {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
-	all.Wait()
+	each.Number(ctx, len(p.Parts), 2*runtime.GOMAXPROCS(0), nil, func() func(int) { // they wait for the disk
+		return func(i int) { failed[i] = p.lookAt(&p.Parts[i], &goldens, graph) }
+	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

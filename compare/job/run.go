@@ -12,6 +12,7 @@ import (
 
 	"precision/compare/engine"
 	"precision/compare/verdict"
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/whole"
 )
@@ -187,10 +188,12 @@ func (r *runner) end() {
 // all runs the units that are not done. As many are open as there are workers: while one is
 // being opened or written the others compute.
 func (r *runner) all(units []unit) error {
+	var open []unit
 	for _, u := range units {
-		r.total += u.bytes
-		if r.journal.has(u.name) {
+		if r.total += u.bytes; r.journal.has(u.name) {
 			r.done.Add(u.bytes)
+		} else {
+			open = append(open, u)
 		}
 	}
 	opt := r.Options
@@ -199,37 +202,21 @@ func (r *runner) all(units []unit) error {
 	defer r.pool.Close()
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	defer cancel(nil)
-	next := make(chan unit)
-	var all sync.WaitGroup
-	for range opt.Workers {
-		all.Go(func() {
-			for u := range next {
-				e, err := u.run(ctx, r)
-				if content := r.verifies(); err == nil && content != nil {
-					e.Content = content(u)
-				}
-				if err == nil {
-					err = r.journal.finish(e)
-				}
-				if err != nil {
-					cancel(err)
-				}
+	content := r.verifies()
+	each.Number(ctx, len(open), opt.Workers, nil, func() func(int) {
+		return func(i int) {
+			e, err := open[i].run(ctx, r)
+			if err == nil && content != nil {
+				e.Content = content(open[i])
 			}
-		})
-	}
-	for _, u := range units {
-		if r.journal.has(u.name) {
-			continue
+			if err == nil {
+				err = r.journal.finish(e)
+			}
+			if err != nil {
+				cancel(err)
+			}
 		}
-		select {
-		case next <- u:
-			continue
-		case <-ctx.Done():
-		}
-		break
-	}
-	close(next)
-	all.Wait()
+	})
 	if err := r.ctx.Err(); err != nil {
 		return &InterruptedError{Done: len(r.journal.done), Units: len(units), Err: context.Cause(r.ctx)}
 	}
