@@ -338,14 +338,7 @@ func spread(from, to []int64) func(i int64) int64 {
 			return nil
 		}
 	}
-	return func(i int64) int64 {
-		at := int64(0)
-		for d := len(to) - 1; d >= 0; d-- {
-			at += i % to[d] * steps[d]
-			i /= to[d]
-		}
-		return at
-	}
+	return func(i int64) int64 { return nd.Restep(i, to, steps) }
 }
 
 // gated looks at what decides, element by element, which of two formulas holds:

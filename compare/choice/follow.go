@@ -82,11 +82,7 @@ func (c *Call) follow(k int, shapes [][]int64, m *Mask, out []int64) *Mask {
 			}
 		}
 		for i := range made.Bits {
-			at, rest := int64(0), int64(i)
-			for d := len(out) - 1; d >= 0; d-- {
-				at += rest % out[d] * steps[d]
-				rest /= out[d]
-			}
+			at := nd.Restep(int64(i), out, steps)
 			if at >= int64(len(m.Bits)) {
 				return all
 			}

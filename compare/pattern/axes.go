@@ -1,5 +1,7 @@
 package pattern
 
+import "precision/internal/nd"
+
 // AxesPermuted are numbers that lie in the order of other axes.
 const AxesPermuted Kind = "axes-permuted"
 
@@ -67,26 +69,15 @@ func (l *look) transposed(perm []int) mapping {
 	for i, a := range perm {
 		dims[i], jump[i] = l.shape[a], l.step[a]
 	}
-	own := steps(dims)
+	own := nd.Strides(dims)
 	back := make([]int64, k) // a step along axis a of the expected tensor, in the transposed one
 	for i, a := range perm {
 		back[a] = own[i]
 	}
 	return mapping{
-		from: func(i int64) int64 { return restep(i, dims, jump) },
-		to:   func(j int64) int64 { return restep(j, l.shape, back) },
+		from: func(i int64) int64 { return nd.Restep(i, dims, jump) },
+		to:   func(j int64) int64 { return nd.Restep(j, l.shape, back) },
 	}
-}
-
-// restep takes the coordinates of flat index i in dims and adds them up with other steps.
-func restep(i int64, dims, step []int64) int64 {
-	out := int64(0)
-	for a := len(dims) - 1; a > 0; a-- {
-		q := i / dims[a]
-		out += (i - q*dims[a]) * step[a]
-		i = q
-	}
-	return out + i*step[0]
 }
 
 // permutations of 0…n-1, the identity first.

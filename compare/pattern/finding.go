@@ -91,16 +91,7 @@ func (f *Finding) whole() bool {
 // best sorts findings, best first, and drops those that a better one makes idle.
 func best(all []Finding) []Finding {
 	order.Stable(all, func(a, b Finding) int {
-		if a.fallback != b.fallback {
-			if b.fallback {
-				return -1
-			}
-			return 1
-		}
-		if c := cmp.Compare(b.nines(), a.nines()); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.rank, b.rank)
+		return cmp.Or(order.FalseFirst(a.fallback, b.fallback), cmp.Compare(b.nines(), a.nines()), cmp.Compare(a.rank, b.rank))
 	})
 	out := all[:0]
 	for _, f := range all {
@@ -165,19 +156,20 @@ func (f *Finding) UnmarshalJSON(data []byte) (err error) {
 	if j.Left != nil {
 		f.Left = *j.Left
 	}
+	args := known[j.Kind]
+	if string(j.Args) == "null" {
+		args = nil
+	}
 	for _, h := range hypotheses {
 		if slices.Contains(h.kinds, j.Kind) && h.args != nil {
-			v := reflect.New(reflect.TypeOf(h.args))
-			must.Do(json.Unmarshal(j.Args, v.Interface()))
-			f.Args = v.Elem().Interface()
-			return nil
+			args = h.args
 		}
 	}
-	if args, ok := known[j.Kind]; ok && string(j.Args) != "null" {
-		v := reflect.New(reflect.TypeOf(args))
-		must.Do(json.Unmarshal(j.Args, v.Interface()))
-		f.Args = v.Elem().Interface()
-		return nil
+	if args == nil {
+		return json.Unmarshal(j.Args, &f.Args)
 	}
-	return json.Unmarshal(j.Args, &f.Args)
+	v := reflect.New(reflect.TypeOf(args))
+	must.Do(json.Unmarshal(j.Args, v.Interface()))
+	f.Args = v.Elem().Interface()
+	return nil
 }

@@ -54,7 +54,7 @@ func newLook(c Case, total int64) *look {
 	if len(l.shape) == 0 {
 		l.shape = []int64{total}
 	}
-	l.step = steps(l.shape)
+	l.step = nd.Strides(l.shape)
 	l.unit, l.tiny, l.limit, l.largest = l.num.unit(), l.num.tiny(), l.num.limit(), l.num.largest()
 	l.got = c.Got
 	if int64(len(c.Got)) == total {
@@ -70,17 +70,6 @@ func newLook(c Case, total int64) *look {
 	l.measureNoise()
 	l.count()
 	return l
-}
-
-// steps gives the distance of neighbours along each axis of a row-major shape.
-func steps(shape []int64) []int64 {
-	s := make([]int64, len(shape))
-	at := int64(1)
-	for i := len(shape) - 1; i >= 0; i-- {
-		s[i] = at
-		at *= max(shape[i], 1)
-	}
-	return s
 }
 
 // flat is the flat index of the element at place p of Want.

@@ -1,6 +1,10 @@
 package pattern
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // mapping says that numbers stand in the wrong places: the recorded element i should
 // be where from(i) is expected, and the expected element j was recorded at to(j). Both are
@@ -112,11 +116,5 @@ func bestOf(found []Finding) []Finding {
 	if len(found) == 0 {
 		return nil
 	}
-	top := found[0]
-	for _, f := range found[1:] {
-		if f.Explained > top.Explained {
-			top = f
-		}
-	}
-	return []Finding{top}
+	return []Finding{slices.MaxFunc(found, func(a, b Finding) int { return cmp.Compare(a.Explained, b.Explained) })}
 }

@@ -1,12 +1,10 @@
 package pattern
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 
 	"precision/dump/dtype"
-	"precision/internal/order"
 )
 
 // BitsMisread are right bits read as numbers of another type, in another order of bytes, or in
@@ -23,9 +21,6 @@ type Reading struct {
 // rereads are the types whose bits are taken for those of another one of the same width.
 var rereads = []dtype.Type{dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Int8, dtype.Uint8, dtype.Int16, dtype.Uint16, dtype.Int32, dtype.Uint32}
 
-// bitsMisread gives the recorded numbers their bits back and reads these as every other type of the
-// same width, in both orders of bytes; and as the halves of numbers twice as wide, or the other way round.
-// What comes out must be the expected numbers. NaN and Inf have lost their bits and are left out.
 // Reread is a number of one type whose bits are taken for another one of the same width; itself where it is not finite.
 func Reread(of, as dtype.Type, v float64) float64 {
 	if b, ok := numbers[of].encode(v); ok {
@@ -34,6 +29,9 @@ func Reread(of, as dtype.Type, v float64) float64 {
 	return v
 }
 
+// bitsMisread gives the recorded numbers their bits back and reads these as every other type of the
+// same width, in both orders of bytes; and as the halves of numbers twice as wide, or the other way round.
+// What comes out must be the expected numbers. NaN and Inf have lost their bits and are left out.
 func bitsMisread(l *look) []Finding {
 	own, known := numbers[l.DType]
 	if !known || own.bits > 32 || len(l.trials()) < 16 {
@@ -81,8 +79,7 @@ func bitsMisread(l *look) []Finding {
 			})
 		}
 	}
-	order.Stable(found, func(a, b Finding) int { return cmp.Compare(b.Explained, a.Explained) })
-	return found[:min(len(found), 1)]
+	return bestOf(found)
 }
 
 // reread judges another reading of the recorded bits: read gives the number at place p and what its type

@@ -3,6 +3,8 @@ package pattern
 import (
 	"math"
 	"slices"
+
+	"precision/internal/nd"
 )
 
 // Unwritten is a block of one constant, mostly 0, where other numbers are expected.
@@ -148,11 +150,7 @@ func (l *look) allEqual(r Region, value float64) bool {
 		}
 	}
 	for {
-		i := int64(0)
-		for a, c := range at {
-			i += c * l.step[a]
-		}
-		if l.got[i] != value {
+		if l.got[nd.Number(at, l.step)] != value {
 			return false
 		}
 		a := len(at) - 1

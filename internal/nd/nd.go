@@ -57,6 +57,19 @@ func PlaceIn(i int64, dims, at []int64) {
 	}
 }
 
+// Restep is the sum of the coordinates of element i along each axis, counted in row-major order, times other strides.
+func Restep(i int64, dims, strides []int64) (j int64) {
+	for k := len(dims) - 1; k > 0; k-- {
+		q := i / dims[k]
+		j += (i - q*dims[k]) * strides[k]
+		i = q
+	}
+	if len(dims) > 0 {
+		j += i * strides[0]
+	}
+	return j
+}
+
 // Number is the number of the element at a place, by the strides of its tensor.
 func Number(at, strides []int64) (i int64) {
 	for k, x := range at {
