@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"precision/internal/scan"
 )
 
 // Fault says why a graph file cannot be used.
@@ -27,6 +29,15 @@ type Error struct {
 	Offset int64  // byte offset from 0, -1 if unknown
 	Fault  Fault
 	Msg    Message // what was found and what was expected
+}
+
+// AtFault returns what ended a scan of the file at path.
+func AtFault(path string, f *scan.Fault) *Error {
+	e := &Error{Path: path, Line: f.Line, Offset: f.Offset, Msg: Messagef(f.Format, f.Args...)}
+	if f.Err != nil {
+		e.Fault = FaultRead
+	}
+	return e
 }
 
 func (e *Error) Error() string {
@@ -128,4 +139,4 @@ func Messagef(format string, args ...any) Message {
 func (m Message) String() string { return m.Text }
 
 // Term is a word of a message that other languages have another one for.
-type Term string
+type Term = scan.Term

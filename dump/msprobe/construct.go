@@ -25,28 +25,28 @@ func ReadConstruct(in io.Reader, name string) (*Construct, error) {
 	var err error
 	c.Errors, err = object(in, name, func(r *reader, key string) {
 		r.names = &known
-		switch b := r.next(); {
+		parent := ""
+		switch b := r.Peek(); {
 		case key == microSteps:
 			r.number()
+			return
 		case b == '[':
-			parent := ""
-			r.list(func(i int) {
-				switch {
-				case i == 0:
+			r.Enter('[', "value")
+			for i := 0; r.Elem(); i++ {
+				switch i {
+				case 0:
 					parent = r.parent()
-				case i == 1: // the part of a step
+				case 1: // the part of a step
 					r.number()
 				default:
-					r.skip()
+					r.Skip()
 				}
-			})
-			if r.ok() {
-				c.add(key, parent)
 			}
 		default:
-			if parent := r.parent(); r.ok() {
-				c.add(key, parent)
-			}
+			parent = r.parent()
+		}
+		if r.Err == nil {
+			c.add(key, parent)
 		}
 	})
 	return c, err
@@ -61,10 +61,10 @@ func (c *Construct) add(key, parent string) {
 
 // parent reads the name of a module, or null.
 func (r *reader) parent() string {
-	if r.next() == '"' {
+	if r.Peek() == '"' {
 		return r.text()
 	}
-	if n := r.number(); r.ok() && n.Kind != Null {
+	if n := r.number(); r.Err == nil && n.Kind != Null {
 		r.fail("the name of a module")
 	}
 	return ""
@@ -89,22 +89,24 @@ func object(in io.Reader, name string, value func(r *reader, key string)) (errs 
 			s.in = atEnd
 			continue
 		}
-		s.lines = s.indent(s.lines[:0])
-		if s.try(&s.r, func(r *reader) {
-			key := r.own()
-			r.take(':')
-			if r.next() != 0 {
-				value(r, key)
-			}
-		}) {
+		start := s.r.Here()
+		key := s.r.own()
+		if s.r.Colon() {
+			value(&s.r, key)
+		}
+		if s.r.Err == nil {
 			continue
 		}
-		if s.r.bad || s.long {
-			s.broken("an entry of its kind")
-			s.recover(s.at + s.r.p)
-		} else {
-			s.broken("the end of an entry")
+		_, found := s.fault()
+		switch {
+		case s.err != nil:
 			s.in = atEnd
+		case found == "":
+			s.complain(s.r.Offset(), "the end of the file", "the end of an entry; the file was cut short")
+			s.in = atEnd
+		default:
+			s.complain(s.r.Offset(), found, "an entry of its kind")
+			s.recover(start)
 		}
 	}
 	return s.errs, s.err

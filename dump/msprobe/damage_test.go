@@ -26,14 +26,14 @@ func fixture(t testing.TB, name string) string {
 // error that says so.
 func TestCutShort(t *testing.T) {
 	text := fixture(t, "dump.json")
-	calls, errs, _ := scan(t, text)
+	calls, errs, _ := scanned(t, text)
 	if len(errs) > 0 || len(calls) != 8 {
 		t.Fatal(len(calls), errs)
 	}
 	whole := shown(calls)
 	most := 0
 	for n := range len(text) - 1 {
-		calls, errs, _ := scan(t, text[:n])
+		calls, errs, _ := scanned(t, text[:n])
 		if len(errs) != 1 || !strings.Contains(errs[0].Error(), "found the end of the file") || errs[0].Offset > int64(n) {
 			t.Fatalf("cut at %d: %v", n, errs)
 		}
@@ -59,7 +59,7 @@ func TestCutShort(t *testing.T) {
 // What is broken in one entry loses no other.
 func TestBrokenEntries(t *testing.T) {
 	text := fixture(t, "dump.json")
-	calls, _, _ := scan(t, text)
+	calls, _, _ := scanned(t, text)
 	var names []string
 	for _, c := range calls {
 		names = append(names, c.Name)
@@ -83,7 +83,7 @@ func TestBrokenEntries(t *testing.T) {
 			if form == "one line" {
 				broken = strings.ReplaceAll(broken, "\n", " ")
 			}
-			calls, errs, _ := scan(t, broken)
+			calls, errs, _ := scanned(t, broken)
 			if len(errs) == 0 || !strings.Contains(errs[0].Error(), c.found) || !strings.Contains(errs[0].Error(), "dump.json: offset ") {
 				t.Errorf("%q for %q in %s: %v", c.new, c.old, form, errs)
 			}
@@ -123,9 +123,13 @@ func TestForms(t *testing.T) {
 		"entry is a number":  {`{"data": {"Tensor.a.0.forward": 5, ` + call + `}}`, 2, `found "5, `, ""},
 		"entries not quoted": {`{"data": {x: 1}}`, 0, "the name of an entry", ""},
 		"bad text":           {"{\"data\": {\"Tensor.\xff\\ud800.0.forward\": {}}}", 1, "", "Tensor.\uFFFD\uFFFD.0.forward"},
+		"damaged header":     {`{"task": "a\q", "data": {` + call + `}}`, 1, "the value of task", ""},
+		"damaged key":        {"{\n \"level\n \"x\": 1,\n \"data\": {\n  " + call + "\n }\n}", 1, "a key and its value", ""},
+		"unknown escape":     {`{"data": {"Tensor.x.0.forward": {"output": ["\q"]}, ` + call + `}}`, 2, `found "\\q`, ""},
+		"no closing quote":   {"{\n \"data\": {\n  \"Tensor.x.0.forward\": {\"output\": [\"x],\n  " + call + "\n }\n}", 2, "the quote that closes a text", ""},
 		"escapes":            {`{"data": {"Tensor.\u4e2d\n\ud83d\ude00.0.forward": {}}}`, 1, "", "Tensor.中\n😀.0.forward"},
 	} {
-		calls, errs, _ := scan(t, c.text)
+		calls, errs, _ := scanned(t, c.text)
 		if len(calls) != c.calls {
 			t.Errorf("%s: %d calls, %v", what, len(calls), errs)
 		}
@@ -157,7 +161,7 @@ func TestOddValues(t *testing.T) {
 		`{"type": "int", "value": 123456789012345678901234567890}`:               "0 Scalar int 123456789012345678901234567890",
 		`[[], {}, [[{}]]]`: "",
 	} {
-		calls, errs, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [`+text+`]}}}`)
+		calls, errs, _ := scanned(t, `{"data": {"Tensor.a.0.forward": {"input_args": [`+text+`]}}}`)
 		if len(errs) > 0 || len(calls) != 1 {
 			t.Errorf("%s: %v", text, errs)
 			continue
@@ -187,7 +191,7 @@ func TestOddValues(t *testing.T) {
 // A result of which nothing is told is one all the same.
 func TestResultsNotRecorded(t *testing.T) {
 	for text, want := range map[string]int{`"input_args": [{}], "output": []`: 0, `"output": [{}]`: 1, `"output": [[{}, {"a": {}}]]`: 2} {
-		calls, errs, _ := scan(t, `{"data": {"Tensor.a.0.forward": {`+text+`}}}`)
+		calls, errs, _ := scanned(t, `{"data": {"Tensor.a.0.forward": {`+text+`}}}`)
 		if len(errs) > 0 || len(calls) != 1 || len(calls[0].Values) != want || want > 0 && calls[0].Values[0].Kind != Tensor {
 			t.Errorf("%s: %v, %+v", text, errs, calls)
 		}
@@ -203,7 +207,7 @@ func TestTypeOfStatistics(t *testing.T) {
 		{"torch.int8", "0.37", true}, {"torch.int8", "37.0", false}, {"torch.bool", "0.37", true}, {"torch.bool", "1.0", false}, {"torch.int64", "NaN", false}, {"torch.float16", "0.37", false}, {"torch.qint8", "0.37", false}, {"torch.quint8", "0.37", false},
 		{"torch.float99", "0.37", false},
 	} {
-		calls, _, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", "dtype": "`+c.dtype+`", "shape": [2], "Max": `+c.most+`, "Min": 0, "Mean": 0.1}]}}}`)
+		calls, _, _ := scanned(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", "dtype": "`+c.dtype+`", "shape": [2], "Max": `+c.most+`, "Min": 0, "Mean": 0.1}]}}}`)
 		if v := calls[0].Values[0]; (v.Odd != nil) != c.odd || c.odd && v.Odd.Offset <= 0 {
 			t.Errorf("%q, %s: %v", c.dtype, c.most, v.Odd)
 		}
@@ -213,7 +217,7 @@ func TestTypeOfStatistics(t *testing.T) {
 // A tensor whose dtype or shape cannot be read is a tensor, of which something is damaged.
 func TestBrokenTensor(t *testing.T) {
 	for text, key := range map[string]string{`"dtype": 7, "shape": [2], "Max": 1`: "dtype", `"dtype": null, "shape": [2], "Max": 1`: "dtype", `"dtype": "torch.int8", "shape": "x", "Max": 1`: "shape", `"dtype": "torch.int8", "shape": [2], "Max": 1`: ""} {
-		calls, _, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", `+text+`}]}}}`)
+		calls, _, _ := scanned(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", `+text+`}]}}}`)
 		v := calls[0].Values[0]
 		if v.Kind != Tensor || (v.Odd != nil) != (key != "") || key != "" && (!strings.Contains(v.Odd.Expected, key) || v.Odd.Offset <= 0) {
 			t.Errorf("%s: %+v, odd: %v", text, v, v.Odd)
@@ -223,7 +227,7 @@ func TestBrokenTensor(t *testing.T) {
 
 // Of a statistic that is there twice neither counts.
 func TestStatisticTwice(t *testing.T) {
-	calls, _, _ := scan(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Mean": 100, "Max": 2, "Mean": 1}]}}}`)
+	calls, _, _ := scanned(t, `{"data": {"Tensor.a.0.forward": {"input_args": [{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Mean": 100, "Max": 2, "Mean": 1}]}}}`)
 	if v := calls[0].Values[0]; v.Odd == nil || v.Mean.Kind != Null || v.Max.Kind != Int {
 		t.Errorf("%+v, odd: %v", v, v.Odd)
 	}
@@ -319,7 +323,7 @@ func TestLostEntries(t *testing.T) {
 		",\n" + a: 1, a + ",\n": 1, a + "\n" + b: 1, ",": 1,
 	} {
 		for file, want := range map[string]int{`{"task": "statistics", "data": {` + text + `}}`: lost, `{"data": {` + text + `},}`: lost + 1, `{"level": "L1" "data": {` + text + `}}`: lost + 1} {
-			calls, errs, _ := scan(t, file)
+			calls, errs, _ := scanned(t, file)
 			if len(errs) != want || len(calls) != strings.Count(text, "Torch") {
 				t.Errorf("%s: %d calls, %v", file, len(calls), errs)
 			}

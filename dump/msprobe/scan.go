@@ -4,14 +4,21 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
+
+	"precision/internal/scan"
 )
+
+// maxEntry bounds the window. The longest entries of recordings have some
+// hundred kilobytes.
+const maxEntry = 8 << 20
 
 // Scanner reads dump.json or debug.json entry by entry. The file is read once,
 // from front to back; memory holds a window of it, which grows to the longest
 // entry and not beyond [maxEntry].
 type Scanner struct {
-	window
 	r      reader
+	err    error // of reading
 	header Header
 	in     state
 	call   Call
@@ -42,9 +49,7 @@ const (
 
 // NewScanner returns a Scanner of a file; name is for messages.
 func NewScanner(r io.Reader, name string) *Scanner {
-	s := &Scanner{window: window{in: r, file: name}}
-	s.r.names, s.r.types = &names{}, map[string]elem{}
-	return s
+	return &Scanner{r: reader{JSON: scan.NewJSON(r, maxEntry), names: &names{}, types: map[string]elem{}, file: name}}
 }
 
 // Scan reads the next record; false at the end of the file or when it cannot be
@@ -78,7 +83,7 @@ func (s *Scanner) Header() Header { return s.header }
 func (s *Scanner) Err() error { return s.err }
 
 func (s *Scanner) complain(offset int64, found, expected string) {
-	s.errs = append(s.errs, &SyntaxError{s.file, offset, found, expected})
+	s.errs = append(s.errs, &SyntaxError{s.r.file, offset, found, expected})
 }
 
 // step reads on; true when there is a call.
@@ -95,16 +100,16 @@ func (s *Scanner) step() bool {
 }
 
 func (s *Scanner) start() {
-	switch head := s.peek(3); {
+	switch head := s.r.Ahead(3); {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		s.at += 3
+		s.r.Pos += 3
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		s.in = atEnd
 		s.complain(0, "text in UTF-16", "UTF-8")
 		return
 	}
 	s.in, s.comma = inTop, noComma
-	if !s.try(&s.r, func(r *reader) { r.take('{') }) {
+	if !s.r.Enter('{', "file") {
 		s.broken("an object")
 		s.in = atEnd
 	}
@@ -112,14 +117,21 @@ func (s *Scanner) start() {
 
 // separator passes over blanks and a comma, and returns the byte after them; 0
 // at the end of the file. A comma too many or too few shows that a key beside it was lost.
-func (s *Scanner) separator() (b byte) {
-	found := noComma
-	s.try(&s.r, func(r *reader) {
-		if b, found = r.next(), noComma; b == ',' {
-			r.p++
-			b, found = r.next(), oneComma
-		}
-	})
+// What follows is held.
+func (s *Scanner) separator() byte {
+	r := s.r.JSON
+	r.Hold()
+	start := r.Offset()
+	b, found := r.Peek(), noComma
+	if b == ',' {
+		r.Pos++
+		b, found = r.Peek(), oneComma
+	}
+	blank := r.Since(start)
+	s.lines = s.lines[:0]
+	if i := bytes.LastIndexByte(blank, '\n'); i >= 0 && len(bytes.Trim(blank[i+1:], " \t")) == 0 {
+		s.lines = append(s.lines, blank[i:]...)
+	}
 	expected := s.comma
 	if s.comma = oneComma; b == '}' {
 		if found == oneComma && expected != anyComma {
@@ -142,7 +154,7 @@ func (s *Scanner) top() {
 	switch b := s.separator(); b {
 	case '"':
 	case '}':
-		s.at++
+		s.r.Leave()
 		s.in = atEnd
 		return
 	default:
@@ -150,59 +162,68 @@ func (s *Scanner) top() {
 		s.in = atEnd
 		return
 	}
-	var key string
-	var first byte
-	if !s.try(&s.r, func(r *reader) {
-		key = r.text()
-		r.take(':')
-		first = r.next()
-	}) {
-		s.broken("a key and its value")
-		s.in = atEnd
-		return
-	}
+	start, key := s.r.Here(), s.r.text()
+	s.r.Colon()
+	first := s.r.Peek()
 	field := map[string]*string{"task": &s.header.Task, "level": &s.header.Level, "framework": &s.header.Framework, "dump_data_dir": &s.header.DataDir}[key]
 	switch {
+	case first == 0:
+		s.broken("a key and its value")
+		s.recover(start)
 	case key == "data" && first == '{':
-		s.at++
+		s.r.Enter('{', "data")
 		s.in, s.comma = inData, noComma
-		return
 	case field != nil && first == '"':
-		if s.try(&s.r, func(r *reader) { *field = r.own() }) {
-			return
+		if *field = s.r.own(); s.r.Err != nil {
+			s.broken("the value of " + key)
+			s.recover(start)
 		}
-	default:
-		if s.pass() {
-			return
-		}
+	case !s.pass():
+		s.broken("the value of " + key)
+		s.in = atEnd
 	}
-	s.broken("the value of " + key)
-	s.in = atEnd
+}
+
+// fault goes back to where the reader stopped, if it did, and tells what stands there: nothing at the end of the file.
+func (s *Scanner) fault() (f scan.Fault, found string) {
+	if s.r.Err != nil {
+		f = *s.r.Err
+		s.r.Pos += int(f.Offset - s.r.Offset())
+	}
+	switch f.Err {
+	case nil:
+		if b := s.r.Ahead(24); len(b) > 0 {
+			found = fmt.Sprintf("%q", b)
+		}
+	case scan.ErrTooLong:
+		found = fmt.Sprintf("an entry of more than %d MB", maxEntry>>20)
+	default:
+		s.err = f.Err
+	}
+	s.r.Err = nil
+	return f, found
 }
 
 // broken reports where the file stops making sense: its end, mostly.
 func (s *Scanner) broken(expected string) {
-	if s.err != nil {
-		return
+	_, found := s.fault()
+	switch {
+	case s.err != nil:
+	case found == "":
+		s.complain(s.r.Offset(), "the end of the file", expected+"; the file was cut short")
+	default:
+		s.complain(s.r.Offset(), found, expected)
 	}
-	if s.r.bad {
-		s.complain(s.offset()+int64(s.r.p), s.r.found, expected)
-		return
-	}
-	rest := s.peek(24)
-	if len(rest) == 0 || s.r.more {
-		s.complain(s.offset()+int64(len(s.buf)-s.at), "the end of the file", expected+"; the file was cut short")
-		return
-	}
-	s.complain(s.offset(), fmt.Sprintf("%q", rest), expected)
 }
 
 // entry reads an entry of data; true if it gives a call.
 func (s *Scanner) entry() bool {
-	switch b := s.separator(); b {
+	b := s.separator()
+	r, start := &s.r, s.r.Here()
+	switch b {
 	case '"':
 	case '}':
-		s.at++
+		r.Leave()
 		s.in = inTop
 		return false
 	case 0:
@@ -211,62 +232,107 @@ func (s *Scanner) entry() bool {
 		return false
 	default:
 		s.broken("the name of an entry")
-		s.lines = s.indent(s.lines[:0])
-		s.recover(s.at)
+		s.recover(start)
 		return false
 	}
-	s.lines = s.indent(s.lines[:0])
-	var first byte
-	whole := s.try(&s.r, func(r *reader) {
-		s.call = Call{Values: r.values[:0], file: s.file, offset: s.offset()}
-		r.values, r.shapes, r.numbers, r.path, r.extras = r.values[:0], r.shapes[:0], r.numbers[:0], r.path[:0], 0
-		s.call.Name = r.own()
-		s.call.Parsed = ParseName(s.call.Name)
-		r.file, r.base, r.entry = s.file, s.offset(), s.call.Name
-		r.take(':')
-		first = r.next()
-		s.content(r, first)
-	})
-	s.call.Values = s.r.values
-	if whole {
+	r.values, r.shapes, r.numbers, r.path, r.extras = r.values[:0], r.shapes[:0], r.numbers[:0], r.path[:0], 0
+	s.call = Call{Name: r.own(), file: r.file, offset: start.Offset}
+	s.call.Parsed = ParseName(s.call.Name)
+	r.entry = s.call.Name
+	if r.Colon() {
+		s.content(r)
+	}
+	if s.call.Values = r.values; r.Err == nil {
 		return true
 	}
 	s.call.Cut = true
-	at := s.call.offset
+	f, found := s.fault()
+	name := strconv.Quote(short(s.call.Name))
 	switch {
-	case s.r.bad:
-		where := s.at + s.r.p
-		s.complain(at+int64(s.r.p), s.r.found, s.r.expected+fmt.Sprintf(" in the entry %q", short(s.call.Name)))
-		s.recover(where)
-	case s.long:
-		s.complain(at, fmt.Sprintf("an entry of more than %d MB", maxEntry>>20), fmt.Sprintf("less for %q", short(s.call.Name)))
-		s.recover(s.at + s.r.p)
 	case s.err != nil:
 		s.in = atEnd
-	default:
-		s.complain(s.offset()+int64(len(s.buf)-s.at), "the end of the file", fmt.Sprintf("the end of the entry %q; the file was cut short", short(s.call.Name)))
+	case f.Err != nil:
+		s.complain(s.call.offset, found, "less for "+name)
+		s.recover(start)
+	case found == "":
+		s.complain(r.Offset(), "the end of the file", "the end of the entry "+name+"; the file was cut short")
 		s.in = atEnd
+	default:
+		s.complain(r.Offset(), found, f.Expected+" in the entry "+name)
+		s.recover(start)
 	}
 	return s.call.Name != ""
 }
 
-// recover finds the next entry behind one that cannot be read from a place in
-// the window on: by its indentation, or, in a file without lines, by the end of
-// the value.
-func (s *Scanner) recover(from int) {
+// recover finds the next entry behind one that begins at start and cannot be read at the next byte: by its
+// indentation, or, in a file without lines, by the end of its value.
+func (s *Scanner) recover(start scan.Place) {
 	s.comma = anyComma
 	if len(s.lines) > 0 {
-		if !s.resync(s.lines, from) {
+		s.r.Depth = start.Depth
+		if !s.resync() {
 			s.in = atEnd
 		}
 		return
 	}
-	if !s.try(&s.r, func(r *reader) {
-		r.raw()
-		r.take(':')
-	}) || !s.pass() {
+	s.r.Back(start)
+	if !s.pass() || !s.r.Colon() || !s.pass() {
 		s.in = atEnd
 	}
+}
+
+// resync goes to the next text that starts a line with the indentation of an entry, or rather to the end of the line
+// before; false if there is none.
+func (s *Scanner) resync() bool {
+	r := s.r.JSON
+	r.Release()
+	next := append(s.lines, '"')
+	for {
+		rest := r.Buf[r.Pos:r.End]
+		if i := bytes.Index(rest, next); i >= 0 {
+			r.Pos += i
+			return true
+		}
+		r.Pos += max(0, len(rest)-len(next))
+		if !r.Fill() {
+			return false
+		}
+	}
+}
+
+// pass passes over a value of any size with no look at what is in it; false if it does not end.
+func (s *Scanner) pass() bool {
+	r := s.r.JSON
+	r.Release()
+	depth, quoted, escaped, word := 0, false, false, false
+	for ; r.Pos < r.End || r.Fill(); r.Pos++ {
+		b := r.Buf[r.Pos]
+		switch {
+		case escaped:
+			escaped = false
+		case quoted:
+			escaped, quoted = b == '\\', b != '"'
+		case scan.Class[b]&scan.ClsNum != 0:
+			word = true
+		case word && depth == 0:
+			return true
+		case b == '"':
+			quoted = true
+			continue
+		case b == '{', b == '[':
+			depth++
+		case b == '}', b == ']':
+			depth--
+		}
+		switch {
+		case depth < 0, depth == 0 && b == ',' && !quoted:
+			return false
+		case depth == 0 && !quoted && (b == '"' || b == '}' || b == ']'):
+			r.Pos++
+			return true
+		}
+	}
+	return word && depth == 0
 }
 
 func short(s string) string {
@@ -277,19 +343,20 @@ func short(s string) string {
 }
 
 // content reads the value of an entry.
-func (s *Scanner) content(r *reader, first byte) {
+func (s *Scanner) content(r *reader) {
 	form := s.call.Parsed.Form
 	if form == Debug {
 		r.section = Saved
 		r.value(0)
 		return
 	}
-	if first == 'n' {
+	if r.Peek() == 'n' {
 		r.number() // null: a call without anything
 		return
 	}
 	var seen [Gradients + 1]bool
-	r.object(func(key []byte) {
+	r.Enter('{', "call")
+	for key := r.Key(); key != nil; key = r.Key() {
 		known := true
 		switch string(key) {
 		case "input_args", "input":
@@ -305,7 +372,7 @@ func (s *Scanner) content(r *reader, first byte) {
 			var n Number
 			if r.bare(&n) {
 				s.call.Recompute = n.Kind == Bool && n.I != 0
-				return
+				continue
 			}
 			known = false
 		case "is_nan":
@@ -317,7 +384,7 @@ func (s *Scanner) content(r *reader, first byte) {
 						s.call.NaN = Yes
 					}
 				}
-				return
+				continue
 			}
 			known = false
 		default:
@@ -332,9 +399,9 @@ func (s *Scanner) content(r *reader, first byte) {
 			seen[r.section] = true
 			r.value(0)
 		default:
-			r.skip()
+			r.Skip()
 		}
-	})
+	}
 }
 
 // gradients reads the list of one tensor that the gradient of a parameter is.
@@ -342,15 +409,16 @@ func (s *Scanner) gradients(r *reader, key []byte) {
 	r.section = Gradients
 	r.path = append(r.path[:0], valid(key)...)
 	defer func() { r.path = r.path[:0] }()
-	if r.next() != '[' {
+	if r.Peek() != '[' {
 		r.value(1)
 		return
 	}
 	name := len(r.path)
-	r.list(func(i int) {
+	r.Enter('[', "gradients")
+	for i := 0; r.Elem(); i++ {
 		if r.path = r.path[:name]; i > 0 {
 			r.path = fmt.Appendf(r.path, ".%d", i)
 		}
 		r.value(1)
-	})
+	}
 }

@@ -19,8 +19,8 @@ import (
 // recorded are recordings of msprobe itself.
 const recorded = "../../../shared/real/msprobe"
 
-// scan reads all of a text.
-func scan(t testing.TB, text string) (calls []*Call, errs []*SyntaxError, h Header) {
+// scanned reads all of a text.
+func scanned(t testing.TB, text string) (calls []*Call, errs []*SyntaxError, h Header) {
 	t.Helper()
 	s := NewScanner(iotest.OneByteReader(strings.NewReader(text)), "dump.json")
 	for s.Scan() {
@@ -226,7 +226,7 @@ func checkAgainstNaive(t *testing.T, path string) (calls int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, errs, h := scan(t, string(text))
+	got, errs, h := scanned(t, string(text))
 	for _, e := range errs {
 		t.Errorf("%s: %v", path, e)
 	}

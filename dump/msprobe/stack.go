@@ -59,27 +59,29 @@ func ReadStack(in io.Reader, name string) (*Stack, error) {
 	st.Errors, err = object(in, name, func(r *reader, key string) {
 		calls, frames := []string{key}, []*line(nil)
 		plain, group := true, 0
-		r.list(func(i int) {
-			if r.next() != '[' {
+		r.Enter('[', "stack")
+		for r.Elem() {
+			if r.Peek() != '[' {
 				frames = r.frame(frames, known)
-				return
+				continue
 			}
 			plain = false
 			if group++; group == 1 {
 				calls = calls[:0]
 			}
-			r.list(func(int) {
+			r.Enter('[', "stack")
+			for r.Elem() {
 				switch {
 				case group == 2:
 					frames = r.frame(frames, known)
-				case group == 1 && r.next() == '"':
+				case group == 1 && r.Peek() == '"':
 					calls = append(calls, r.own())
 				default:
-					r.skip()
+					r.Skip()
 				}
-			})
-		})
-		if !r.ok() || plain && len(frames) == 0 {
+			}
+		}
+		if r.Err != nil || plain && len(frames) == 0 {
 			return
 		}
 		t := &trace{frames: frames}
@@ -92,21 +94,18 @@ func ReadStack(in io.Reader, name string) (*Stack, error) {
 
 // frame reads a text and adds the frame that it is, and passes over anything else.
 func (r *reader) frame(to []*line, known map[string]*line) []*line {
-	if r.next() != '"' {
-		r.skip()
+	if r.Peek() != '"' {
+		r.Skip()
 		return to
 	}
-	b, escaped := r.raw()
+	b := r.Str()
 	l := known[string(b)]
 	if l == nil {
-		key, text := string(b), ""
-		if text = valid(b); escaped {
-			text = unescape(b)
-		}
+		text := valid(b)
 		f := parseFrame(text)
 		l = &line{text: text, shown: f.String(), installed: f.Installed(), behind: strings.Contains(text, ", in backward,")}
 		if len(known) < maxNames {
-			known[key] = l
+			known[string(b)] = l
 		}
 	}
 	return append(to, l)

@@ -9,11 +9,13 @@ import (
 	"unique"
 
 	"precision/dump/dtype"
+	"precision/internal/scan"
 )
 
 // reader reads the values of one entry.
 type reader struct {
-	cursor
+	*scan.JSON
+	names   *names
 	values  []Value
 	shapes  []int64  // of all values, so that they need one piece of memory
 	numbers []Number // of all Items
@@ -21,11 +23,9 @@ type reader struct {
 	path    []byte
 	section Section
 	stats   []statistic // of the value that is read
-	// file, base and entry are where the entry starts, and its name.
-	file  string
-	base  int64
-	entry string
-	types map[string]elem // element types by their names in the file
+	file    string
+	entry   string          // its name
+	types   map[string]elem // element types by their names in the file
 }
 
 type elem struct {
@@ -46,34 +46,38 @@ const (
 
 // value reads a value and all below it.
 func (r *reader) value(depth int) {
-	switch b := r.next(); {
-	case b == 0:
+	switch b := r.Peek(); {
 	case depth > maxDepth:
 		r.fail(fmt.Sprintf("values nested at most %d deep", maxDepth))
 	case b == '[':
-		r.list(func(i int) {
-			back := r.enter(strconv.AppendInt(r.point(), int64(i), 10))
+		r.Enter('[', "value")
+		for i := 0; r.Elem(); i++ {
+			back := len(r.path)
+			r.path = strconv.AppendInt(r.point(), int64(i), 10)
 			r.value(depth + 1)
 			r.path = r.path[:back]
-		})
+		}
 	case b == '{':
-		if !r.leaf() {
-			empty := true
-			r.object(func(key []byte) {
-				empty = false
-				back := r.enter(append(r.point(), valid(key)...))
-				r.value(depth + 1)
-				r.path = r.path[:back]
-			})
-			if empty && r.section == Output && r.ok() { // a result of which nothing is told
-				if v := r.add(); v != nil {
-					v.Kind = Tensor
-				}
+		if r.leaf() {
+			return
+		}
+		empty := true
+		r.Enter('{', "value")
+		for key := r.Key(); key != nil; key = r.Key() {
+			empty = false
+			back := len(r.path)
+			r.path = append(r.point(), valid(key)...)
+			r.value(depth + 1)
+			r.path = r.path[:back]
+		}
+		if empty && r.section == Output && r.Err == nil { // a result of which nothing is told
+			if v := r.add(); v != nil {
+				v.Kind = Tensor
 			}
 		}
 	default:
 		n := r.number()
-		if !r.ok() {
+		if r.Err != nil {
 			return
 		}
 		v := r.add()
@@ -92,13 +96,6 @@ func (r *reader) point() []byte {
 		return r.path
 	}
 	return append(r.path, '.')
-}
-
-// enter makes p the path and returns the length to go back to.
-func (r *reader) enter(p []byte) (back int) {
-	back = len(r.path)
-	r.path = p
-	return back
 }
 
 // add makes room for a value at the current path; nil if there are too many.
@@ -121,34 +118,35 @@ func (r *reader) add() *Value {
 // key that confirms it, as a dict of the user may have a key "type", too. It
 // reads nothing and returns false for other objects.
 func (r *reader) leaf() bool {
-	start := r.p
-	first := r.cursor
-	first.take('{')
-	if first.next() == '}' {
+	if !r.typed() {
 		return false
 	}
-	if key, _ := first.raw(); first.ok() && string(key) != "type" && !r.typed() {
-		return false
-	}
+	start := r.Here()
 	r.stats = r.stats[:0]
 	count, shapes, numbers := len(r.values), len(r.shapes), len(r.numbers)
 	v := r.add()
 	if v == nil {
 		return true
 	}
-	confirmed, isText, unsummed, summedAt := false, false, -1, -1
-	badKey, badAt := "", 0 // a dtype that is no text, or a shape that is no list of whole numbers
-	r.object(func(key []byte) {
+	confirmed, isText := false, false
+	unsummed, summedAt := int64(-1), int64(-1)
+	badKey, badAt := "", int64(0) // a dtype that is no text, or a shape that is no list of whole numbers
+	var buf [32]byte
+	r.Enter('{', "value")
+	for key := r.Key(); key != nil; key = r.Key() {
+		key = append(buf[:0], key...) // it outlives the value
+		b := r.Peek()
+		at := r.Offset()
 		switch string(key) {
 		case "type":
-			if r.next() == '"' {
+			if b == '"' {
 				v.Type, isText = r.text(), true
-				return
+			} else {
+				r.Skip()
 			}
-			r.skip()
-			return
+			continue
 		case "dtype":
-			if r.next() == '"' {
+			if b == '"' {
 				v.DType, confirmed = r.text(), true
 				e, ok := r.types[v.DType]
 				if !ok {
@@ -158,44 +156,40 @@ func (r *reader) leaf() bool {
 					}
 				}
 				v.Elem, v.Known = e.typ, e.known
-				return
+				continue
 			}
-			badKey, badAt = "dtype", r.p
+			badKey, badAt = "dtype", at
 		case "shape":
 			confirmed = true
-			r.next()
-			at := r.p
 			if shape, ok := r.shape(); ok {
 				v.Shape = shape
-				return
+				continue
 			}
 			badKey, badAt = "shape", at
 		case "Max":
 			if r.statistic(v, &v.Max, "Max") {
-				return
+				continue
 			}
 		case "Min":
 			if r.statistic(v, &v.Min, "Min") {
-				return
+				continue
 			}
 		case "Mean":
 			if r.statistic(v, &v.Mean, "Mean") {
-				return
+				continue
 			}
 		case "Norm":
 			if r.statistic(v, &v.Norm, "Norm") {
-				return
+				continue
 			}
 		case "md5":
-			r.next()
-			at := r.p
 			if r.bare(&v.MD5) {
 				summedAt = at
 				if none[v.MD5.S] && v.MD5.Kind == Text || v.MD5.Kind == Null {
 					unsummed = at
 					v.MD5 = Number{Kind: Null}
 				}
-				return
+				continue
 			}
 		case "requires_grad":
 			var n Number
@@ -203,60 +197,54 @@ func (r *reader) leaf() bool {
 				if n.Kind == Bool {
 					v.RequiresGrad = No + Tristate(n.I)
 				}
-				return
+				continue
 			}
 		case "data_name":
 			var n Number
 			if r.bare(&n) {
 				v.DataName = n.S
 				v.Raw = v.MD5.Kind == Text
-				return
+				continue
 			}
 		case "value":
 			confirmed = true
-			if r.next() == '[' {
-				if r.items(v) {
-					return
-				}
-			} else if r.bare(&v.Value) {
-				return
+			if b == '[' && r.items(v) || r.bare(&v.Value) {
+				continue
 			}
 		case "format":
 			confirmed = true
 			if r.bare(&v.Value) {
-				return
+				continue
 			}
 		case "group_ranks":
 			confirmed = true
-			if r.next() == '[' && r.items(v) {
-				return
+			if b == '[' && r.items(v) {
+				continue
 			}
 		}
 		// How a tensor is spread over ranks decides what it is: all of a recording are kept, and
 		// few differ.
 		name, known := valid(key), string(key) == "placements" || string(key) == "device_mesh"
 		if r.extras == maxExtras && !known {
-			r.skip()
-			return
+			r.Skip()
+			continue
 		}
 		if !known {
 			r.extras++
 		}
-		if json := r.json(); r.ok() {
-			if known {
-				json = unique.Make(json).Value()
-			}
-			v.Extra = append(v.Extra, Extra{name, json})
+		json := r.json()
+		if known {
+			json = unique.Make(json).Value()
 		}
-	})
-	if !r.ok() {
-		if r.values = r.values[:count]; !r.bad {
-			r.p = start // its beginning is of no use
-		}
+		v.Extra = append(v.Extra, Extra{name, json})
+	}
+	if r.Err != nil {
+		r.values = r.values[:count]
 		return true
 	}
 	if !isText || !confirmed {
-		r.values, r.shapes, r.numbers, r.p = r.values[:count], r.shapes[:shapes], r.numbers[:numbers], start
+		r.values, r.shapes, r.numbers = r.values[:count], r.shapes[:shapes], r.numbers[:numbers]
+		r.Back(start)
 		return false
 	}
 	v.Kind = kindOf(v)
@@ -317,18 +305,18 @@ var none = map[string]bool{"": true, "N/A": true, "NA": true, "None": true, "nul
 // statistic is where in the entry a statistic of a tensor stands.
 type statistic struct {
 	key string
-	at  int
+	at  int64
 	n   *Number // nil for a list or an object, which was not read
 }
 
 // statistic reads a statistic; a number in quotes is a number, any other text is none and
 // is noted. It returns false, with nothing read, if there is a container.
 func (r *reader) statistic(v *Value, n *Number, key string) bool {
-	if b := r.next(); b == '[' || b == '{' {
-		r.stats = append(r.stats, statistic{key, r.p, nil})
+	b, at, before := r.Peek(), r.Offset(), n.Kind
+	if b == '[' || b == '{' {
+		r.stats = append(r.stats, statistic{key, at, nil})
 		return false
 	}
-	at, before := r.p, n.Kind
 	*n = r.number()
 	if before != Absent {
 		r.oddity(v, key, at, "a second one", "one")
@@ -348,34 +336,35 @@ func (r *reader) statistic(v *Value, n *Number, key string) bool {
 }
 
 // oddity notes that a statistic is no number, or a checksum none, of the first in each value.
-func (r *reader) oddity(v *Value, key string, at int, found, expected string) {
-	if v.Odd == nil && r.ok() {
+func (r *reader) oddity(v *Value, key string, at int64, found, expected string) {
+	if v.Odd == nil && r.Err == nil {
 		place := v.Section.String()
 		if v.Path != "" {
 			place += "." + v.Path
 		}
-		v.Odd = &SyntaxError{File: r.file, Offset: r.base + int64(at), Found: found, Expected: expected + " in " + strconv.Quote(r.entry) + ", " + place + "." + key}
+		v.Odd = &SyntaxError{File: r.file, Offset: at, Found: found, Expected: expected + " in " + strconv.Quote(r.entry) + ", " + place + "." + key}
 	}
 }
 
-// typed looks ahead whether an object has a type that is a text, though not as
-// its first key.
+// typed looks ahead whether an object may be a value: whether its first key is a type, or a later one with a text.
 func (r *reader) typed() (found bool) {
-	ahead := r.cursor
-	ahead.object(func(key []byte) {
-		is := string(key) == "type"
-		found = found || is && ahead.next() == '"'
-		ahead.skip()
-	})
-	if ahead.more && !r.end {
-		r.cursor.more = true // decide when all of it is there
+	start := r.Here()
+	r.Enter('{', "value")
+	first := true
+	for key := r.Key(); key != nil; key = r.Key() {
+		if found = string(key) == "type" && (first || r.Peek() == '"'); found {
+			break
+		}
+		first = false
+		r.Skip()
 	}
+	r.Back(start)
 	return found
 }
 
 // bare reads a bare value; false, with nothing read, if there is a container.
 func (r *reader) bare(n *Number) bool {
-	if b := r.next(); b == '[' || b == '{' {
+	if b := r.Peek(); b == '[' || b == '{' {
 		return false
 	}
 	*n = r.number()
@@ -385,28 +374,29 @@ func (r *reader) bare(n *Number) bool {
 // shape reads a list of whole numbers; false, with nothing read, if there is
 // something else.
 func (r *reader) shape() ([]int64, bool) {
-	start, from := r.p, len(r.shapes)
-	if r.next() != '[' {
+	if r.Peek() != '[' {
 		return nil, false
 	}
+	start, from := r.Here(), len(r.shapes)
 	whole := true
-	r.list(func(i int) {
-		if b := r.next(); b == '[' || b == '{' || i == maxDims || len(r.shapes) == maxShapes {
+	r.Enter('[', "shape")
+	for i := 0; r.Elem(); i++ {
+		if b := r.Peek(); b == '[' || b == '{' || i == maxDims || len(r.shapes) == maxShapes {
 			whole = false
-			r.skip()
-			return
+			r.Skip()
+			continue
 		}
 		n := r.number()
 		whole = whole && n.Kind == Int
 		r.shapes = append(r.shapes, n.I)
-	})
-	if !whole {
-		if r.ok() {
-			r.p = start
-		}
-		return nil, !r.ok()
 	}
-	if r.shapes == nil {
+	switch {
+	case r.Err != nil:
+		return nil, true
+	case !whole:
+		r.Back(start)
+		return nil, false
+	case r.shapes == nil:
 		return []int64{}, true // a scalar, which has a shape
 	}
 	return r.shapes[from:len(r.shapes):len(r.shapes)], true
@@ -415,19 +405,21 @@ func (r *reader) shape() ([]int64, bool) {
 // items reads a list of bare values; false, with nothing read, if there is
 // something else in it.
 func (r *reader) items(v *Value) bool {
-	start, from := r.p, len(r.numbers)
+	start, from := r.Here(), len(r.numbers)
 	plain := true
-	r.list(func(int) {
+	r.Enter('[', "value")
+	for r.Elem() {
 		var n Number
 		if len(r.numbers) == maxItems || !r.bare(&n) {
 			plain = false
-			r.skip()
-			return
+			r.Skip()
+			continue
 		}
 		r.numbers = append(r.numbers, n)
-	})
-	if !plain && r.ok() {
-		r.numbers, r.p = r.numbers[:from], start
+	}
+	if !plain && r.Err == nil {
+		r.numbers = r.numbers[:from]
+		r.Back(start)
 		return false
 	}
 	if v.Items = r.numbers[from:len(r.numbers):len(r.numbers)]; v.Items == nil {

@@ -22,7 +22,7 @@ var (
 func sources(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, pattern := range []string{"../*.go", "../read/*.go", "../fusion/*.go", "../internal/scan/*.go", "../../cmd/msaccucmp/compat/*.go"} {
+	for _, pattern := range []string{"../*.go", "../read/*.go", "../fusion/*.go", "../../internal/scan/*.go", "../../cmd/msaccucmp/compat/*.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

@@ -5,8 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/graph/internal/scan"
+	"precision/graph"
 	"precision/internal/plainfile"
+	"precision/internal/scan"
 )
 
 // Stats tells which fusion passes fired while one graph was compiled.
@@ -37,7 +38,7 @@ func OpenResult(path string) ([]Stats, error) {
 // one after another, an array of objects, or one object with a key for each graph. Passes keep their order. Errors
 // are *[graph.Error].
 func ReadResult(r io.Reader, name string) (out []Stats, err error) {
-	j := scan.NewJSON(r)
+	j := scan.NewJSON(r, scan.MaxToken)
 	for n := 0; ; n++ {
 		c := j.Peek()
 		if c == ',' && n > 0 {
@@ -62,12 +63,8 @@ func ReadResult(r io.Reader, name string) (out []Stats, err error) {
 			break
 		}
 	}
-	if j.Err == nil && j.ReadErr() != nil {
-		j.Failf("read: %v", j.ReadErr())
-	}
 	if j.Err != nil {
-		j.Err.Path = name
-		return nil, j.Err
+		return nil, graph.AtFault(name, j.Err)
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package read
 
 import (
 	"precision/graph"
+	"precision/internal/scan"
 )
 
 // assembler puts a model together from what the tokenizers of the four forms find: messages that begin and end, and
@@ -18,6 +19,7 @@ type assembler struct {
 	onnx       *onnxReader // of an ONNX-style dump
 	tf         *tensorflow // of a graph of TensorFlow
 	names      *attrNames  // of a compressed offline model
+	refused    bool        // the file is larger than any real graph
 
 	attrs []graph.Attr
 	edges []graph.Edge
@@ -63,8 +65,8 @@ type assembler struct {
 type source interface {
 	// warning returns a warning about the place where the tokenizer is.
 	warning(msg graph.Message) graph.Warning
-	// refuse ends reading at the place where the tokenizer is.
-	refuse(fault graph.Fault, msg graph.Message)
+	// refuse ends reading at the place where the tokenizer is, of a file that is larger than any real graph.
+	refuse(msg graph.Message)
 }
 
 type graphFrame struct {
@@ -150,8 +152,22 @@ func (a *assembler) endModel() {
 // limit refuses files that hold more than any real graph.
 func (a *assembler) limit() {
 	if msg, over := a.Overfull(); over {
-		a.src.refuse(graph.FaultLimit, msg)
+		a.refused = true
+		a.src.refuse(msg)
 	}
+}
+
+// finish returns the model that was read of a text, or what ended the scan of it.
+func (a *assembler) finish(fault *scan.Fault) (*graph.Model, error) {
+	if fault != nil {
+		err := graph.AtFault(a.model.Path, fault)
+		if a.refused {
+			err.Fault = graph.FaultLimit
+		}
+		return nil, err
+	}
+	a.model.Warnings = a.Warnings()
+	return a.model, nil
 }
 
 func (a *assembler) beginGraph(place int) {

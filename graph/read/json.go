@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"precision/graph"
-	"precision/graph/internal/scan"
+	"precision/internal/scan"
 )
 
 // thing is what a value in JSON is for errors: the value of a field, or an element of its list.
@@ -42,36 +42,24 @@ type jsonReader struct {
 
 func readJSON(r io.Reader, path string, plain bool) (*graph.Model, error) {
 	m := &graph.Model{Path: path, Source: graph.SourceJSON, NoGraphs: true}
-	j := &jsonReader{JSON: scan.NewJSON(r), path: path, plain: plain}
+	j := &jsonReader{JSON: scan.NewJSON(r, scan.MaxToken), path: path, plain: plain}
 	j.to = newAssembler(graph.NewBuilder(), m, j)
 	j.to.tellsLists = true
 	if j.Enter('{', "model") {
 		j.message(modelDef)
 	}
 	j.to.endModel()
-	if j.Err == nil {
-		if c := j.Peek(); c != 0 || j.Pos < j.End {
-			j.Failf("found %s after the end of the model", scan.DescribeJSON(c))
-		} else if j.ReadErr() != nil {
-			j.Failf("read: %v", j.ReadErr())
-		}
+	if c := j.Peek(); c != 0 || j.Pos < j.End {
+		j.Failf("found %s after the end of the model", scan.DescribeJSON(c))
 	}
-	if j.Err != nil {
-		j.Err.Path = path
-		return nil, j.Err
-	}
-	m.Warnings = j.to.Warnings()
-	return m, nil
+	return j.to.finish(j.Err)
 }
 
 func (j *jsonReader) warning(msg graph.Message) graph.Warning {
 	return graph.Warning{Path: j.path, Line: j.Line(), Offset: j.Offset(), Msg: msg}
 }
 
-func (j *jsonReader) refuse(fault graph.Fault, msg graph.Message) {
-	j.Failf(msg.Format, msg.Args...)
-	j.Err.Fault = fault
-}
+func (j *jsonReader) refuse(msg graph.Message) { j.Failf(msg.Format, msg.Args...) }
 
 // message reads the members of the object just entered.
 func (j *jsonReader) message(m *message) {
@@ -296,9 +284,7 @@ func (j *jsonReader) int(what thing) (int64, bool) {
 
 // isInt looks ahead whether the number at pos is an integer.
 func (j *jsonReader) isInt() bool {
-	for j.End-j.Pos < 32 && j.Fill() {
-	}
-	for _, c := range j.Buf[j.Pos:min(j.Pos+32, j.End)] {
+	for _, c := range j.Ahead(32) {
 		switch {
 		case c == '.' || c == 'e' || c == 'E':
 			return false

@@ -49,7 +49,7 @@ func readONNX(r io.Reader, path string) (*graph.Model, error) {
 	o.textReader = newTextReader(r, &graph.Model{Path: path, Source: graph.SourceONNX})
 	o.to.onnx = o
 	o.message(onnxModel)
-	m, err := o.finish()
+	m, err := o.to.finish(o.Err)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"precision/graph"
-	"precision/graph/internal/scan"
+	"precision/internal/scan"
 )
 
 // plainAttrs reads an attribute map as a plain object, in which the JSON type of a value stands for its branch.

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"precision/graph"
-	"precision/graph/internal/scan"
 	"precision/internal/plainfile"
+	"precision/internal/scan"
 )
 
 // Open reads the graph file at path. The kind of file is found from its content: a text graph, the JSON that atc

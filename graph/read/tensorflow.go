@@ -149,7 +149,7 @@ func readTensorFlow(r io.Reader, path string, of *message) (*graph.Model, error)
 	t.to.tf = &tensorflow{}
 	t.to.begin(of, 1)
 	t.message(of)
-	return t.finish()
+	return t.to.finish(t.Err)
 }
 
 // readTensorFlowBinary reads the binary form.

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"precision/graph"
-	"precision/graph/internal/scan"
+	"precision/internal/scan"
 )
 
 // textReader reads protobuf text form: it names fields and braces messages.
@@ -21,7 +21,7 @@ func readText(r io.Reader, path string) (*graph.Model, error) {
 	t := newTextReader(r, m)
 	t.message(modelDef)
 	t.to.endModel()
-	return t.finish()
+	return t.to.finish(t.Err)
 }
 
 func newTextReader(r io.Reader, m *graph.Model) *textReader {
@@ -30,27 +30,11 @@ func newTextReader(r io.Reader, m *graph.Model) *textReader {
 	return t
 }
 
-// finish returns the model, or the first fault.
-func (t *textReader) finish() (*graph.Model, error) {
-	if t.Err == nil && t.ReadErr() != nil {
-		t.Failf("read: %v", t.ReadErr())
-	}
-	if t.Err != nil {
-		t.Err.Path = t.path
-		return nil, t.Err
-	}
-	t.to.model.Warnings = t.to.Warnings()
-	return t.to.model, nil
-}
-
 func (t *textReader) warning(msg graph.Message) graph.Warning {
 	return graph.Warning{Path: t.path, Line: t.Line(), Offset: t.Offset(), Msg: msg}
 }
 
-func (t *textReader) refuse(fault graph.Fault, msg graph.Message) {
-	t.Failf(msg.Format, msg.Args...)
-	t.Err.Fault = fault
-}
+func (t *textReader) refuse(msg graph.Message) { t.Failf(msg.Format, msg.Args...) }
 
 // message reads the fields of the message just entered.
 func (t *textReader) message(m *message) {

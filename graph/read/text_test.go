@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 
 	"precision/graph"
-	"precision/graph/internal/scan"
+	"precision/internal/scan"
 	"precision/testdata/workshop/graphtest"
 	pb "precision/testdata/workshop/graphtest/gepb"
 )

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"precision/graph"
-	"precision/graph/internal/scan"
+	"precision/internal/scan"
 )
 
 // wireReader reads the binary form: it numbers fields and gives messages a length. The first fault sticks.
@@ -53,9 +53,9 @@ func (w *wireReader) warning(msg graph.Message) graph.Warning {
 	return graph.Warning{Path: w.to.model.Path, Offset: -1, Msg: msg}
 }
 
-func (w *wireReader) refuse(fault graph.Fault, msg graph.Message) {
+func (w *wireReader) refuse(msg graph.Message) {
 	w.failf(w.at, msg.Format, msg.Args...)
-	w.err.Fault = fault
+	w.err.Fault = graph.FaultLimit
 }
 
 // parseError says what is wrong with a tag or a value, without the name of the library and the blank behind it, which

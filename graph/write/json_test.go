@@ -20,8 +20,8 @@ import (
 
 	"precision/graph"
 	"precision/graph/fusion"
-	"precision/graph/internal/scan"
 	"precision/graph/read"
+	"precision/internal/scan"
 	"precision/testdata/workshop/graphtest"
 	pb "precision/testdata/workshop/graphtest/gepb"
 )

@@ -5,28 +5,49 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"precision/graph"
 )
 
 // JSON is a pull scanner for JSON. As with [Text] the first fault sticks and ends all loops.
 type JSON struct {
-	window
+	Window
 	Depth   int
-	first   [jsonDepth + 1]bool
-	array   [jsonDepth + 1]bool
-	Open    [jsonDepth + 1]int
+	first   [maxJSONDepth + 1]bool
+	array   [maxJSONDepth + 1]bool
+	Open    [maxJSONDepth + 1]int // the line of each value that is open
+	key     []byte
 	scratch []byte
 }
 
-// NewJSON returns a scanner of r.
-func NewJSON(r io.Reader) *JSON { return &JSON{window: *newWindow(r)} }
+// maxJSONDepth bounds nesting. Each message level of a graph takes up to three levels of JSON (object, array, value object).
+const maxJSONDepth = 3 * MaxDepth
 
-// ReadErr returns what kept the scanner from reading on, nil at the plain end of the file.
-func (w *window) ReadErr() error { return w.err }
+// NewJSON returns a scanner of r that keeps at most limit bytes in memory, of a token or of what is held.
+func NewJSON(r io.Reader, limit int) *JSON {
+	return &JSON{Window: newWindow(r, limit), key: make([]byte, 0, 64)}
+}
 
-// Each message level of a graph takes up to three JSON levels (object, array, value object).
-const jsonDepth = 3 * MaxDepth
+// Here returns the place of the next byte, for Back.
+func (j *JSON) Here() Place { return Place{j.Offset(), j.Depth, j.lines} }
+
+// Back returns to a place, as if nothing behind it had been read. It is held, see Hold.
+func (j *JSON) Back(to Place) {
+	j.Pos, j.Depth, j.lines, j.Err = int(to.Offset-j.base), to.Depth, to.lines, nil
+}
+
+// Place is where a scanner was.
+type Place struct {
+	Offset int64
+	Depth  int
+	lines  int
+}
+
+// fault notes what is wrong at the next byte; expected is what has to be there in a few words.
+func (j *JSON) fault(format, expected string, args ...any) {
+	if j.Err == nil {
+		j.Failf(format, args...)
+		j.Err.Expected = expected
+	}
+}
 
 // Peek returns the next byte after blanks, 0 at the end of the file or after a fault.
 func (j *JSON) Peek() byte {
@@ -51,10 +72,10 @@ func (j *JSON) Peek() byte {
 	}
 }
 
-const endOfFile graph.Term = "end of file"
+const endOfFile Term = "end of file"
 
 // DescribeJSON names the value at the next byte.
-func DescribeJSON(c byte) graph.Term {
+func DescribeJSON(c byte) Term {
 	switch {
 	case c == 0:
 		return endOfFile
@@ -71,17 +92,17 @@ func DescribeJSON(c byte) graph.Term {
 	case c == '-' || c >= '0' && c <= '9':
 		return "a number"
 	}
-	return graph.Term(strconv.QuoteRune(rune(c)))
+	return Term(strconv.QuoteRune(rune(c)))
 }
 
 // Enter opens an object or array; what names it in errors.
-func (j *JSON) Enter(c byte, what graph.Term) bool {
+func (j *JSON) Enter(c byte, what Term) bool {
 	if got := j.Peek(); got != c {
-		j.Failf("%s is %s, expected %s", what, DescribeJSON(got), DescribeJSON(c))
+		j.fault("%s is %s, expected %s", string(c), what, DescribeJSON(got), DescribeJSON(c))
 		return false
 	}
-	if j.Depth == jsonDepth {
-		j.Failf("values nested deeper than %d", jsonDepth)
+	if j.Depth == maxJSONDepth {
+		j.fault("values nested deeper than %d", "fewer values in each other", maxJSONDepth)
 		return false
 	}
 	j.Pos++
@@ -92,12 +113,17 @@ func (j *JSON) Enter(c byte, what graph.Term) bool {
 	return true
 }
 
+// Leave passes over the byte that closes the open value, which the caller has seen.
+func (j *JSON) Leave() {
+	j.Pos++
+	j.Depth--
+}
+
 // sep reads the comma before the next member or the closing byte; false at the end.
 func (j *JSON) sep(end byte) bool {
 	c := j.Peek()
 	if c == end {
-		j.Pos++
-		j.Depth--
+		j.Leave()
 		return false
 	}
 	if c == 0 && j.Pos >= j.End {
@@ -109,7 +135,7 @@ func (j *JSON) sep(end byte) bool {
 		return j.Err == nil
 	}
 	if c != ',' {
-		j.Failf("found %s, expected \",\" or %q (value opened at line %d)", DescribeJSON(c), end, j.Open[j.Depth])
+		j.fault("found %s, expected \",\" or %q (value opened at line %d)", "a comma or the end", DescribeJSON(c), end, j.Open[j.Depth])
 		return false
 	}
 	j.Pos++
@@ -119,37 +145,41 @@ func (j *JSON) sep(end byte) bool {
 // Elem advances to the next element of the open array.
 func (j *JSON) Elem() bool { return j.Err == nil && j.sep(']') }
 
-// Key advances to the next member of the open object and returns its key, nil at the end. An empty key is
-// returned as a non-nil empty slice.
+// Key advances to the next member of the open object and returns its key, nil at the end. It is valid until more of the
+// value is read than the first byte.
 func (j *JSON) Key() []byte {
 	if j.Err != nil || !j.sep('}') {
 		return nil
 	}
 	if c := j.Peek(); c != '"' {
-		j.Failf("found %s, expected a key", DescribeJSON(c))
+		j.fault("found %s, expected a key", "a text in quotes", DescribeJSON(c))
 		return nil
 	}
 	k := j.Str()
-	if j.Err != nil {
+	if b := j.Buf[j.Pos:]; b[0] == ':' && (b[1] > ' ' || b[1] == ' ' && b[2] > ' ') { // nearly all
+		j.Pos++
+		return k
+	}
+	k = append(j.key[:0], k...) // looking for the colon and the value may move the buffer
+	j.key = k
+	if !j.Colon() {
 		return nil
 	}
-	// The colon follows at once in practice; otherwise looking for it may move the buffer.
-	if j.Buf[j.Pos] != ':' {
-		j.scratch = append(j.scratch[:0], k...)
-		k = j.scratch
-		if c := j.Peek(); c != ':' {
-			j.Failf("found %s, expected \":\" after a key", DescribeJSON(c))
-			return nil
-		}
-	}
-	j.Pos++
-	if k == nil {
-		k = []byte{}
-	}
+	j.Peek()
 	return k
 }
 
-// Str reads the string at pos (the caller has seen the quote). It is valid until the next call of any method.
+// Colon reads what stands behind a key.
+func (j *JSON) Colon() bool {
+	if c := j.Peek(); c != ':' {
+		j.fault("found %s, expected \":\" after a key", ":", DescribeJSON(c))
+		return false
+	}
+	j.Pos++
+	return true
+}
+
+// Str reads the string at pos (the caller has seen the quote), decoded. It is valid until the next call of any method.
 func (j *JSON) Str() []byte {
 	j.Pos++
 	j.keep = j.Pos
@@ -170,7 +200,7 @@ func (j *JSON) Str() []byte {
 			}
 			return out
 		case c == '\n':
-			j.Failf("string without closing quote")
+			j.fault("string without closing quote", "the quote that closes a text")
 			j.keep = -1
 			return nil
 		case c == '\\' && p+1 < j.End:
@@ -179,7 +209,7 @@ func (j *JSON) Str() []byte {
 			j.Pos = p + 2
 		case c == '\\' || p >= j.End:
 			if !j.Fill() {
-				j.keep = -1
+				j.keep, j.Pos = -1, j.End
 				j.Failf("file ends inside a string")
 				return nil
 			}
@@ -191,44 +221,48 @@ func (j *JSON) Str() []byte {
 
 func (j *JSON) unescape(p []byte) []byte {
 	out := j.scratch[:0]
-	for i := 0; i < len(p); i++ {
-		c := p[i]
-		if c != '\\' || i+1 == len(p) {
+	for len(p) > 0 {
+		c := p[0]
+		if p = p[1:]; c != '\\' || len(p) == 0 {
 			out = append(out, c)
 			continue
 		}
-		i++
-		switch p[i] {
+		c = p[0]
+		p = p[1:]
+		switch c {
 		case 'n':
-			out = append(out, '\n')
+			c = '\n'
 		case 't':
-			out = append(out, '\t')
+			c = '\t'
 		case 'r':
-			out = append(out, '\r')
+			c = '\r'
 		case 'b':
-			out = append(out, '\b')
+			c = '\b'
 		case 'f':
-			out = append(out, '\f')
+			c = '\f'
 		case '"', '\\', '/':
-			out = append(out, p[i])
 		case 'u':
-			r := hex4(p[i+1:])
+			r := hex4(p)
 			if r < 0 {
-				j.Failf("string with a broken \\u escape")
+				j.Pos -= len(p) + 3
+				j.fault("string with a broken \\u escape", "four hexadecimal digits behind \\u")
 				return nil
 			}
-			i += 4
-			if utf16.IsSurrogate(r) && i+6 < len(p) && p[i+1] == '\\' && p[i+2] == 'u' {
-				if r2 := utf16.DecodeRune(r, hex4(p[i+3:])); r2 != utf8.RuneError {
+			p = p[4:]
+			if utf16.IsSurrogate(r) && len(p) >= 6 && p[0] == '\\' && p[1] == 'u' {
+				if r2 := utf16.DecodeRune(r, hex4(p[2:])); r2 != utf8.RuneError {
 					r = r2
-					i += 6
+					p = p[6:]
 				}
 			}
 			out = utf8.AppendRune(out, r)
+			continue
 		default:
-			j.Failf("string with unknown escape \\%c", p[i])
+			j.Pos -= len(p) + 3
+			j.fault("string with unknown escape \\%c", "an escape of JSON", c)
 			return nil
 		}
+		out = append(out, c)
 	}
 	j.scratch = out
 	if out == nil {
@@ -251,12 +285,12 @@ func hex4(p []byte) rune {
 	return r
 }
 
-// number returns the text of the number, word or constant at pos.
-func (j *JSON) number() []byte {
+// Unquoted reads a number or word, of which it looks at the letters alone.
+func (j *JSON) Unquoted() []byte {
+	c := j.Peek()
 	w := j.word(ClsNum)
 	if len(w) == 0 {
-		c := j.Peek()
-		j.Failf("found %s, expected a value", DescribeJSON(c))
+		j.fault("found %s, expected a value", "a value", DescribeJSON(c))
 	}
 	return w
 }
@@ -264,21 +298,31 @@ func (j *JSON) number() []byte {
 // Word reads true, false, null, a number, or one of the constants NaN, Infinity and -Infinity that some
 // writers use; anything else is a fault.
 func (j *JSON) Word() []byte {
-	w := j.number()
+	w := j.Unquoted()
 	switch string(w) {
 	case "true", "false", "null", "NaN", "Infinity", "-Infinity":
 		return w
 	}
-	if len(w) > 0 {
-		if _, ok := Decimal(w); !ok {
-			if c := w[len(w)-1]; !(w[0] == '-' || w[0] >= '0' && w[0] <= '9') || c < '0' || c > '9' {
-				j.Failf("found %q, expected a value", Clip(w))
-			} else if _, err := strconv.ParseFloat(string(w), 64); err != nil && IsSyntax(err) {
-				j.Failf("found %q, expected a number", Clip(w))
-			}
+	if len(w) == 0 {
+		return w
+	}
+	if _, ok := Decimal(w); !ok {
+		if c := w[len(w)-1]; !(w[0] == '-' || w[0] >= '0' && w[0] <= '9') || c < '0' || c > '9' {
+			j.Return(w)
+			j.fault("found %q, expected a value", "a value", Clip(w))
+		} else if _, err := strconv.ParseFloat(string(w), 64); err != nil && IsSyntax(err) {
+			j.Return(w)
+			j.fault("found %q, expected a number", "a number", Clip(w))
 		}
 	}
 	return w
+}
+
+// Return goes back before a word that was just read and is none, unless the file may have cut it short.
+func (j *JSON) Return(w []byte) {
+	if j.Pos < j.End {
+		j.Pos -= len(w)
+	}
 }
 
 // IsSyntax reports whether strconv found no number, rather than one out of range.

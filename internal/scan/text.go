@@ -2,14 +2,9 @@ package scan
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"strconv"
-
-	"precision/graph"
 )
-
-var errTokenTooLong = errors.New("token longer than 256 MB")
 
 // MaxDepth bounds nesting; real graphs stay below ten.
 const MaxDepth = 100
@@ -17,7 +12,7 @@ const MaxDepth = 100
 // Text cuts protobuf text form into fields and values. The first fault sticks: afterwards every
 // loop over fields and values ends at once.
 type Text struct {
-	window
+	Window
 	close   [MaxDepth + 1]byte // closing byte of each open message
 	Open    [MaxDepth + 1]int  // its line
 	Depth   int
@@ -25,7 +20,7 @@ type Text struct {
 }
 
 // NewText returns a scanner of r.
-func NewText(r io.Reader) *Text { return &Text{window: *newWindow(r)} }
+func NewText(r io.Reader) *Text { return &Text{Window: newWindow(r, MaxToken)} }
 
 const (
 	clsName  = 1 << iota // part of a field name or word
@@ -122,9 +117,7 @@ func (s *Text) Next() []byte {
 	}
 	switch {
 	case s.Pos >= s.End:
-		if s.window.err != nil {
-			s.Failf("read: %v", s.window.err)
-		} else if s.Depth > 0 {
+		if s.Depth > 0 {
 			s.Failf("file ends inside the message opened at line %d", s.Open[s.Depth])
 		}
 		return nil
@@ -158,11 +151,11 @@ func (s *Text) Next() []byte {
 }
 
 // found names the next byte.
-func (s *Text) found(c byte) graph.Term {
+func (s *Text) found(c byte) Term {
 	if c == 0 && s.Pos >= s.End {
 		return endOfFile
 	}
-	return graph.Term(strconv.QuoteRune(rune(c)))
+	return Term(strconv.QuoteRune(rune(c)))
 }
 
 // Value goes to the value of a field: name: v, or the first of name: [v, v]. found is false where the list is empty
