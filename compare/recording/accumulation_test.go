@@ -2,6 +2,8 @@ package recording_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -38,6 +40,33 @@ func TestAccumulatedInOtherOrder(t *testing.T) {
 		j := judged(t, c.left, golden)
 		if !slices.Equal(rootNames(j), c.want) || (j.Verdict == verdict.Good) != (c.want == nil) || has(j, result.PartOfSum) != c.parts {
 			t.Errorf("%s: %s, roots %v, expected %v, %d parts", c.name, j.Verdict, rootNames(j), c.want, has(j, result.PartOfSum))
+		}
+	}
+}
+
+// TestNothingLeftOfGradient: the gradient of a convolution's weight in front of a norm over a batch may cancel to zero on one side and to what
+// rounding leaves on the other. That is no error, though no limit is met; one of the size of its terms is.
+func TestNothingLeftOfGradient(t *testing.T) {
+	side := func(noise, left float64) string {
+		weight := statistics("float32", fmt.Sprint(left), fmt.Sprint(-left), "0", fmt.Sprint(3*left))
+		x, y, w, g, back := sized(2, noise), sized(3, noise), sized(1, 0), sized(1e-6, noise), sized(2e-6, noise)
+		dir := written(t,
+			entry("Functional.gelu", 0, []string{sized(4, 0)}, x),
+			entry("Functional.conv2d", 0, []string{x, w}, y),
+			fmt.Sprintf(`"Module.c.Conv2d.forward.0": {"input_args": [%s], "input_kwargs": {}, "output": [%s], "parameters": {"weight": [%s]}}`, x, y, w),
+			fmt.Sprintf(`"Functional.conv2d.0.backward": {"input": [%s], "output": [%s, %s]}`, g, back, weight),
+			fmt.Sprintf(`"Module.c.Conv2d.parameters_grad.0": {"weight": [%s]}`, weight),
+			fmt.Sprintf(`"Module.c.Conv2d.backward.0": {"input": [%s], "output": [%s]}`, g, back))
+		inside := `{"Functional.conv2d.0.forward": "Module.c.Conv2d.forward.0", "Functional.conv2d.0.backward": "Module.c.Conv2d.backward.0", "Module.c.Conv2d.forward.0": null, "Module.c.Conv2d.backward.0": null}`
+		if err := os.WriteFile(filepath.Join(dir, "construct.json"), []byte(inside), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	golden := side(0, 0)
+	for left, want := range map[float64]verdict.Verdict{1e-14: verdict.Good, 1e-5: verdict.Bad} {
+		if j := judged(t, side(1e-7, left), golden); j.Verdict != want || (len(j.Roots) == 0) != (want == verdict.Good) {
+			t.Errorf("%g in place of zero: %s, roots %v", left, j.Verdict, rootNames(j))
 		}
 	}
 }

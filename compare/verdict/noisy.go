@@ -319,13 +319,16 @@ func (w *recordedWalk) turnedSums(op *Operator, most float64) (off float64) {
 // incoming is the error that arrives at a call: that of its inputs together, and of
 // the calls it uses.
 func (w *recordedWalk) incoming(op *Operator) (sum float64, found bool) {
-	add := func(list []Tensor) {
+	add := func(list []Tensor, of *Operator) {
 		for k := range list {
 			r := w.row(&list[k])
 			if r.Has(result.SortsDiffer) {
 				continue // how far they are apart nobody knows
 			}
 			if size, known := sizeOf(r); known {
+				if of != nil && math.IsInf(size, 1) {
+					size, _, _ = w.relative(of, r) // a gradient of which nothing is left on one side
+				}
 				if size == 0 && r.Recorded.Hashed && agreementOf(r) == different {
 					size = roundedOff(r) // that the checksum tells of, and statistics do not
 				}
@@ -334,11 +337,11 @@ func (w *recordedWalk) incoming(op *Operator) (sum float64, found bool) {
 			}
 		}
 	}
-	add(op.Inputs)
+	add(op.Inputs, nil)
 	for _, name := range op.Op.Uses {
 		if use := w.named(name); use != nil {
-			add(use.Inputs)
-			add(use.Outputs)
+			add(use.Inputs, nil)
+			add(use.Outputs, use)
 		}
 	}
 	return sum, found
