@@ -49,8 +49,8 @@ func read(t *testing.T, path string) string {
 // as those do who get it.
 func TestRelease(t *testing.T) {
 	targets := strings.Split(all, ",")
-	if testing.Short() { // each of the others takes as long as these two where the tests compiled the first
-		targets = slices.DeleteFunc(targets, func(target string) bool { return !strings.HasPrefix(target, "linux/") })
+	if testing.Short() { // the others are compiled for this alone, each as long as all else takes
+		targets = []string{"linux/amd64"}
 	}
 	commit, err := git(context.Background(), ".", "rev-parse", "HEAD")
 	if err != nil {
