@@ -282,7 +282,7 @@ func (o *Operator) output(slot int) *Tensor { return slotted(o.Outputs, slot) }
 func (o *Operator) input(slot int) *Tensor  { return slotted(o.Inputs, slot) }
 
 func slotted(list []Tensor, slot int) *Tensor {
-	if slot < len(list) && list[slot].Slot == slot { // where all are there, and a call may have thousands
+	if slot >= 0 && slot < len(list) && list[slot].Slot == slot { // where all are there, and a call may have thousands
 		return &list[slot]
 	}
 	for i := range list {

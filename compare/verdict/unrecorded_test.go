@@ -31,7 +31,7 @@ func TestUnrecorded(t *testing.T) {
 					r := result.Row{Op: name, Type: op.Type, Index: i, Role: role, Slot: slot, Facts: result.Facts{Order: i}}
 					side := result.Operand{DType: []dtype.Type{dtype.Float32, dtype.BFloat16, dtype.Int64}[rng.IntN(3)], Shape: []int64{4}}
 					if r.Left, r.Right = side, side; i > 0 && rng.IntN(2) == 0 {
-						r.Facts.Producer = result.Port{Op: table.Ops[rng.IntN(i)].Name}
+						r.Facts.Producer = result.Port{Op: table.Ops[rng.IntN(i)].Name, Index: rng.IntN(3) - 1} // of some nobody knows which output
 					}
 					switch rng.IntN(4) {
 					case 0:
