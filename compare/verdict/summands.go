@@ -228,15 +228,15 @@ func (w *recordedWalk) shown(op *Operator) bool {
 // ordinary is what rounding and another order of summation make of an output at most: the result
 // is rounded, as maybe what leads to it, and products are summed in float32 or better. condition is that of [recordedWalk.relative].
 func (w *recordedWalk) ordinary(op *Operator, r *result.Row, condition float64) float64 {
-	n := w.intake(op).largest
-	u := max(w.intake(op).coarsest, roundedOff(r))
+	in := w.intake(op)
+	u := max(in.coarsest, roundedOff(r))
 	steps := 4.0 + float64(op.Op.Steps)
 	long, rows := w.terms(op, r)
 	if counts := w.intake(w.stepOf(op)).counts; len(counts) > 0 {
 		// What is summed over many elements may be rounded in between, as over blocks in bfloat16.
 		steps = max(steps, 2+math.Log2(max(1, counts[0]/max(1, elements(r.Right.Shape)))))
 	}
-	return steps*u + ((2+math.Log2(n)+oneByOne*math.Sqrt(long))*min(u, single)+ownSums(u)*math.Sqrt(rows)*u+2*w.shortOf(op))*condition
+	return steps*u + ((2+math.Log2(in.largest)+oneByOne*math.Sqrt(long))*min(u, single)+ownSums(u)*math.Sqrt(rows)*u+2*w.shortOf(op))*condition
 }
 
 // terms is how many numbers are added up to an element of an output in float32 or better, and in the type of the call. Those are the products of two
@@ -245,16 +245,17 @@ func (w *recordedWalk) ordinary(op *Operator, r *result.Row, condition float64) 
 // rows are added up to may be kept in their own type, as layer_norm's are on a CPU in bfloat16. 0 where nothing is added up.
 func (w *recordedWalk) terms(op *Operator, r *result.Row) (long, rows float64) {
 	op = w.stepOf(op)
-	counts := w.intake(op).counts
+	in := w.intake(op)
+	counts := in.counts
 	n := max(1, elements(r.Right.Shape))
 	if len(counts) == 0 {
 		return 0, 0
 	}
 	if backwards(op) == 0 {
 		if len(counts) > 1 && catalogue.Is(op.Op.Type, catalogue.Product) {
-			long = math.Sqrt(counts[0] * counts[1] / n * w.intake(op).places)
+			long = math.Sqrt(counts[0] * counts[1] / n * in.places)
 		}
-		return max(long, w.intake(op).channel), 0
+		return max(long, in.channel), 0
 	}
 	if n < counts[0] {
 		rows = counts[0] / n
@@ -264,16 +265,16 @@ func (w *recordedWalk) terms(op *Operator, r *result.Row) (long, rows float64) {
 		if use == nil || backwards(use) == 1 {
 			continue
 		}
-		if long = max(long, w.intake(use).channel); !catalogue.Is(use.Op.Type, catalogue.Product) {
+		of := w.intake(use)
+		if long = max(long, of.channel); !catalogue.Is(use.Op.Type, catalogue.Product) {
 			continue
 		}
 		long, rows = max(long, rows), 0 // an offset's
-		others := w.intake(use).counts
-		if len(others) == 0 { // its partner is a call of another shape: no sum has more terms than the gradient has elements
+		if len(of.counts) == 0 {        // its partner is a call of another shape: no sum has more terms than the gradient has elements
 			long = counts[0]
 		}
-		for _, other := range others[:min(len(others), mostFactors)] {
-			long = max(long, 2*math.Sqrt(counts[0]*other/n*w.intake(use).places)) // of which the sides seldom add up one alike
+		for _, other := range of.counts[:min(len(of.counts), mostFactors)] {
+			long = max(long, 2*math.Sqrt(counts[0]*other/n*of.places)) // of which the sides seldom add up one alike
 		}
 	}
 	return long, rows
@@ -501,7 +502,8 @@ func (j *judge) intake(op *Operator) *intake {
 
 // summands is the norm of what is added up in a forward call, 0 where that is not known.
 func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
-	norms, counts := w.intake(op).norms, w.intake(op).counts
+	in := w.intake(op)
+	norms, counts := in.norms, in.counts
 	n := elements(r.Right.Shape)
 	if len(norms) == 0 {
 		return 0
@@ -524,7 +526,7 @@ func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
 	if row.Traits&catalogue.Product != 0 {
 		for i := range min(len(norms), mostFactors) {
 			for k := range i {
-				sum = max(sum, product(norms[i], norms[k], counts[i], counts[k], n)*math.Sqrt(math.Sqrt(w.intake(op).places)))
+				sum = max(sum, product(norms[i], norms[k], counts[i], counts[k], n)*math.Sqrt(math.Sqrt(in.places)))
 			}
 		}
 	}
