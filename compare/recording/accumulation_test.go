@@ -2,8 +2,6 @@ package recording_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -50,18 +48,16 @@ func TestNothingLeftOfGradient(t *testing.T) {
 	side := func(noise, left float64) string {
 		weight := statistics("float32", fmt.Sprint(left), fmt.Sprint(-left), "0", fmt.Sprint(3*left))
 		x, y, w, g, back := sized(2, noise), sized(3, noise), sized(1, 0), sized(1e-6, noise), sized(2e-6, noise)
-		dir := written(t,
+		calls := []string{
 			entry("Functional.gelu", 0, []string{sized(4, 0)}, x),
 			entry("Functional.conv2d", 0, []string{x, w}, y),
 			fmt.Sprintf(`"Module.c.Conv2d.forward.0": {"input_args": [%s], "input_kwargs": {}, "output": [%s], "parameters": {"weight": [%s]}}`, x, y, w),
 			fmt.Sprintf(`"Functional.conv2d.0.backward": {"input": [%s], "output": [%s, %s]}`, g, back, weight),
 			fmt.Sprintf(`"Module.c.Conv2d.parameters_grad.0": {"weight": [%s]}`, weight),
-			fmt.Sprintf(`"Module.c.Conv2d.backward.0": {"input": [%s], "output": [%s]}`, g, back))
-		inside := `{"Functional.conv2d.0.forward": "Module.c.Conv2d.forward.0", "Functional.conv2d.0.backward": "Module.c.Conv2d.backward.0", "Module.c.Conv2d.forward.0": null, "Module.c.Conv2d.backward.0": null}`
-		if err := os.WriteFile(filepath.Join(dir, "construct.json"), []byte(inside), 0o600); err != nil {
-			t.Fatal(err)
+			fmt.Sprintf(`"Module.c.Conv2d.backward.0": {"input": [%s], "output": [%s]}`, g, back),
 		}
-		return dir
+		inside := `{"Functional.conv2d.0.forward": "Module.c.Conv2d.forward.0", "Functional.conv2d.0.backward": "Module.c.Conv2d.backward.0", "Module.c.Conv2d.forward.0": null, "Module.c.Conv2d.backward.0": null}`
+		return files(t, map[string]string{"dump.json": dumpOf("mix", calls), "construct.json": inside})
 	}
 	golden := side(0, 0)
 	for left, want := range map[float64]verdict.Verdict{1e-14: verdict.Good, 1e-5: verdict.Bad} {

@@ -180,22 +180,14 @@ var callTypes = []string{"linear", "relu", "layer_norm", "softmax", "add", "matm
 // recordOf is a recording of calls; call gives the type and the mean of call i of n.
 func recordOf(dir string, n int, call func(i int) (typ string, mean float64)) error {
 	count := map[string]int{}
-	var b strings.Builder
-	b.WriteString(`{"task":"statistics","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{`)
-	for i := range n {
+	calls := make([]string, n)
+	for i := range calls {
 		typ, mean := call(i)
-		if i > 0 {
-			b.WriteString(",\n")
-		}
 		tensor := fmt.Sprintf(`{"type":"torch.Tensor","dtype":"torch.float32","shape":[4,%d],"Max":%g,"Min":%g,"Mean":%g,"Norm":%g,"requires_grad":false}`, 16+16*(i%3), mean+1, mean-1, mean, 3*mean+4)
-		fmt.Fprintf(&b, `"Functional.%s.%d.forward":{"input_args":[%s],"input_kwargs":{},"output":[%s]}`, typ, count[typ], tensor, tensor)
+		calls[i] = fmt.Sprintf(`"Functional.%s.%d.forward":{"input_args":[%s],"input_kwargs":{},"output":[%s]}`, typ, count[typ], tensor, tensor)
 		count[typ]++
 	}
-	b.WriteString("}}")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "dump.json"), []byte(b.String()), 0o600)
+	return putCalls("L1", calls, dir)
 }
 
 // layCalls are two recordings of the same calls, the second one shuffled or not.

@@ -21,6 +21,11 @@ func put(content []byte, path ...string) error {
 	return os.WriteFile(full, content, 0o600)
 }
 
+// putCalls writes calls as a recording of statistics.
+func putCalls(level string, calls []string, dir string) error {
+	return put([]byte(`{"task":"statistics","level":"`+level+`","framework":"pytorch","dump_data_dir":null,"data":{`+strings.Join(calls, ",\n")+"}}"), dir, "dump.json")
+}
+
 // layOffline is a chain of n operators as an offline model and in the style of ONNX, and the dump of one.
 func layOffline(dir string, n int, _ *rand.Rand) (err error) {
 	defer must.Catch(&err)
@@ -75,7 +80,7 @@ func layForeach(dir string, n int, rng *rand.Rand) error {
 			calls[i] = fmt.Sprintf(`"Torch._foreach_mul.%d.forward":{"input_args":[%s,%s],"input_kwargs":{},"output":[%s]}`, i, list(), list(), list())
 		}
 		calls = append(calls, fmt.Sprintf(`"Torch._foreach_mul.1.backward":{"input":%s,"output":%s}`, list(), list()))
-		if err := put([]byte(`{"task":"statistics","level":"L1","framework":"pytorch","dump_data_dir":null,"data":{`+strings.Join(calls, ",")+"}}"), dir, side, "dump.json"); err != nil {
+		if err := putCalls("L1", calls, filepath.Join(dir, side)); err != nil {
 			return err
 		}
 	}
@@ -86,18 +91,19 @@ func layForeach(dir string, n int, rng *rand.Rand) error {
 func layModules(nested bool) func(string, int, *rand.Rand) error {
 	return func(dir string, n int, rng *rand.Rand) error {
 		for _, side := range []string{"npu", "golden"} {
-			var data, construct strings.Builder
+			calls := make([]string, n)
+			var construct strings.Builder
 			parent := "null"
 			for i := range n {
 				key := fmt.Sprintf("Module.layers.%d.Linear.forward.0", i)
 				tensor := fmt.Sprintf(`{"type":"torch.Tensor","dtype":"torch.float32","shape":[4,4],"Max":2,"Min":0,"Mean":%g,"Norm":4,"requires_grad":false}`, rng.Float64())
-				fmt.Fprintf(&data, `%s"%s":{"input_args":[%s],"input_kwargs":{},"output":[%[3]s]}`, strings.Repeat(",", min(i, 1)), key, tensor)
+				calls[i] = fmt.Sprintf(`"%s":{"input_args":[%s],"input_kwargs":{},"output":[%[2]s]}`, key, tensor)
 				fmt.Fprintf(&construct, `%s"%s":%s`, strings.Repeat(",", min(i, 1)), key, parent)
 				if nested {
 					parent = fmt.Sprintf("%q", key)
 				}
 			}
-			if err := put([]byte(`{"task":"statistics","level":"L0","framework":"pytorch","dump_data_dir":null,"data":{`+data.String()+"}}"), dir, side, "dump.json"); err != nil {
+			if err := putCalls("L0", calls, filepath.Join(dir, side)); err != nil {
 				return err
 			}
 			if err := put([]byte("{"+construct.String()+"}"), dir, side, "construct.json"); err != nil {
