@@ -149,6 +149,9 @@ type Row struct {
 	Module *Signature
 	// Pairs are the calls, one or a sequence, that others write in place of it: they do the same on another device.
 	Pairs [][]string
+	// Absent are parameters of functions of PyTorch that are these numbers where they are not given: what a formula does not
+	// tell. NaN is the inverse root of the last axis of the first argument (rsqrt).
+	Absent map[string]float64
 	// As is the function that a kernel computes, nil where it has a form of its own or none.
 	As *Binding
 	// Chosen is the output with the places that it chose: -1 for all, -2 for none.

@@ -1,7 +1,9 @@
 package op
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"precision/internal/must"
 	"slices"
 	"strconv"
@@ -114,6 +116,16 @@ func (r *Row) set(word string) (err error) {
 		if r.MindSpore[space] = (&Signature{Form: value}); strings.Contains(value, "(") {
 			r.MindSpore[space], err = signature(value)
 		}
+	case key == "absent" && has:
+		r.Absent = map[string]float64{}
+		for _, word := range strings.Split(value, ",") {
+			name, number, _ := strings.Cut(word, ":")
+			if number == "rsqrt" {
+				r.Absent[name] = math.NaN()
+			} else if r.Absent[name], err = strconv.ParseFloat(number, 64); err != nil {
+				return err
+			}
+		}
 	case key == "pairs" && value != "":
 		r.Pairs = append(r.Pairs, strings.Split(value, ","))
 	case key == "steps" && value != "":
@@ -133,6 +145,28 @@ func (r *Row) set(word string) (err error) {
 		err = fmt.Errorf("%q is no trait", word)
 	}
 	return err
+}
+
+// Default is the number that a parameter is where a call of PyTorch does not give it, at a place as msprobe writes it
+// (input.3, kwargs.eps), in a namespace (Functional). Last is the size of the last axis of the first argument.
+func (r *Row) Default(space, place string, last int64) (float64, bool) {
+	name, named := strings.CutPrefix(place, "kwargs.")
+	i, err := strconv.Atoi(strings.TrimPrefix(place, "input."))
+	if r.Formula != nil {
+		for k, p := range r.Formula.Params {
+			if p.Number && len(p.Words) == 0 && (named && p.Name == name || err == nil && k == i) {
+				return p.Default, true
+			}
+		}
+	}
+	if s := cmp.Or(r.Calls[space], r.Calls[""]); !named && err == nil && s != nil && i < len(s.Params) {
+		name = s.Params[i]
+	}
+	v, ok := r.Absent[name]
+	if v != v {
+		return 1 / math.Sqrt(float64(last)), last > 0
+	}
+	return v, ok
 }
 
 // text is where the word of a trait goes, nil for traits of another sort.

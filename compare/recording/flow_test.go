@@ -300,6 +300,48 @@ func TestFlow(t *testing.T) {
 	}
 }
 
+// TestDefaults: a number that one side alone writes is held against what the function takes without it, which is the same or the cause.
+func TestDefaults(t *testing.T) {
+	flags, mask := statistics("bool", "true", "false", "null", "null"), statistics("float32", "0", "-3.4e38", "-1e38", "Infinity")
+	// call is attention with a kind of mask, which nobody can compare, and kwargs.
+	call := func(mask, kwargs string, off float64) string {
+		return strings.Replace(entry("Functional.scaled_dot_product_attention", 0, []string{sized(2, 0), sized(3, 0), sized(4, 0), mask}, sized(6, off)), "{},", "{"+kwargs+"},", 1)
+	}
+	number := func(name, class, value string) string {
+		return fmt.Sprintf(`%q: {"type": %q, "value": %s}`, name, class, value)
+	}
+	norm := func(eps string, off float64) string {
+		return entry("Functional.layer_norm", 0, []string{sized(2, 0), `[{"type": "int", "value": 8}]`, sized(3, 0), sized(4, 0), eps}, sized(6, off))
+	}
+	for _, c := range []struct {
+		name, left, golden string
+		kinds              [2]int // of values that are the default of the left and of the right side
+		root               string
+	}{
+		{"the default itself", call(flags, number("scale", "float", "0.35355339059327373"), 1e-7), call(mask, "", 0), [2]int{0, 0}, ""},
+		{"another number", call(flags, number("scale", "float", "0.4242640687119285"), 1e-4), call(mask, "", 0), [2]int{0, 1}, "kwargs.scale"},
+		{"another number, on the right side", call(flags, number("dropout_p", "float", "0.0"), 1e-4), call(mask, number("scale", "float", "0.5"), 0), [2]int{1, 0}, "kwargs.scale"},
+		{"nothing, which is None", call(flags, `"scale": null`, 1e-4), call(mask, number("scale", "float", "0.5"), 0), [2]int{1, 0}, "kwargs.scale"},
+		{"the default by its place", norm(`{"type": "float", "value": 1e-05}`, 1e-7), norm("null", 0), [2]int{0, 0}, ""},
+		{"another by its place", norm(`{"type": "float", "value": 0.01}`, 1e-4), norm("null", 0), [2]int{0, 1}, "input.4"},
+		{"a parameter of a formula", entry("Functional.leaky_relu", 0, []string{sized(2, 0), `{"type": "float", "value": 0.1}`}, sized(6, 1e-4)),
+			entry("Functional.leaky_relu", 0, []string{sized(2, 0)}, sized(6, 0)), [2]int{0, 1}, "input.1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := judged(t, written(t, c.left), written(t, c.golden))
+			if got := [2]int{has(j, result.LeftDefault), has(j, result.RightDefault)}; got != c.kinds || has(j, result.NoRightValue) > 0 && c.root == "" {
+				t.Errorf("%d defaults, expected %d", got, c.kinds)
+			}
+			switch {
+			case c.root == "" && (len(j.Roots) > 0 || j.Verdict != verdict.Good):
+				t.Errorf("%s with %d roots", j.Verdict, len(j.Roots))
+			case c.root != "" && (len(j.Roots) != 1 || j.Roots[0].Begin == nil || j.Table.Rows[j.Roots[0].Begin.Row].Recorded.Place != c.root):
+				t.Errorf("%s with %d roots, expected one that begins with %s", j.Verdict, len(j.Roots), c.root)
+			}
+		})
+	}
+}
+
 // TestForms: what is left out for its form is said with its reason.
 func TestForms(t *testing.T) {
 	flags, mask := statistics("bool", "true", "false", "null", "null"), statistics("float32", "0", "-3.4e38", "-1e38", "Infinity")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,10 +15,15 @@ import (
 	"precision/dump/msprobe"
 	"precision/internal/nd"
 	"precision/internal/plainfile"
+	catalogue "precision/op"
 )
 
 // leafPair are the values of two calls at one place, nil on the side that has none.
-type leafPair struct{ left, right *leaf }
+type leafPair struct {
+	left, right *leaf
+	// presumed is the side whose call does not give the value, which is its default there; else empty.
+	presumed result.Kind
+}
 
 // pairsOf brings the values of two calls together by place, in the order of
 // the left one.
@@ -50,7 +56,41 @@ func pairsOf(a, b *call) []leafPair {
 		}
 		list = append(list, leafPair{right: l})
 	}
+	if a.Parsed.API == b.Parsed.API && a.Parsed.Form == msprobe.API && a.Parsed.Prefix == b.Parsed.Prefix {
+		for i := range list {
+			list[i].presume(a)
+		}
+	}
 	return list
+}
+
+// presume gives a number that one side alone writes to the other as what its function takes then, where the catalogue knows that.
+func (x *leafPair) presume(c *call) {
+	given, missing, side := x.left, &x.right, result.RightDefault
+	if given == nil || given.Kind == msprobe.None {
+		given, missing, side = x.right, &x.left, result.LeftDefault
+	}
+	absent := *missing == nil || (*missing).Kind == msprobe.None
+	if !absent || given == nil || given.Kind != msprobe.Scalar || given.arg == nil || given.arg.Value.Kind != msprobe.Float && given.arg.Value.Kind != msprobe.Int {
+		return
+	}
+	last := int64(0)
+	if k := slices.IndexFunc(c.leaves, func(l leaf) bool { return l.tensor() }); k >= 0 && len(c.leaves[k].Shape) > 0 {
+		last = c.leaves[k].Shape[len(c.leaves[k].Shape)-1]
+	}
+	v, ok := catalogue.Of(c.Parsed.API).Default(c.Parsed.Prefix, given.place, last)
+	if !ok {
+		return
+	}
+	l := *given
+	arg := *given.arg
+	arg.Value = msprobe.Number{Kind: msprobe.Float, F: v}
+	if given.arg.Value.Kind == msprobe.Int && v == math.Trunc(v) {
+		arg.Value = msprobe.Number{Kind: msprobe.Int, I: int64(v), F: v}
+	}
+	arg.summary = result.Summary{Class: given.summary.Class, Value: arg.Value.String()}
+	l.arg, l.summary, l.from, l.before = &arg, &arg.summary, place{}, place{}
+	*missing, x.presumed = &l, side
 }
 
 // regroup gives a tensor of a kernel the shape of its partner where that has the same elements in fewer or more axes: kernels
@@ -174,6 +214,9 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		return nil
 	case !x.left.tensor() && !x.right.tensor():
 		r.Argument, r.Both = true, 1
+		if x.presumed != "" {
+			row.Add(result.Because(x.presumed, r.Place))
+		}
 		if sameValue(x.left, x.right) {
 			r.Same = 1
 		}

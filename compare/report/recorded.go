@@ -174,6 +174,11 @@ func (s speaker) begins(j *verdict.Judged, op *verdict.Operator, r *verdict.Root
 			left, right = finer(rec, left, right)
 			lines = append(lines, plainLine(s.say("root.begin-other", placeOf(rec), row.Op, left, right)))
 		case rec.Argument:
+			if row.Has(result.LeftDefault) {
+				left = s.say("root.default", left)
+			} else if row.Has(result.RightDefault) {
+				right = s.say("root.default", right)
+			}
 			lines = append(lines, plainLine(s.say("root.begin-argument", placeOf(rec), left, right)))
 		case slices.ContainsFunc(r.Begin.From, func(name string) bool { return !agreed(j, name) }):
 			lines = append(lines, plainLine(s.say("root.begin-unseen", placeOf(rec), s.list(r.Begin.From, 3))))

@@ -158,6 +158,8 @@ const (
 	NaNFlagged    Kind = "nan-flagged"     // call that one side alone has: the first in which its device found NaN or infinities that the next pair has on this side alone
 	NoRightValue  Kind = "no-right-value"  // place: the right call has no such value
 	NoLeftValue   Kind = "no-left-value"   // place: the left call has no such value
+	RightDefault  Kind = "right-default"   // place: the right call does not give it, and takes its default
+	LeftDefault   Kind = "left-default"    // place: the left call does not give it
 	CallAligned   Kind = "call-aligned"    // left call, right call: paired by what they do and not by name
 	CallRepeated  Kind = "call-repeated"   // call that is run again for its gradients
 	ValueWithheld Kind = "value-withheld"  // place, left class, right class: an output that one side alone hands out
@@ -297,7 +299,7 @@ var kinds = map[Kind]struct {
 	LeftRealPartOnly: {},
 	NoteScalar:       {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
-	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NaNFlagged: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false},
+	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NaNFlagged: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false}, RightDefault: {}, LeftDefault: {},
 	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
 	ChecksumLate: {}, TimesScales: {}, ScalesUnknown: {Silent, false}, ChecksumsLate: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, IntegersRounded: {}, NormsDiffer: {}, ValuesUnderway: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
 	CallsAligned: {}, CallsNamed: {}, CallsReordered: {}, BlocksPaired: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, ExchangesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
