@@ -147,20 +147,33 @@ func (r *Row) set(word string) (err error) {
 	return err
 }
 
-// Default is the number that a parameter is where a call of PyTorch does not give it, at a place as msprobe writes it
-// (input.3, kwargs.eps), in a namespace (Functional). Last is the size of the last axis of the first argument.
-func (r *Row) Default(space, place string, last int64) (float64, bool) {
-	name, named := strings.CutPrefix(place, "kwargs.")
-	i, err := strconv.Atoi(strings.TrimPrefix(place, "input."))
+// Parameter is the name of the parameter of a call of PyTorch at a place as msprobe writes it (input.3, kwargs.dim.0), in a
+// namespace (Functional); empty where it is not known.
+func (r *Row) Parameter(space, place string) string {
+	section, name, _ := strings.Cut(place, ".")
+	name, _, _ = strings.Cut(name, ".") // of a list that is given
+	if section == "kwargs" {
+		return name
+	}
+	i, err := strconv.Atoi(name)
+	if s := cmp.Or(r.Calls[space], r.Calls[""]); err == nil && s != nil && (i < len(s.Params) || s.Rest) {
+		return s.Params[min(i, len(s.Params)-1)]
+	}
+	if err == nil && r.Formula != nil && i < len(r.Formula.Params) {
+		return r.Formula.Params[i].Name
+	}
+	return ""
+}
+
+// Default is the number that a parameter is where a call of PyTorch does not give it. Last is the size of the last axis of the
+// first argument.
+func (r *Row) Default(name string, last int64) (float64, bool) {
 	if r.Formula != nil {
-		for k, p := range r.Formula.Params {
-			if p.Number && len(p.Words) == 0 && (named && p.Name == name || err == nil && k == i) {
+		for _, p := range r.Formula.Params {
+			if p.Number && len(p.Words) == 0 && p.Name == name {
 				return p.Default, true
 			}
 		}
-	}
-	if s := cmp.Or(r.Calls[space], r.Calls[""]); !named && err == nil && s != nil && i < len(s.Params) {
-		name = s.Params[i]
 	}
 	v, ok := r.Absent[name]
 	if v != v {

@@ -23,6 +23,8 @@ type leafPair struct {
 	left, right *leaf
 	// presumed is the side whose call does not give the value, which is its default there; else empty.
 	presumed result.Kind
+	// alike tells of the same axis that one side counts from the other end.
+	alike bool
 }
 
 // pairsOf brings the values of two calls together by place, in the order of
@@ -59,6 +61,7 @@ func pairsOf(a, b *call) []leafPair {
 	if a.Parsed.API == b.Parsed.API && a.Parsed.Form == msprobe.API && a.Parsed.Prefix == b.Parsed.Prefix {
 		for i := range list {
 			list[i].presume(a)
+			list[i].axis(a)
 		}
 	}
 	return list
@@ -74,11 +77,11 @@ func (x *leafPair) presume(c *call) {
 	if !absent || given == nil || given.Kind != msprobe.Scalar || given.arg == nil || given.arg.Value.Kind != msprobe.Float && given.arg.Value.Kind != msprobe.Int {
 		return
 	}
-	last := int64(0)
+	row, last := catalogue.Of(c.Parsed.API), int64(0)
 	if k := slices.IndexFunc(c.leaves, func(l leaf) bool { return l.tensor() }); k >= 0 && len(c.leaves[k].Shape) > 0 {
 		last = c.leaves[k].Shape[len(c.leaves[k].Shape)-1]
 	}
-	v, ok := catalogue.Of(c.Parsed.API).Default(c.Parsed.Prefix, given.place, last)
+	v, ok := row.Default(row.Parameter(c.Parsed.Prefix, given.place), last)
 	if !ok {
 		return
 	}
@@ -92,6 +95,27 @@ func (x *leafPair) presume(c *call) {
 	l.arg, l.summary, l.from, l.before = &arg, &arg.summary, place{}, place{}
 	*missing, x.presumed = &l, side
 }
+
+// axis finds an axis that the sides count from different ends. What adds one, as unsqueeze does, counts those of its result.
+func (x *leafPair) axis(c *call) {
+	if x.left == nil || x.right == nil || x.left.arg == nil || x.right.arg == nil {
+		return
+	}
+	a, b := x.left.arg.Value, x.right.arg.Value
+	if a.Kind != msprobe.Int || b.Kind != msprobe.Int || (a.I < 0) == (b.I < 0) || !slices.Contains(axes, catalogue.Of(c.Parsed.API).Parameter(c.Parsed.Prefix, x.left.place)) {
+		return
+	}
+	rank := 0
+	for i := range c.leaves {
+		if l := &c.leaves[i]; l.tensor() {
+			rank = max(rank, len(l.Shape))
+		}
+	}
+	x.alike = max(a.I, b.I)-min(a.I, b.I) == int64(rank)
+}
+
+// axes are the names of parameters of PyTorch's functions that are the number of an axis.
+var axes = []string{"dim", "axis", "dims", "dim0", "dim1", "axis0", "axis1", "start_dim", "end_dim", "source", "destination"}
 
 // regroup gives a tensor of a kernel the shape of its partner where that has the same elements in fewer or more axes: kernels
 // take memory as it lies, and one side may not write what only changes a shape.
@@ -111,7 +135,7 @@ func (x *leafPair) regroup(u *unit) {
 
 // sameArgument tells arguments that are the same: a row for each would be most of the table.
 func (x *leafPair) sameArgument() bool {
-	return x.left != nil && x.right != nil && !x.left.tensor() && !x.right.tensor() && sameValue(x.left, x.right)
+	return x.left != nil && x.right != nil && !x.left.tensor() && !x.right.tensor() && (x.alike || sameValue(x.left, x.right))
 }
 
 // compare gives the rows of a pair of calls, or of one without a partner: every
