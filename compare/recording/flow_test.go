@@ -300,6 +300,123 @@ func TestFlow(t *testing.T) {
 	}
 }
 
+// TestVersions: two versions of a library make masks by other steps, return tuples with None in other places, tensors before they are
+// spread over an axis, and end modules at another step. None of it is wrong, and what is wrong behind it still is.
+func TestVersions(t *testing.T) {
+	shaped := func(text, shape string) string { return strings.Replace(text, "[8, 8]", shape, 1) }
+	whole := func(hi, lo string) string { return statistics("int64", hi, lo, "null", "null") }
+	number := func(v string) string { return fmt.Sprintf(`{"type": "int", "value": %s}`, v) }
+	module := func(name, input, output string) string {
+		return fmt.Sprintf(`"Module.%s.forward.0": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, name, input, output)
+	}
+	linear := func(n int, x, w, y float64, off float64) string {
+		return entry("Functional.linear", n, []string{sized(x, 0), sized(w, 0)}, sized(y, off))
+	}
+	const low = "-3.3895313892515355e+38"
+	mask, heads, scores := statistics("float32", "0", low, "-1e38", "Infinity"), "[2, 4, 8, 8]", "[2, 4, 8, 8]"
+	for _, c := range []struct {
+		name         string
+		left, golden func(off float64) []string
+		root         string // where the left side is off
+	}{
+		{"steps of a mask that are called alike",
+			func(off float64) []string {
+				return []string{linear(0, 2, 3, 4, 0), entry("Tensor.sum", 0, []string{whole("11", "0")}, whole("66", "66")), entry("Tensor.__add__", 0, []string{whole("11", "0"), number("0")}, whole("11", "0")),
+					entry("Tensor.__le__", 0, []string{whole("11", "0")}, statistics("bool", "true", "false", "null", "null")), entry("Functional.silu", 0, []string{sized(4, 0)}, sized(6, off))}
+			},
+			func(float64) []string {
+				return []string{linear(0, 2, 3, 4, 0), entry("Torch.all", 0, []string{whole("11", "0")}, statistics("bool", "false", "false", "null", "null")), entry("Tensor.__add__", 0, []string{whole("11", "0"), number("1")}, whole("12", "1")),
+					entry("Tensor.__lt__", 0, []string{whole("12", "1")}, statistics("bool", "true", "false", "null", "null")), entry("Functional.silu", 0, []string{sized(4, 0)}, sized(6, 0))}
+			}, "Functional.silu.0.forward"},
+		{"a tuple with None elsewhere, and a bias that is spread already",
+			func(off float64) []string {
+				return []string{linear(0, 2, 3, 4, 0), module("block.Block", sized(4, 0), sized(5, off)+", "+shaped(sized(6, 0), "[1, 4, 8, 8]")+", "+shaped(sized(7, 0), "[2, 4, 8, 16]")), linear(1, 5, 3, 8, off)}
+			},
+			func(float64) []string {
+				return []string{linear(0, 2, 3, 4, 0), module("block.Block", sized(4, 0), sized(5, 0)+", null, "+shaped(mask, "[2, 4, 8, 8]")+", "+shaped(sized(7, 0), "[2, 4, 8, 16]")), linear(1, 5, 3, 8, 0)}
+			}, "Module.block.Block.forward.0"},
+		{"a factor that one side has in the module and the other behind it",
+			func(off float64) []string {
+				return []string{entry("Functional.embedding", 0, []string{whole("11", "0"), sized(3, 0)}, sized(4, 0)), entry("Tensor.__mul__", 0, []string{sized(4, 0), sized(9, 0)}, sized(12, off)),
+					module("embed.ScaledEmbedding", whole("11", "0"), sized(12, off)), linear(1, 12, 5, 6, 0)}
+			},
+			func(float64) []string {
+				return []string{entry("Functional.embedding", 0, []string{whole("11", "0"), sized(3, 0)}, sized(4, 0)), module("embed.Embedding", whole("11", "0"), sized(4, 0)),
+					entry("Tensor.__mul__", 0, []string{sized(4, 0), sized(9, 0)}, sized(12, 0)), linear(1, 12, 5, 6, 0)}
+			}, "Tensor.__mul__.0.forward"},
+		{"a mask that is made among the calls of attention",
+			func(off float64) []string {
+				in := []string{shaped(sized(2, 0), heads), shaped(sized(3, 0), heads), shaped(sized(4, 0), heads), shaped(mask, scores)}
+				return []string{linear(0, 2, 3, 4, 0), entry("Torch.where", 0, []string{shaped(statistics("bool", "true", "false", "null", "null"), scores)}, shaped(mask, scores)),
+					entry("Functional.scaled_dot_product_attention", 0, in, shaped(sized(6, 4*off), heads)), linear(1, 6, 3, 8, 0)}
+			},
+			func(float64) []string {
+				return []string{linear(0, 2, 3, 4, 0), entry("Torch.matmul", 0, []string{shaped(sized(2, 0), heads), shaped(sized(3, 0), heads)}, shaped(sized(11, 0), scores)),
+					entry("Tensor.__add__", 0, []string{shaped(statistics("float32", "0", "0", "0", "0"), scores), shaped(mask, "[2, 1, 1, 8]")}, shaped(mask, scores)),
+					entry("Tensor.__add__", 1, []string{shaped(sized(11, 0), scores), shaped(mask, scores)}, shaped(statistics("float32", "11", low, "-1e38", "Infinity"), scores)),
+					entry("Functional.softmax", 0, []string{shaped(statistics("float32", "11", low, "-1e38", "Infinity"), scores)}, shaped(statistics("float32", "0.6", "0", "0.08", "3"), scores)),
+					entry("Functional.dropout", 0, []string{shaped(statistics("bfloat16", "0.61", "0", "0.08", "3.1"), scores)}, shaped(statistics("bfloat16", "0.61", "0", "0.08", "3.1"), scores)),
+					entry("Torch.matmul", 1, []string{shaped(statistics("bfloat16", "0.61", "0", "0.08", "3.1"), scores), shaped(sized(4, 0), heads)}, shaped(sized(6, 0), heads)), linear(1, 6, 3, 8, 0)}
+			}, "Functional.scaled_dot_product_attention.0.forward"},
+	} {
+		for _, off := range []float64{0, 0.2} {
+			before := func() (list []string) { // most of a network is called alike
+				for n := range 8 {
+					list = append(list, linear(n+2, float64(20+2*n), 3, float64(21+2*n), 0))
+				}
+				return list
+			}
+			j := judged(t, written(t, append(before(), c.left(off)...)...), written(t, append(before(), c.golden(off)...)...))
+			var want []string
+			if off > 0 {
+				want = []string{c.root}
+			}
+			if !slices.Equal(rootNames(j), want) {
+				t.Errorf("%s: %s with the roots %v, expected %v", c.name, j.Verdict, rootNames(j), want)
+			}
+		}
+	}
+}
+
+// TestMasksExcuseNothing: the numbers of a mask are no summands of what attention gives, and positions that are counted otherwise no noise in
+// which another weight is lost.
+func TestMasksExcuseNothing(t *testing.T) {
+	counts := func(hi, lo string) string { return statistics("int64", hi, lo, "null", "null") }
+	flags := func(lo string) string { return statistics("bool", "true", lo, "null", "null") }
+	mask := statistics("float32", "0", "-1e9", "-1e8", "4e9")
+	module := func(w, y float64) string {
+		return fmt.Sprintf(`"Module.up.Linear.forward.0": {"input_args": [%s], "input_kwargs": {}, "output": [%s], "parameters": {"weight": [%s]}}`, sized(2, 0), sized(y, 0), sized(w, 0))
+	}
+	for _, c := range []struct {
+		name string
+		side func(off float64) []string
+		root string
+	}{
+		{"attention", func(off float64) []string {
+			return []string{entry("Functional.scaled_dot_product_attention", 0, []string{sized(2, 0), sized(3, 0), sized(4, 0), mask}, sized(6, off))}
+		}, "Functional.scaled_dot_product_attention.0.forward"},
+		{"a weight behind a mask of other positions", func(off float64) []string {
+			network := []string{entry("Functional.linear", 0, []string{sized(2, 0), sized(3*(1+off), 0)}, sized(5*(1+off), 0)), module(3*(1+off), 5*(1+off))}
+			if off > 0 { // of a window
+				return append([]string{entry("Tensor.__sub__", 0, []string{counts("11", "0"), `{"type": "int", "value": 4096}`}, counts("-4085", "-4096")),
+					entry("Tensor.__gt__", 0, []string{counts("11", "0"), counts("-4085", "-4096")}, flags("true"))}, network...)
+			}
+			return append([]string{entry("Tensor.__gt__", 0, []string{counts("11", "0"), counts("11", "0")}, flags("false"))}, network...)
+		}, "Functional.linear.0.forward"},
+	} {
+		before := func() (list []string) {
+			for n := range 12 {
+				list = append(list, entry("Functional.silu", n, []string{sized(float64(20+2*n), 0)}, sized(float64(21+2*n), 0)))
+			}
+			return list
+		}
+		j := judged(t, written(t, append(before(), c.side(0.2)...)...), written(t, append(before(), c.side(0)...)...))
+		if j.Verdict != verdict.Bad || !slices.Contains(rootNames(j), c.root) {
+			t.Errorf("%s: %s with the roots %v, expected %s", c.name, j.Verdict, rootNames(j), c.root)
+		}
+	}
+}
+
 // TestDefaults: a number that one side alone writes is held against what the function takes without it, which is the same or the cause.
 func TestDefaults(t *testing.T) {
 	flags, mask := statistics("bool", "true", "false", "null", "null"), statistics("float32", "0", "-3.4e38", "-1e38", "Infinity")

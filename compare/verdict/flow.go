@@ -382,9 +382,12 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	default:
 		op.From = a.from
 		if len(a.from) == 0 {
-			a.stirred, w.noise = true, true
+			a.stirred = true
 			a.chosen = a.chosen || w.chooses(op) || w.regrouped(op) || w.turned(op) && w.flips(op) == 0
-			w.raise(op)
+			if !w.counting(op) {
+				w.noise = true
+				w.raise(op)
+			}
 		}
 		if op.State == StateBad {
 			op.State = StateInherited
@@ -1068,7 +1071,8 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	}):
 		return true // checksums are all that there is: nothing differs before, and nobody can say that it is rounding
 	case a.stirred:
-		return leaps()
+		// What came by other calls is the same as far as anybody knows, and nothing differs before.
+		return leaps() || op.State == StateBad && !w.noise && !a.chosen && w.unchanged(op) && w.beyond(op)
 	}
 	return w.beyond(op)
 }

@@ -176,9 +176,9 @@ func halfStep(r *result.Row) float64 {
 }
 
 // blind tells that nobody knows how far the sides of a tensor are apart: only statistics are known and these
-// are not finite, or a mask is in it.
+// are not finite, or a mask is in it. What is proven to be the same is.
 func blind(r *result.Row) bool {
-	return !r.Recorded.Argument && (veiled(r) || !r.Compared && (nonFinite(r.Recorded.Left) || nonFinite(r.Recorded.Right)))
+	return !r.Recorded.Argument && !proven(r) && (veiled(r) || !r.Compared && (nonFinite(r.Recorded.Left) || nonFinite(r.Recorded.Right)))
 }
 
 // miscounts tells whether a call gives other whole numbers though what went in is so
@@ -428,6 +428,9 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 	if at := backwards(op); at == 1 { // sums of gradients: the error of one is that of all behind it
 		return size > mostLeap[0]*max(w.level, u)
 	}
+	if !w.opts.Behind && r.Recorded.Parameter != "" {
+		return size > mostLeap[0]*max(w.strays, u) // a weight that no call feeds has nothing to do with what came before
+	}
 	return size > mostLeap[0]*max(w.strays, u) && size > 3*(w.level+u) // what came before, and one more rounding
 }
 
@@ -606,6 +609,13 @@ func (w *recordedWalk) noteGradients(op *Operator) {
 			w.gradient = max(w.gradient, n)
 		}
 	}
+}
+
+// counting tells of a call that takes what counts and gives what counts, as positions from which a mask is made. It rounds nothing: that the
+// sides count otherwise is no noise, and no measure of how far numbers may be apart.
+func (w *recordedWalk) counting(op *Operator) bool {
+	measured := func(t Tensor) bool { r := w.row(&t); return !r.Recorded.Argument && !counted(r.Left.DType) }
+	return len(op.Inputs) > 0 && !slices.ContainsFunc(op.Inputs, measured) && !slices.ContainsFunc(op.Outputs, measured)
 }
 
 // raise notes the errors of the outputs of a call.

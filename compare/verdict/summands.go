@@ -460,6 +460,7 @@ func (j *judge) intake(op *Operator) *intake {
 		return known
 	}
 	in := &intake{largest: 1, places: 1}
+	product := catalogue.Is(op.Op.Type, catalogue.Product)
 	channels := 0.0
 	for k := range op.Inputs {
 		r := j.row(&op.Inputs[k])
@@ -470,7 +471,8 @@ func (j *judge) intake(op *Operator) *intake {
 		}
 		if !r.Recorded.Argument {
 			in.before = max(in.before, unit(coarserOf(r)))
-			if norm := normOf(r); r.Right.DType.IsFloat() && norm <= math.MaxFloat64 {
+			// A mask of attention is added to scores and multiplied with nothing.
+			if norm := normOf(r); r.Right.DType.IsFloat() && norm <= math.MaxFloat64 && !(product && veiled(r)) {
 				in.norms, in.counts = append(in.norms, norm), append(in.counts, n)
 				in.rms = max(in.rms, norm/math.Sqrt(max(1, n)))
 			}
