@@ -51,9 +51,11 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	changePlaces(left.calls)
 	byNeighbours(left, right)
 	byModules(left, right)
+	strangers(left, right)
 	followForward(left.calls, right.calls)
 	replaced(left, right, join)
 	blocks(left, right)
+	tuples(left)
 	return apart
 }
 
@@ -384,6 +386,30 @@ func byNeighbours(left, right *side) {
 		case f != nil && alike(c, f) && f.how != byMap:
 			join(c, e)
 			join(f, d)
+		}
+	}
+}
+
+// strangers takes apart pairs that stand for themselves between calls that either side alone makes, count (positions, flags of a mask)
+// and get or give something else. Two versions of a library make a mask in other ways: a step of one that happens to be called as a step of
+// the other is not it, and what the mask does shows where it is taken.
+func strangers(left, right *side) {
+	lone := func(s *side, c *call) bool {
+		for _, at := range []int{c.at - 1, c.at + 1} {
+			if at < 0 || at >= len(s.calls) || !s.calls[at].alone() {
+				return false
+			}
+		}
+		return true
+	}
+	for _, c := range left.calls {
+		o := c.pair
+		if o == nil || c.Parsed.Form != msprobe.API || c.parts != nil || o.parts != nil || c.how == byMap || c.content == o.content || !lone(left, c) || !lone(right, o) {
+			continue
+		}
+		counts := func(l *leaf) bool { return l != nil && (l.sort() == 'i' || l.sort() == 'b') }
+		if a, b := c.first(), o.first(); counts(a) && counts(b) && a.sameness() != b.sameness() {
+			c.pair, o.pair, c.how, o.how = nil, nil, 0, 0
 		}
 	}
 }

@@ -196,7 +196,7 @@ func fuse(c *call, list []*call, flip bool) {
 		whole.Name = strings.Join(names, ", ")
 	}
 	inside := map[identity]bool{}
-	var open []*leaf
+	var open, made []*leaf
 	for _, x := range list {
 		for i := range x.leaves {
 			l := &x.leaves[i]
@@ -204,6 +204,7 @@ func fuse(c *call, list []*call, flip bool) {
 			case !l.tensor():
 			case l.role == result.Output:
 				inside[key] = true
+				made = append(made, l)
 			case key == 0 || !inside[key]:
 				open = append(open, l)
 			}
@@ -234,7 +235,10 @@ func fuse(c *call, list []*call, flip bool) {
 				best, at = d, k
 			}
 		}
-		if at >= 0 {
+		// What the other side makes before the call may be made on the way here, as a mask of two is.
+		if k := slices.IndexFunc(made, func(x *leaf) bool { return sameShape(x.Shape, l.Shape) && x.sameness() == l.sameness() }); k >= 0 && best > 0.5 {
+			whole.take(made[k], l)
+		} else if at >= 0 {
 			whole.take(open[at], l)
 			open = slices.Delete(open, at, at+1)
 		}

@@ -277,6 +277,10 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		b.summedElsewhere(x.right)
 		a.single, b.single = p.sums > 0, p.sums > 0
 	}
+	if u.boundary && x.left.role == result.Output || spread(u.left, x.left, x.right) {
+		row.Add(result.Because(result.ValueWithheld, r.Place, result.ShapeText(x.left.Shape), result.ShapeText(x.right.Shape)))
+		return nil
+	}
 	if !sameShape(x.left.Shape, x.right.Shape) {
 		count(r, x, &a, &b)
 		row.Add(result.Because(result.ShapesDiffer, row.Op, result.ShapeText(x.left.Shape), result.ShapeText(x.right.Shape)))

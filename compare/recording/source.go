@@ -60,6 +60,8 @@ type unit struct {
 	otherStep bool
 	// otherOrder tells that they hand out their gradients in another order (memory.go).
 	otherOrder bool
+	// boundary tells that they are modules that end at another step (forms.go).
+	boundary bool
 	// sameStart tells that what goes into them is of one type.
 	sameStart bool
 }
@@ -198,6 +200,7 @@ func (p *part) prepare(m *mapper, opt *Options) {
 	p.findLate()
 	p.findOtherSums()
 	p.findOtherGradients()
+	p.findBoundaries()
 	for _, u := range p.units {
 		for _, x := range []*call{u.left, u.right} {
 			if x != nil {

@@ -162,7 +162,7 @@ const (
 	LeftDefault   Kind = "left-default"    // place: the left call does not give it
 	CallAligned   Kind = "call-aligned"    // left call, right call: paired by what they do and not by name
 	CallRepeated  Kind = "call-repeated"   // call that is run again for its gradients
-	ValueWithheld Kind = "value-withheld"  // place, left class, right class: an output that one side alone hands out
+	ValueWithheld Kind = "value-withheld"  // place, left class or shape, right one: an output that one side alone hands out, or a value before it is spread over an axis
 	MasksAlike    Kind = "masks-alike"     // place: flags of what counts on one side, numbers to add to scores on the other
 	SortsDiffer   Kind = "sorts-differ"    // place, left class, right class: a tensor and something else
 	DTypesDiffer  Kind = "dtypes-differ"   // left dtype, right dtype
