@@ -5,6 +5,7 @@
 //	go run ./testdata/recordings -python PYTHON -script kinds.py   pairs of one small network for every setting of the recorder
 //	go run ./testdata/recordings -python PYTHON -script others.py  pairs of other models and with other faults
 //	go run ./testdata/recordings -python PYTHON -script styles.py  pairs of programs that are written in other ways, with larger tensors
+//	versions.py, wrong.py                                          run by hand: pairs of two versions of transformers, of one kernel that is wrong
 //	go run ./testdata/recordings -python PYTHON -script jobs.py    whole jobs of several ranks: compare, compare -all and check
 //	go run ./testdata/recordings -python PYTHON -script megatroncore.py  those of Megatron-core
 //	go run ./testdata/recordings -in DIR                           judge pairs that were recorded before
@@ -272,7 +273,11 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	golden, _, err := calls(filepath.Join(pair, "golden"))
+	right := "golden"
+	if _, err := os.Stat(filepath.Join(pair, "before")); err == nil {
+		right = "before" // the left side without its fault, where the right one is another program (versions.py)
+	}
+	golden, _, err := calls(filepath.Join(pair, right))
 	if err != nil {
 		return nil, err
 	}

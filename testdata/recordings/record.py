@@ -195,8 +195,9 @@ REPLACED = {}  # harmless: what makes a model compute the same by other calls
 EACH = 3, 4  # harmless pairs and faults of each model; there is one of PREMISES, too
 
 
-def record(out, name, seed, level, task, dtype, how, given=None):
-    """One recording; how is None, a harmless difference or a fault. Returns the answer. given is a configuration to record with."""
+def record(out, name, seed, level, task, dtype, how, given=None, saved=None):
+    """One recording; how is None, a harmless difference or a fault. Returns the answer. given is a configuration to record with, saved a
+    folder that the model is loaded from, or saved in if there is none: other versions draw other random numbers."""
     torch.manual_seed(seed)
     torch.set_num_threads(2 if how == "threads" else 1)
     spec = MODELS[name]
@@ -215,6 +216,10 @@ def record(out, name, seed, level, task, dtype, how, given=None):
     for p in model.parameters():  # zeros and ones hide what is multiplied by them
         if p.dim() == 1:
             p.data.add_(torch.randn(p.shape) * 0.1)
+    if saved and os.path.exists(saved):
+        model = cls.from_pretrained(saved, torch_dtype=torch.float32)
+    elif saved:
+        model.save_pretrained(saved)
     rng = np.random.default_rng(seed)
     batch = spec[1](np.random.default_rng(seed + 1) if how == "inputs" else rng)
     kind = torch.bfloat16 if dtype == "bf16" or how == "bf16" else torch.float32
