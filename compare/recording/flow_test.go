@@ -417,6 +417,31 @@ func TestMasksExcuseNothing(t *testing.T) {
 	}
 }
 
+// TestGradientOfAnotherForm: what a gradient is that a kernel hands on which nobody can compare, as it is that of another step on either side, and by a
+// way that was not recorded, is judged by what went into that kernel.
+func TestGradientOfAnotherForm(t *testing.T) {
+	back := func(text string) string { return strings.Replace(text, ".forward", ".backward", 1) }
+	side := func(handed string, off float64) []string {
+		rounded := 2e-7 * min(1, off*1e9) // a product, in another order of summation
+		list := []string{entry("Functional.linear", 0, []string{sized(12, 0), sized(13, 0)}, sized(14, rounded))}
+		for n := range 12 {
+			list = append(list, entry("Functional.silu", n, []string{sized(float64(20+2*n), 0)}, sized(float64(21+2*n), 0)))
+		}
+		x := []string{sized(2, 0), sized(3, 0), sized(4, 0)}
+		return append(list, entry("Tensor.__add__", 0, []string{sized(7, 0), sized(8, 0)}, sized(9, 0)), entry("Functional.scaled_dot_product_attention", 0, x, sized(6, 0)),
+			back(entry("Functional.scaled_dot_product_attention", 0, []string{sized(5, 0)}, handed)), back(entry("Tensor.__add__", 0, []string{sized(1e-4, off)}, sized(1e-4, off)+", "+sized(1e-4, off))))
+	}
+	for _, c := range []struct {
+		off   float64
+		roots []string
+	}{{2e-6, nil}, {0.9, []string{"Tensor.__add__.0.backward"}}} {
+		j := judged(t, written(t, side(strings.Replace(sized(5.5, 0), "[8, 8]", "[64, 1]", 1), c.off)...), written(t, side(sized(1e-5, 0), 0)...))
+		if !slices.Equal(rootNames(j), c.roots) {
+			t.Errorf("off by %g: %s with the roots %v, expected %v", c.off, j.Verdict, rootNames(j), c.roots)
+		}
+	}
+}
+
 // TestDefaults: a number that one side alone writes is held against what the function takes without it, which is the same or the cause.
 func TestDefaults(t *testing.T) {
 	flags, mask := statistics("bool", "true", "false", "null", "null"), statistics("float32", "0", "-3.4e38", "-1e38", "Infinity")

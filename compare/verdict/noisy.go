@@ -466,12 +466,27 @@ func turnedName(name, from, to string) string {
 }
 
 // uncomparedTaker is the backward call of a function that takes what a call gives, if nothing of what that hands on was
-// compared: what goes into the backward call of the giver is that; else nil.
+// compared: what goes into the backward call of the giver is that; else nil. Where no call is known to take it, as what turns axes
+// was not recorded, that is the function whose gradients come right before.
 func (w *recordedWalk) uncomparedTaker(op *Operator) *Operator {
-	for _, taker := range w.takersOf(op) {
-		back := w.named(taker)
-		if back != nil && len(back.Outputs) > 0 && !slices.ContainsFunc(back.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) != unknown }) {
+	uncompared := func(back *Operator) bool {
+		return back != nil && len(back.Outputs) > 0 && !slices.ContainsFunc(back.Outputs, func(t Tensor) bool { return agreementOf(w.row(&t)) != unknown })
+	}
+	takers := w.takersOf(op)
+	for _, taker := range takers {
+		if back := w.named(taker); uncompared(back) {
 			return back
+		}
+	}
+	if len(takers) > 0 || ofModule(op.Op.Name) || backwards(op) == 0 {
+		return nil
+	}
+	for k := w.place[op.Op.Name] - 1; k >= 0; k-- {
+		if back := &w.operators[k]; !ofModule(back.Op.Name) && !w.lone(k) {
+			if backwards(back) == 1 && uncompared(back) {
+				return back
+			}
+			return nil
 		}
 	}
 	return nil
