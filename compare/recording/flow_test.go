@@ -338,11 +338,11 @@ func TestVersions(t *testing.T) {
 		{"a factor that one side has in the module and the other behind it",
 			func(off float64) []string {
 				return []string{entry("Functional.embedding", 0, []string{whole("11", "0"), sized(3, 0)}, sized(4, 0)), entry("Tensor.__mul__", 0, []string{sized(4, 0), sized(9, 0)}, sized(12, off)),
-					module("embed.ScaledEmbedding", whole("11", "0"), sized(12, off)), linear(1, 12, 5, 6, 0)}
+					module("embed.ScaledEmbedding", whole("11", "0"), sized(12, off)), module("rope.Rotary", sized(12, off), sized(0.9, 0)), linear(1, 12, 5, 6, 0)}
 			},
 			func(float64) []string {
 				return []string{entry("Functional.embedding", 0, []string{whole("11", "0"), sized(3, 0)}, sized(4, 0)), module("embed.Embedding", whole("11", "0"), sized(4, 0)),
-					entry("Tensor.__mul__", 0, []string{sized(4, 0), sized(9, 0)}, sized(12, 0)), linear(1, 12, 5, 6, 0)}
+					module("rope.Rotary", sized(4, 0), sized(0.9, 0)), entry("Tensor.__mul__", 0, []string{sized(4, 0), sized(9, 0)}, sized(12, 0)), linear(1, 12, 5, 6, 0)}
 			}, "Tensor.__mul__.0.forward"},
 		{"a mask that is made among the calls of attention",
 			func(off float64) []string {

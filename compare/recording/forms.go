@@ -92,7 +92,7 @@ func tuples(left *side) {
 }
 
 // findBoundaries finds modules of another class that hand out something else while all that is taken of it by calls that both sides make is
-// the same: a step stands in the module on one side and behind it on the other. What takes it shows what is wrong.
+// the same, or all that is made of it: a step stands in the module on one side and behind it on the other. What takes it shows what is wrong.
 func (p *part) findBoundaries() {
 	const rounded = 1e-2 // what rounding leaves of statistics a few steps into a network of bfloat16
 	other := func(x leafPair) bool {
@@ -129,7 +129,13 @@ func (p *part) findBoundaries() {
 			}
 		}
 	}
-	for u, t := range taken {
-		u.boundary = t[0] && !t[1]
+	for i, units := range where {
+		p.boundaries[i] = map[place]bool{}
+		for at, u := range units {
+			if t := taken[u]; t[0] && !t[1] {
+				u.boundary = true
+				p.boundaries[i][at] = true
+			}
+		}
 	}
 }

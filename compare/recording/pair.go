@@ -277,7 +277,8 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		b.summedElsewhere(x.right)
 		a.single, b.single = p.sums > 0, p.sums > 0
 	}
-	if u.boundary && x.left.role == result.Output || spread(u.left, x.left, x.right) {
+	ends := u.boundary && x.left.role == result.Output || x.left.role == result.Input && p.boundaries[0][x.left.from] && p.boundaries[1][x.right.from]
+	if ends || spread(u.left, x.left, x.right) {
 		row.Add(result.Because(result.ValueWithheld, r.Place, result.ShapeText(x.left.Shape), result.ShapeText(x.right.Shape)))
 		return nil
 	}

@@ -46,6 +46,8 @@ type part struct {
 	sums int
 	// inside are the calls made in a module, per side.
 	inside [2]map[*call][]*call
+	// boundaries are the results of modules that end at another step, per side (forms.go).
+	boundaries [2]map[place]bool
 	// rank is whose recording it is; met counts what it ran together with others.
 	rank int
 	met  map[string]int
