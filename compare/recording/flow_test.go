@@ -371,6 +371,9 @@ func TestVersions(t *testing.T) {
 			if off > 0 {
 				want = []string{c.root}
 			}
+			if strings.HasPrefix(c.name, "a factor") != (has(j, result.ModuleEnds) == 2) {
+				t.Errorf("%s: %d values of modules that end elsewhere", c.name, has(j, result.ModuleEnds))
+			}
 			if !slices.Equal(rootNames(j), want) {
 				t.Errorf("%s: %s with the roots %v, expected %v", c.name, j.Verdict, rootNames(j), want)
 			}
@@ -452,6 +455,7 @@ func TestDefaults(t *testing.T) {
 	number := func(name, class, value string) string {
 		return fmt.Sprintf(`%q: {"type": %q, "value": %s}`, name, class, value)
 	}
+	ms := strings.NewReplacer("torch.Tensor", "mindspore.Tensor", "torch.float32", "Float32").Replace
 	norm := func(eps string, off float64) string {
 		return entry("Functional.layer_norm", 0, []string{sized(2, 0), `[{"type": "int", "value": 8}]`, sized(3, 0), sized(4, 0), eps}, sized(6, off))
 	}
@@ -474,6 +478,8 @@ func TestDefaults(t *testing.T) {
 			strings.Replace(entry("Torch.sum", 0, []string{sized(2, 0)}, sized(6, 0)), "{},", `{"dim": [{"type": "int", "value": 0}]},`, 1), [2]int{}, ""},
 		{"a new axis", strings.Replace(entry("Tensor.unsqueeze", 0, []string{sized(2, 0), `{"type": "int", "value": -1}`}, sized(6, 0)), "[8, 8], \"Max\": 6", "[8, 8, 1], \"Max\": 6", 1),
 			strings.Replace(entry("Tensor.unsqueeze", 0, []string{sized(2, 0), `{"type": "int", "value": 2}`}, sized(6, 0)), "[8, 8], \"Max\": 6", "[8, 8, 1], \"Max\": 6", 1), [2]int{}, ""},
+		{"a parameter of MindSpore, whose defaults are others", ms(entry("Functional.leaky_relu", 0, []string{sized(2, 0), `{"type": "float", "value": 0.1}`}, sized(6, 1e-4))),
+			ms(entry("Functional.leaky_relu", 0, []string{sized(2, 0)}, sized(6, 0))), [2]int{0, 0}, "input.1"},
 		{"a parameter of a formula", entry("Functional.leaky_relu", 0, []string{sized(2, 0), `{"type": "float", "value": 0.1}`}, sized(6, 1e-4)),
 			entry("Functional.leaky_relu", 0, []string{sized(2, 0)}, sized(6, 0)), [2]int{0, 1}, "input.1"},
 	} {

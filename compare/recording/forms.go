@@ -18,10 +18,10 @@ func withheld(a, b *leaf) bool {
 	return a.role == result.Output && a.tensor() != b.tensor() && (a.Kind == msprobe.None || b.Kind == msprobe.None)
 }
 
-// spread tells of a value that a module takes, or hands out beside its result, that one side has for all of an axis where the other has it
+// spread tells of a value that a module takes, or hands out, behind the first, that one side has for all of an axis where the other has it
 // for each, as a bias for positions before the mask of each sentence is added to it.
 func spread(c *call, a, b *leaf) bool {
-	return c.Parsed.Form == msprobe.Module && (a.role == result.Input || a.slot > 0) && !sameShape(a.Shape, b.Shape) && spreads(a, b)
+	return c.Parsed.Form == msprobe.Module && a.slot > 0 && !sameShape(a.Shape, b.Shape) && spreads(a, b)
 }
 
 // spreads tells whether two shapes are the same but for axes of which one has a single place.

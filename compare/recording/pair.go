@@ -77,9 +77,13 @@ func (x *leafPair) presume(c *call) {
 	if !absent || given == nil || given.Kind != msprobe.Scalar || given.arg == nil || given.arg.Value.Kind != msprobe.Float && given.arg.Value.Kind != msprobe.Int {
 		return
 	}
+	first := slices.IndexFunc(c.leaves, func(l leaf) bool { return l.tensor() })
+	if first < 0 || c.leaves[first].Type == mindsporeTensor { // whose functions have other defaults
+		return
+	}
 	row, last := catalogue.Of(c.Parsed.API), int64(0)
-	if k := slices.IndexFunc(c.leaves, func(l leaf) bool { return l.tensor() }); k >= 0 && len(c.leaves[k].Shape) > 0 {
-		last = c.leaves[k].Shape[len(c.leaves[k].Shape)-1]
+	if shape := c.leaves[first].Shape; len(shape) > 0 {
+		last = shape[len(shape)-1]
 	}
 	v, ok := row.Default(row.Parameter(c.Parsed.Prefix, given.place), last)
 	if !ok {
@@ -277,8 +281,11 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		b.summedElsewhere(x.right)
 		a.single, b.single = p.sums > 0, p.sums > 0
 	}
-	ends := u.boundary && x.left.role == result.Output || x.left.role == result.Input && p.boundaries[0][x.left.from] && p.boundaries[1][x.right.from]
-	if ends || spread(u.left, x.left, x.right) {
+	if u.boundary && x.left.role == result.Output || x.left.role == result.Input && p.boundaries[0][x.left.from] && p.boundaries[1][x.right.from] {
+		row.Add(result.Because(result.ModuleEnds, r.Place))
+		return nil
+	}
+	if spread(u.left, x.left, x.right) {
 		row.Add(result.Because(result.ValueWithheld, r.Place, result.ShapeText(x.left.Shape), result.ShapeText(x.right.Shape)))
 		return nil
 	}

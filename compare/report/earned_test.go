@@ -259,6 +259,7 @@ var elsewhere = map[string][3]string{
 	"report.root.begin-in":       {"../recording/mindspore_test.go", "TestMigratedGap", "Region"},
 	"report.root.begin-argument": {"../recording/quirks_test.go", "TestQuirks", "verdict.Argument"},
 	"report.root.default":        {"../recording/flow_test.go", "TestDefaults", "LeftDefault"},
+	"reason.module-ends":         {"../recording/flow_test.go", "TestVersions", "ModuleEnds"},
 	"reason.left-default":        {"../recording/flow_test.go", "TestDefaults", "LeftDefault"},
 	"reason.right-default":       {"../recording/flow_test.go", "TestDefaults", "RightDefault"},
 	"report.cause.argument":      {"../recording/quirks_test.go", "TestQuirks", "verdict.Argument"},

@@ -163,6 +163,7 @@ const (
 	CallAligned   Kind = "call-aligned"    // left call, right call: paired by what they do and not by name
 	CallRepeated  Kind = "call-repeated"   // call that is run again for its gradients
 	ValueWithheld Kind = "value-withheld"  // place, left class or shape, right one: an output that one side alone hands out, or a value before it is spread over an axis
+	ModuleEnds    Kind = "module-ends"     // place: given by a module of another class that ends at another step
 	MasksAlike    Kind = "masks-alike"     // place: flags of what counts on one side, numbers to add to scores on the other
 	SortsDiffer   Kind = "sorts-differ"    // place, left class, right class: a tensor and something else
 	DTypesDiffer  Kind = "dtypes-differ"   // left dtype, right dtype
@@ -300,7 +301,7 @@ var kinds = map[Kind]struct {
 	NoteScalar:       {}, NoteScalarOld: {}, NoteAllZero: {}, NoteInfinite: {}, NoteBoolean: {}, NoteDifference: {}, NoteNoMaximum: {},
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NaNFlagged: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false}, RightDefault: {}, LeftDefault: {},
-	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
+	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, ModuleEnds: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
 	ChecksumLate: {}, TimesScales: {}, ScalesUnknown: {Silent, false}, ChecksumsLate: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, IntegersRounded: {}, NormsDiffer: {}, ValuesUnderway: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
 	CallsAligned: {}, CallsNamed: {}, CallsReordered: {}, BlocksPaired: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, ExchangesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
