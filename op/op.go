@@ -89,6 +89,8 @@ const (
 	// many names do.
 	Activation
 	Alone
+	// Targets: whole numbers that it takes are the classes that are right.
+	Targets
 	// Kinked: the slope of what it computes jumps somewhere; of a formula that follows. See [Row.IsKinked].
 	Kinked
 )
@@ -96,7 +98,7 @@ const (
 var traits = map[string]Trait{"constant": Constant, "feed": Feed, "control": Control, "cleans": Cleans, "helper": Helper, "reshapes": Reshapes,
 	"moves": Moves, "straight": Straight, "turns": Turns, "selects": Selects, "exact": Exact, "either": Either, "approximate": Approximate, "halved": Halved, "steep": Steep, "product": Product,
 	"rounds": Rounds, "quantises": Quantises, "random": Random, "copies": Copies, "masks": Masks, "allocates": Allocates, "fills": Fills,
-	"mends": Mends, "shaped": Shaped, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone, "kinked": Kinked}
+	"mends": Mends, "shaped": Shaped, "carves": Carves, "scales": Scales, "returns": Returns, "cancels": Cancels, "shares": Shares, "channels": Channels, "activation": Activation, "alone": Alone, "targets": Targets, "kinked": Kinked}
 
 // Row is what an operator is. Its zero value is an operator that nothing is known of.
 type Row struct {

@@ -320,3 +320,25 @@ func TestMadeByOneSide(t *testing.T) {
 		t.Errorf("given: %s, roots %v, premises %+v", j.Verdict, rootNames(j), j.Premises)
 	}
 }
+
+// TestTargetsToo: ids of which one extreme is another may be a fault of one token; where what the loss compares with is another, too, the
+// runs were given other data.
+func TestTargetsToo(t *testing.T) {
+	ids := func(hi int) string { return statistics("int64", fmt.Sprint(hi), "0", "null", "null") }
+	side := func(hi, target int, off float64) string {
+		rows := statistics("float32", fmt.Sprint(4*(1+10*off)), "-2", "0.25", "20")
+		return written(t, entry("Functional.embedding", 0, []string{ids(hi), sized(3, 0)}, rows), entry("Functional.silu", 0, []string{rows}, sized(5, off)),
+			entry("Functional.cross_entropy", 0, []string{sized(5, off), ids(target)}, sized(6, off)))
+	}
+	golden := side(93, 80, 0)
+	for _, c := range []struct {
+		target int
+		roots  []string
+	}{{81, nil}, {80, []string{"Functional.embedding.0.forward"}}} {
+		j := judged(t, side(91, c.target, 0.01), golden)
+		broken := slices.ContainsFunc(j.Premises, func(p verdict.Premise) bool { return p.Kind == verdict.PremiseInputs && p.Broken })
+		if broken != (c.roots == nil) || !slices.Equal(rootNames(j), c.roots) {
+			t.Errorf("targets up to %d: %s, %v, with the roots %v, expected %v", c.target, j.Verdict, j.Premises, rootNames(j), c.roots)
+		}
+	}
+}

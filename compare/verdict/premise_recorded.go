@@ -42,6 +42,7 @@ func (w *recordedWalk) premises() {
 		floats  bool    // one that is no integer does
 		started bool    // numbers were computed of tensors, maybe by ways that were not recorded
 		other   *source // data that it was fed and that are others
+		ids     *source // the first that look up rows of a table, and of which one extreme differs
 	}
 	w.given = map[string][]GivenTensor{}
 	start := map[string]int{}            // the first operator of a piece
@@ -88,6 +89,14 @@ func (w *recordedWalk) premises() {
 			}
 			s := w.source(op, &op.Inputs[k])
 			weight := s.weight && s.elements > 1
+			if lookup := catalogue.Is(op.Op.Type, catalogue.Copies); lookup && !part.differs && s.off && counted(r.Left.DType) {
+				part.ids = cmp.Or(part.ids, s)
+			} else if part.ids != nil && s.off && counted(r.Left.DType) && catalogue.Is(op.Op.Type, catalogue.Targets) {
+				// What the loss compares with are others, too: no fault before the first lookup reaches them.
+				part.ids.large, part.ids.share = true, 1
+				give(part.ids)
+				part.ids = nil
+			}
 			switch first := !part.differs && (weight || !part.started || counted(r.Left.DType)); {
 			// No call hands out the weights of a first step, whatever went wrong before they are taken.
 			case (first || weight && step == steps[0] && !w.opts.Later) && s.off, agreementOf(r) == same && (first || weight):
