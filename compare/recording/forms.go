@@ -118,12 +118,14 @@ func (p *part) findBoundaries() {
 		}
 		pairs := slices.DeleteFunc(pairsOf(u.left, u.right), func(x leafPair) bool { return x.left == nil || x.right == nil || !x.left.tensor() || !x.right.tensor() })
 		// Some take a tensor for its type alone.
-		gives := slices.ContainsFunc(pairs, func(x leafPair) bool { return x.left.role == result.Output && other(x) })
+		gives := func() bool {
+			return slices.ContainsFunc(pairs, func(x leafPair) bool { return x.left.role == result.Output && other(x) })
+		}
 		for _, x := range pairs {
 			for i, l := range []*leaf{x.left, x.right} {
 				if of := where[i][l.from]; of != nil && l.role == result.Input {
 					t, off := taken[of], other(x)
-					t[0], t[1] = t[0] || !off, t[1] || off && gives
+					t[0], t[1] = t[0] || !off, t[1] || off && gives()
 					taken[of] = t
 				}
 			}

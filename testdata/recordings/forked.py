@@ -1,6 +1,7 @@
 """Recordings are made in processes of their own, forked from one that has loaded everything."""
 import json
 import os
+import shutil
 import traceback
 
 
@@ -28,3 +29,15 @@ def child(record, *args):
         text = f.read()
     os.waitpid(pid, 0)
     return json.loads(text or '{"error": "died"}')
+
+
+def keep(out, answers, **answer):
+    """Writes the answer of a pair beside its recordings, or removes them where one of these was not made, and says which."""
+    bad = [a["error"] for a in answers if isinstance(a, dict)]
+    if bad:
+        shutil.rmtree(out, ignore_errors=True)
+        print(os.path.basename(out), "not made:", bad[0][:200], flush=True)
+        return
+    with open(os.path.join(out, "answer.json"), "w") as f:
+        json.dump(answer | {"module": answers[-1][0], "calls": answers[-1][1]}, f, indent=1)
+    print(os.path.basename(out), flush=True)

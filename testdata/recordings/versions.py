@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import sys
 
-FAULTS = ["eps", "weight", "bias", "activation", "scale", "nan"]
+import record
+from forked import keep
 
 
 def side(folder, *args):
@@ -35,13 +36,11 @@ def main():
     p.add_argument("--models", default="")
     o = p.parse_args()
     if o.one:
-        import record
         print(json.dumps(record.record(*json.loads(o.one))))
         return
-    import record
     rng = random.Random(o.seed)
     for made, name in enumerate(o.models.split(",") if o.models else record.MODELS):
-        for how in ["versions", "versions", *rng.sample(FAULTS, 2)]:
+        for how in ["versions", "versions", *rng.sample(record.FAULTS, 2)]:
             level, task = rng.choice([("L0", "statistics"), ("L1", "statistics"), ("mix", "statistics"), ("mix", "md5"), ("mix", "tensor"), ("L1", "tensor")])
             dtype = rng.choice(["fp32", "fp32", "bf16"])
             label = f"{name}-{level}-{task}-{dtype}-{how}"
@@ -54,15 +53,7 @@ def main():
             rest = (name, o.seed * 1000 + made, level, task, dtype)
             sides = [("golden", o.golden, None), ("left", o.left, None)] if how == "versions" else [("golden", o.golden, None), ("before", o.left, None), ("left", o.left, how)]
             answers = [side(folder, os.path.join(out, where), *rest, fault, None, saved) for where, folder, fault in sides]
-            bad = [a["error"] for a in answers if isinstance(a, dict)]
-            if bad:
-                print(label, "not made:", bad[0][:200], flush=True)
-                shutil.rmtree(out, ignore_errors=True)
-                continue
-            with open(os.path.join(out, "answer.json"), "w") as f:
-                json.dump({"model": name, "level": level, "task": task, "dtype": dtype, "kind": "harmless: versions" if how == "versions" else "fault: " + how,
-                           "module": answers[-1][0], "calls": answers[-1][1]}, f, indent=1)
-            print(label, flush=True)
+            keep(out, answers, model=name, level=level, task=task, dtype=dtype, kind="harmless: versions" if how == "versions" else "fault: " + how)
 
 
 if __name__ == "__main__":

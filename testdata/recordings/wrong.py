@@ -3,7 +3,6 @@
 whatever it is given: the arguments, the program and the weights are the same.
 """
 import argparse
-import json
 import os
 import shutil
 
@@ -11,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 import record
-from forked import child
+from forked import child, keep
 
 HOW = {
     "scale": lambda z: z * 1.2,
@@ -40,7 +39,7 @@ def recorded(out, function, how, *rest):
     if how:
         setattr(F, function, wrong(getattr(F, function), HOW[how]))
     record.record(out, *rest, None)
-    return function, [function]
+    return None, [function]
 
 
 def main():
@@ -61,14 +60,7 @@ def main():
                 out = os.path.join(o.out, label)
                 shutil.rmtree(out, ignore_errors=True)
                 answers = [child(recorded, os.path.join(out, side), function, how if side == "left" else None, name, o.seed, level, task, dtype) for side in ("golden", "left")]
-                bad = [a["error"] for a in answers if isinstance(a, dict)]
-                if bad:
-                    print(label, "not made:", bad[0][:150], flush=True)
-                    shutil.rmtree(out, ignore_errors=True)
-                    continue
-                with open(os.path.join(out, "answer.json"), "w") as f:
-                    json.dump({"model": name, "level": level, "task": task, "dtype": dtype, "kind": "fault: " + how, "module": None, "calls": [function]}, f, indent=1)
-                print(label, flush=True)
+                keep(out, answers, model=name, level=level, task=task, dtype=dtype, kind="fault: " + how)
 
 
 if __name__ == "__main__":
