@@ -2,16 +2,13 @@ package dump
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
-	"precision/dump/dtype"
 	"precision/dump/layout"
-	"precision/dump/pb"
 	"precision/internal/each"
+	"precision/internal/protofield"
 )
 
 // readBinary reads a device dump: the header length, the header, and where the
@@ -38,11 +35,9 @@ func (f *File) readBinary(s *source) *Error {
 	if at, why := scanHeader(header); why != nil {
 		return &Error{Path: s.path, Code: CodeInvalid, Offset: int64(minDump + at), Text: "not a dump header", Err: why}
 	}
-	m := &pb.DumpData{}
-	if err := (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(header, m); err != nil {
+	if err := f.fromHeader(header); err != nil {
 		return &Error{Path: s.path, Code: CodeInvalid, Offset: minDump, Text: "not a dump header", Err: err}
 	}
-	f.fromHeader(m)
 	f.readSlices()
 	f.place(minDump+int64(length), f.generalLast())
 	f.settle()
@@ -97,44 +92,73 @@ func scanHeader(b []byte) (at int, err error) {
 	return scan(b, 0, 0)
 }
 
-// text turns bytes of a header into a valid string.
-func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+// text is a text of a header as a valid string.
+func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-func (f *File) fromHeader(m *pb.DumpData) {
-	f.OpName = text(m.OpName)
-	f.Inputs, f.Outputs = slices.Grow(f.Inputs, len(m.Input)), slices.Grow(f.Outputs, len(m.Output))
-	for i, in := range m.Input {
-		t := Tensor{
-			Input: true, Index: i, Type: dtype.Type(in.DataType), Size: in.Size, Address: in.Address, InputType: in.InputType,
+// fromHeader takes over what a header says. Its fields are those of the dump format, by their numbers; what stands nowhere is 0.
+func (f *File) fromHeader(header []byte) error {
+	// operand is a tensor with what is told of it in the words of the device.
+	type operand struct {
+		Tensor
+		format        int32
+		shape, origin []uint64
+	}
+	var inputs, outputs []operand
+	blob := func(to *[]Blob) func(protofield.Value) error {
+		return func(v protofield.Value) error {
+			var b Blob
+			err := v.Read(protofield.Fields{1: &b.Kind, 3: &b.Size})
+			*to = append(*to, b)
+			return err
 		}
-		f.describe(&t, in.Format, in.SubFormat, in.Shape.GetDim(), in.OriginalShape.GetDim())
-		f.Inputs = append(f.Inputs, t)
 	}
-	for i, out := range m.Output {
-		t := Tensor{
-			Index: i, Type: dtype.Type(out.DataType), Size: out.Size, Address: out.Address, OriginFormat: layout.Format(out.OriginalOp.GetFormat()),
+	err := protofield.Message(header).Read(protofield.Fields{
+		3: func(v protofield.Value) error {
+			t := operand{}
+			err := v.Read(protofield.Fields{1: (*int32)(&t.Type), 2: &t.format, 3: protofield.Fields{1: &t.shape}, 4: protofield.Fields{4: (*int32)(&t.OriginFormat)},
+				6: &t.Size, 7: protofield.Fields{1: &t.origin}, 8: &t.SubFormat, 9: &t.Address})
+			outputs = append(outputs, t)
+			return err
+		},
+		4: func(v protofield.Value) error {
+			t := operand{Tensor: Tensor{Input: true}}
+			err := v.Read(protofield.Fields{1: (*int32)(&t.Type), 2: &t.format, 3: protofield.Fields{1: &t.shape},
+				5: &t.Size, 6: protofield.Fields{1: &t.origin}, 7: &t.SubFormat, 8: &t.Address, 11: &t.InputType})
+			inputs = append(inputs, t)
+			return err
+		},
+		5: blob(&f.Buffers),
+		6: &f.OpName,
+		7: func(v protofield.Value) error {
+			var a Attr
+			err := v.Read(protofield.Fields{1: &a.Name, 2: &a.Value})
+			f.Attrs = append(f.Attrs, Attr{text(a.Name), text(a.Value)})
+			return err
+		},
+		8: blob(&f.Spaces),
+	})
+	f.OpName = text(f.OpName)
+	for _, list := range [...]struct {
+		of []operand
+		to *[]Tensor
+	}{{inputs, &f.Inputs}, {outputs, &f.Outputs}} {
+		for i := range list.of {
+			t := &list.of[i]
+			t.Index = i
+			f.describe(&t.Tensor, t.format, t.shape, t.origin)
+			*list.to = append(*list.to, t.Tensor)
 		}
-		f.describe(&t, out.Format, out.SubFormat, out.Shape.GetDim(), out.OriginalShape.GetDim())
-		f.Outputs = append(f.Outputs, t)
 	}
-	for _, b := range m.Buffer {
-		f.Buffers = append(f.Buffers, Blob{Kind: b.BufferType, Size: b.Size})
-	}
-	for _, w := range m.Space {
-		f.Spaces = append(f.Spaces, Blob{Kind: w.Type, Size: w.Size})
-	}
-	for _, a := range m.Attr {
-		f.Attrs = append(f.Attrs, Attr{text(a.Name), text(a.Value)})
-	}
+	return err
 }
 
 // describe sets format and shapes. Exception dumps put the whole format word
 // of the device into the format.
-func (f *File) describe(t *Tensor, format, sub int32, shape, origin []uint64) {
-	t.Format, t.SubFormat = layout.Format(format), sub
+func (f *File) describe(t *Tensor, format int32, shape, origin []uint64) {
+	t.Format = layout.Format(format)
 	if format > 0xff {
 		var groups int32
-		if t.Format, groups = layout.SplitWord(format); sub == 0 {
+		if t.Format, groups = layout.SplitWord(format); t.SubFormat == 0 {
 			t.SubFormat = groups
 		}
 	}

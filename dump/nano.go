@@ -142,7 +142,7 @@ func (p *nanoParser) record(input bool, index int) Tensor {
 	if t.Type, known = p.geType(code); !known {
 		p.f.warnf(0, "%s: element type %d is not known", t.label(), code)
 	}
-	p.f.describe(&t, format, 0, shape, origin)
+	p.f.describe(&t, format, shape, origin)
 	return t
 }
 

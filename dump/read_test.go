@@ -18,8 +18,8 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/npy"
-	"precision/dump/pb"
 	"precision/testdata/workshop/dumptest"
+	pb "precision/testdata/workshop/dumptest/dumppb"
 )
 
 const anyName = "Add.x.1.2.1630000000000000"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"precision/dump/pb"
+	pb "precision/testdata/workshop/dumptest/dumppb"
 )
 
 func withAttr(t *testing.T, name, value string, outputs ...*pb.OpOutput) *File {

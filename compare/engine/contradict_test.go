@@ -11,7 +11,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump"
-	"precision/dump/pb"
+	pb "precision/testdata/workshop/dumptest/dumppb"
 )
 
 // dumpOf is the file of an operator of the sample below a folder.

@@ -15,7 +15,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/npy"
-	"precision/dump/pb"
+	pb "precision/testdata/workshop/dumptest/dumppb"
 )
 
 // tensor is an output of a dump for a test.

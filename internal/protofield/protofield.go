@@ -67,8 +67,8 @@ func (m Value) Walk(take func(protowire.Number, Value) error) error {
 	return nil
 }
 
-// Fields are the fields of a message that are wanted, with where they go: a *string, *[]string, *int64 or *uint64, a *bool that
-// becomes true, a function, or the fields of the message that the value is. Of what comes twice the last counts.
+// Fields are the fields of a message that are wanted, with where they go: a *string, *[]string, *int32, *int64, *uint32, *uint64 or
+// *[]uint64, a *bool that becomes true, a function, or the fields of the message that the value is. Of what comes twice the last counts.
 type Fields map[protowire.Number]any
 
 // Read reads the fields of a message that is the value of a field.
@@ -79,10 +79,16 @@ func (m Value) Read(fields Fields) error {
 			*to = string(v.Bytes)
 		case *[]string:
 			*to = append(*to, string(v.Bytes))
+		case *int32:
+			*to = int32(v.Number)
 		case *int64:
 			*to = int64(v.Number)
+		case *uint32:
+			*to = uint32(v.Number)
 		case *uint64:
 			*to = v.Number
+		case *[]uint64:
+			return v.numbers(to)
 		case *bool:
 			*to = true
 		case func(Value) error:
@@ -92,6 +98,21 @@ func (m Value) Read(fields Fields) error {
 		}
 		return nil
 	})
+}
+
+// numbers adds the number that a value is, or those that it is packed of.
+func (v Value) numbers(to *[]uint64) error {
+	if v.Bytes == nil {
+		*to = append(*to, v.Number)
+	}
+	for b := v.Bytes; len(b) > 0; {
+		number, n := protowire.ConsumeVarint(b)
+		if n < 0 {
+			return Err
+		}
+		*to, b = append(*to, number), b[n:]
+	}
+	return nil
 }
 
 // Dims are the fields of TensorFlow's TensorShapeProto.

@@ -3,6 +3,7 @@ package protofield
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -51,11 +52,21 @@ func TestRead(t *testing.T) {
 	b = protowire.AppendString(protowire.AppendTag(b, 3, protowire.BytesType), "second")
 	b = protowire.AppendBytes(protowire.AppendTag(b, 5, protowire.BytesType), inner)
 	b = protowire.AppendVarint(protowire.AppendTag(b, 6, protowire.VarintType), 0)
+	b = protowire.AppendVarint(protowire.AppendTag(b, 9, protowire.VarintType), 1<<64-5)
+	b = protowire.AppendBytes(protowire.AppendTag(b, 10, protowire.BytesType), []byte("\x03\x80\x01"))
+	b = protowire.AppendVarint(protowire.AppendTag(b, 10, protowire.VarintType), 7)
 	number, unsigned, last, text, seen, absent := int64(0), uint64(0), "", "", false, false
+	short, half, dims := int32(0), uint32(0), []uint64(nil)
 	var list []string
 	if err := Message(b).Read(Fields{1: &number, 2: &unsigned, 3: &last, 5: Fields{7: &text}, 6: &seen, 8: &absent}); err != nil ||
 		number != 300 || unsigned != 1<<63 || last != "second" || text != "inside" || !seen || absent {
 		t.Errorf("%d %d %q %q %v %v, %v", number, unsigned, last, text, seen, absent, err)
+	}
+	if err := Message(b).Read(Fields{9: &short, 2: &half, 10: &dims}); err != nil || short != -5 || half != 0 || !slices.Equal(dims, []uint64{3, 128, 7}) {
+		t.Errorf("%d %d %d, %v", short, half, dims, err)
+	}
+	if err := Message([]byte("\x52\x01\x80")).Read(Fields{10: &dims}); err != Err {
+		t.Errorf("packed numbers that are cut: %v", err)
 	}
 	if err := Message(b).Read(Fields{3: &list, 6: func(Value) error { return Err }}); len(list) != 2 || err != Err {
 		t.Errorf("%q, %v", list, err)

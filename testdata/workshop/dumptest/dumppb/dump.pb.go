@@ -13,7 +13,7 @@
 // 	protoc        v3.21.12
 // source: dump.proto
 
-package pb
+package dumppb
 
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -809,7 +809,7 @@ const file_dump_proto_rawDesc = "" +
 	"\x04type\x18\x01 \x01(\x05R\x04type\x12\x12\n" +
 	"\x04data\x18\x02 \x01(\fR\x04data\x12\x12\n" +
 	"\x04size\x18\x03 \x01(\x04R\x04size\x12\x1b\n" +
-	"\targ_index\x18\x04 \x01(\rR\bargIndexB\x13Z\x11precision/dump/pbb\x06proto3"
+	"\targ_index\x18\x04 \x01(\rR\bargIndexB-Z+precision/testdata/workshop/dumptest/dumppbb\x06proto3"
 
 var (
 	file_dump_proto_rawDescOnce sync.Once
