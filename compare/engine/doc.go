@@ -21,8 +21,8 @@
 //
 //   - [Folders]: two folders of recordings, brought together by a graph or by
 //     the names of operators;
-//   - [ByNames]: any two sides, by the names of operators and the numbers of
-//     tensors. A [Side] is all it takes to bring in a new recording format;
+//   - package recording: recordings of calls, which are aligned;
+//   - package weights: two sets of named tensors;
 //   - package torch: two PyTorch recordings in HDF5 files.
 //
 // [Arrays] compares two files, [Detail] one tensor element by element.

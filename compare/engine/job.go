@@ -65,8 +65,8 @@ type Session struct {
 	Notes   []result.Reason
 	Covered map[result.How]int
 
-	arrays  *ByNames // two folders of arrays
-	unfused bool     // a graph of the right side is known
+	arrays  *arrayPair // two folders of arrays
+	unfused bool       // a graph of the right side is known
 }
 
 // Open resolves the folders, lists them, reads the graph, and refuses what
@@ -241,7 +241,7 @@ func (s *Session) checkSides() error {
 	case !left.Device() && right.Device():
 		return &SwappedError{Arrays: left.Dir, Dumps: right.Dir}
 	case !left.Device() && s.Folders.Rules == nil:
-		s.arrays = &ByNames{ArraySide{left}, ArraySide{right}}
+		s.arrays = &arrayPair{left, right}
 	}
 	return nil
 }
@@ -383,7 +383,7 @@ const mostMissing = 100
 func (s *Session) Table() *result.Table {
 	t := s.Folders.Table()
 	if s.arrays != nil {
-		t.Ops = s.arrays.Table().Ops
+		t.Ops = s.arrays.ops()
 	}
 	s.lines(t.Ops)
 	m := &t.Meta
@@ -427,7 +427,7 @@ func (s *Session) lines(ops []result.Operator) {
 // Groups are those of the folders.
 func (s *Session) Groups() []Group {
 	if s.arrays != nil {
-		return s.arrays.Groups()
+		return s.arrays.groups()
 	}
 	return s.Folders.Groups()
 }

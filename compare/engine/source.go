@@ -12,9 +12,8 @@ import (
 )
 
 // Source is where pairs of tensors come from: two folders brought together by a
-// graph or by names ([Folders]), operators of the same name on any two sides
-// ([ByName]), recordings of a framework (package torch). It says what to pair; the
-// engine does the rest.
+// graph or by names ([Folders]), or recordings of a framework (packages recording and
+// torch). It says what to pair; the engine does the rest.
 type Source interface {
 	// Table says what will be compared: a table with its Meta and Ops, without
 	// rows.
