@@ -102,7 +102,7 @@ func (c *Console) Prompt(ctx context.Context, h Handler) (code int) {
 	saved, err := term.GetState(int(in.Fd()))
 	if err != nil {
 		c.Warn("error", err)
-		return c.Script(life, in, true, h.Line)
+		return c.Script(life, in, h.Line)
 	}
 	p := &prompt{in: in, saved: saved, life: life}
 	c.prompt = p
@@ -134,7 +134,7 @@ func (c *Console) Prompt(ctx context.Context, h Handler) (code int) {
 	c.tellHistory(lines)
 	for !c.Quit && life.Err() == nil && !p.leave.Load() {
 		if !c.edit(p, lines, &h) {
-			return max(p.worst, c.Script(life, in, true, h.Line))
+			return max(p.worst, c.Script(life, in, h.Line))
 		}
 	}
 	p.restore()

@@ -21,13 +21,12 @@ const PromptText = "PrecisionTool > "
 const promptWidth = int64(len(PromptText)) // columns
 
 // Script hands the lines of r to line and returns the worst of its exit statuses.
-// Lines that begin with # are comments. With ask a prompt stands in front of
-// lines that a person types at a terminal that cannot edit them.
-func (c *Console) Script(ctx context.Context, r io.Reader, ask bool, line func(context.Context, string) int) int {
+// Lines that begin with # are comments. A prompt stands in front of lines that a
+// person types at a terminal that cannot edit them.
+func (c *Console) Script(ctx context.Context, r io.Reader, line func(context.Context, string) int) int {
 	worst := OK
-	if in, ok := r.(*os.File); !ok || !term.IsTerminal(int(in.Fd())) {
-		ask = false
-	}
+	in, ask := r.(*os.File)
+	ask = ask && term.IsTerminal(int(in.Fd()))
 	prompted := func() bool {
 		if ask {
 			io.WriteString(c.Stderr, PromptText)

@@ -102,9 +102,6 @@ func (x *Index) link(edges int) {
 	}
 }
 
-// Op returns the operator of that name in g, nil if there is none.
-func (x *Index) Op(g *Graph, name string) *Op { return x.names[g][name] }
-
 // Inputs returns what feeds op: data slots in order, then control edges. The slice must not be changed.
 func (x *Index) Inputs(op *Op) []Input { return x.links[x.linkAt[op.num]:x.linkAt[op.num+1]] }
 

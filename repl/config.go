@@ -40,8 +40,6 @@ type Config struct {
 	// Commands are commands to run instead of those on Stdin, separated by
 	// semicolons or line breaks.
 	Commands string
-	// Batch makes Run read Stdin as a script even if it is a terminal.
-	Batch bool
 	// Width is the number of columns output must fit into. 0 takes that of the
 	// terminal; into a pipe or a file nothing is folded.
 	Width int

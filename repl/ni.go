@@ -295,7 +295,7 @@ func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*judged) 
 				continue
 			}
 			if style.Heat == nil {
-				style.Heat, style.HeatName = map[*graph.Op]float64{}, "CosineSimilarity"
+				style.Heat = map[*graph.Op]float64{}
 			}
 			for i := range op.Outputs {
 				cosine := cosineOf(t.Row(&op.Outputs[i]))

@@ -21,11 +21,11 @@ func Run(ctx context.Context, cfg Config) int {
 	s := open(cfg)
 	switch {
 	case cfg.Commands != "":
-		return s.End(s.Script(ctx, strings.NewReader(cfg.Commands), false, s.line))
-	case !cfg.Batch && s.Interactive():
+		return s.End(s.Script(ctx, strings.NewReader(cfg.Commands), s.line))
+	case s.Interactive():
 		return s.prompt(ctx)
 	}
-	return s.End(s.Script(ctx, cfg.Stdin, !cfg.Batch, s.line))
+	return s.End(s.Script(ctx, cfg.Stdin, s.line))
 }
 
 // prompt is an interactive session.

@@ -78,7 +78,7 @@ func newPlayer(t *testing.T, lang string, width int) *player {
 	p := &player{dir: t.TempDir()}
 	t.Chdir(p.dir)
 	p.cfg = Config{Stdin: strings.NewReader(""), Stdout: &marked{w: &p.buf, mu: &p.mu}, Stderr: &marked{w: &p.buf, mu: &p.mu, mark: "! ", start: true},
-		Lang: lang, Width: width, ConfigDir: filepath.Join(p.dir, "config"), Batch: true}
+		Lang: lang, Width: width, ConfigDir: filepath.Join(p.dir, "config")}
 	return p
 }
 

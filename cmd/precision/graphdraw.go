@@ -36,7 +36,7 @@ func (f *graphFlags) draw(ctx context.Context, e env, m *graph.Model) error {
 	style := draw.Style{Lang: e.language()}
 	if f.heat != "" {
 		cosine := worstCosine(f.heat)
-		style.HeatName, style.Heat = "CosineSimilarity", map[*graph.Op]float64{}
+		style.Heat = map[*graph.Op]float64{}
 		for _, n := range d.Nodes {
 			if v, ok := cosine[n.Op.Name]; ok {
 				style.Heat[n.Op] = v

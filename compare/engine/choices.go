@@ -202,7 +202,7 @@ func (f *Folders) glance(ctx context.Context, p *Pool, wanted map[string]bool, t
 		}
 	}
 	again := *f
-	again.Listener = Listener{}
+	again.Progress = nil
 	again.Glance = &Glance{
 		Ops:    func(name string) bool { return of[name] },
 		Wanted: func(r *result.Row) bool { return wanted[r.Tensor()] },

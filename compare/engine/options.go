@@ -44,21 +44,10 @@ type Options struct {
 	// Glance, if not nil, gets the elements of some pairs; nothing is compared
 	// then.
 	Glance *Glance
-	// Listener is told how a run goes on.
-	Listener
+	// Progress, if not nil, is told after every group how many are done. It is called one at a time.
+	Progress func(done, total int)
 	// repeats are the pairs of a run.
 	repeats *repeats
-}
-
-// Listener is told how a run goes on. Its functions are called one at a time;
-// nil ones are not.
-type Listener struct {
-	// Progress is told after every group how many are done.
-	Progress func(done, total int)
-	// Row sees every row, in the order of the table, before it is written.
-	Row func(*result.Row)
-	// Warning is told what turns out of the sides while they are compared.
-	Warning func(result.Reason)
 }
 
 // EnsureDefaults fills in what was left open.

@@ -61,13 +61,8 @@ func (p *Pool) Run(ctx context.Context, from Source, opt Options, emit ...func(*
 		}
 	}
 	for _, of := range []func(*result.Table) (result.Reason, bool){sameNote, shapesNote} {
-		note, tells := of(out.Table)
-		if !tells {
-			continue
-		}
-		out.Table.Meta.Pairing.Why = append(out.Table.Meta.Pairing.Why, note)
-		if opt.Warning != nil {
-			opt.Warning(note)
+		if note, tells := of(out.Table); tells {
+			out.Table.Meta.Pairing.Why = append(out.Table.Meta.Pairing.Why, note)
 		}
 	}
 	if out.Done < out.Groups {
@@ -142,9 +137,6 @@ func (l *emitter) release() error {
 // pass hands rows on.
 func (l *emitter) pass(rows []result.Row) error {
 	for i := range rows {
-		if l.opt.Row != nil {
-			l.opt.Row(&rows[i])
-		}
 		for _, emit := range l.emit {
 			if err := emit(&rows[i]); err != nil {
 				return err

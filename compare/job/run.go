@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,8 +25,6 @@ type Settings struct {
 	Fresh bool
 	// Verify keeps in the journal what inputs held, and goes on from a unit only if they still do.
 	Verify bool
-	// Units, if any, are the names of those to compute: no more than these are.
-	Units []string
 	// Shard of Shards is computed, 1 to Shards; 0 of 0 is all.
 	Shard, Shards int
 	// Progress is told how many of the bytes are done, Tell what to know of the run. They are
@@ -116,9 +113,6 @@ func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
 	if s.Shards > 0 {
 		mine = shardOf(mine, s.Shard, s.Shards)
 	}
-	if len(s.Units) > 0 {
-		mine = slices.DeleteFunc(mine, func(u unit) bool { return !slices.Contains(s.Units, u.name) })
-	}
 	named := map[string]unit{}
 	for _, u := range mine {
 		named[u.name] = u
@@ -165,7 +159,7 @@ func (r *runner) finish(ctx context.Context) (*Result, error) {
 	if err := settle(r.dir, r.mine); err != nil {
 		return nil, err
 	}
-	if r.Shards > 0 || len(r.Units) > 0 {
+	if r.Shards > 0 {
 		return nil, nil
 	}
 	return r.conclude(ctx, r.dir, &r.Settings)

@@ -91,11 +91,11 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	log := openRowLog(r.dir, x.Name, r.rowStamp(x))
 	maps.Copy(log.have, r.given)
 	reported := int64(0)
-	o.Options.Listener = engine.Listener{Progress: func(done, total int) {
+	o.Options.Progress = func(done, total int) {
 		now := x.Bytes / int64(total) * int64(done)
 		r.progress(now - reported)
 		reported = now
-	}}
+	}
 	out, err := r.pool.Run(ctx, logged{o.Source, log}, o.Options)
 	if err != nil {
 		log.close(false)

@@ -34,7 +34,7 @@ type Again func(context.Context, *engine.Glance) error
 func Folders(s *engine.Session) Again {
 	return func(ctx context.Context, g *engine.Glance) error {
 		again := *s
-		again.Folders.Listener = engine.Listener{}
+		again.Folders.Progress = nil
 		again.Folders.Glance = g
 		_, err := again.Run(ctx)
 		return err

@@ -14,7 +14,7 @@ func Again(left, right string, with Options, opt engine.Options) func(context.Co
 		if err != nil {
 			return err
 		}
-		opt.Glance, opt.Listener = g, engine.Listener{}
+		opt.Glance, opt.Progress = g, nil
 		_, err = engine.Run(ctx, source, opt)
 		return err
 	}

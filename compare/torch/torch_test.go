@@ -98,8 +98,8 @@ func check(t *testing.T, got string, want []string) {
 func TestFull(t *testing.T) {
 	for _, workers := range []int{1, 7} {
 		done := 0
-		tab, got := table(t, "full_npu.h5", "full_gpu.h5", engine.Options{Numerics: metric.Reference, Metrics: few, Workers: workers, Listener: engine.Listener{
-			Progress: func(n, total int) { done = total - n }}})
+		tab, got := table(t, "full_npu.h5", "full_gpu.h5", engine.Options{Numerics: metric.Reference, Metrics: few, Workers: workers,
+			Progress: func(n, total int) { done = total - n }})
 		check(t, got, fullRows)
 		if done != 0 || tab.Compared() == 0 || len(tab.Meta.Warnings) != 0 {
 			t.Errorf("%d pairs not reported, %d rows compared, warnings %v", done, tab.Compared(), tab.Meta.Warnings)

@@ -194,7 +194,7 @@ func (s *Source) Again(opt engine.Options) func(context.Context, *engine.Glance)
 	return func(ctx context.Context, g *engine.Glance) error {
 		again := *s
 		again.looking = true
-		opt.Glance, opt.Listener = g, engine.Listener{}
+		opt.Glance, opt.Progress = g, nil
 		_, err := engine.Run(ctx, &again, opt)
 		return err
 	}

@@ -175,7 +175,7 @@ func TestNames(t *testing.T) {
 		{Options{Type: Bin}, "N.l1buffer.0.bin N.output.0.1_1_2_1_16.float32.NC1HWC0.bin N.space.0.bin"},
 		{Options{Type: Bin, Compat: true}, "N.l1buffer.0.bin N.output.0.32.bfloat16.NC1HWC0.bin N.space.0.bin"},
 		{Options{Type: MSNpy}, "Op.op.1.1.1630000000000000.output.0.NC1HWC0.npy N.l1buffer.0.bin N.space.0.bin"},
-		{Options{Type: PT, SaveLogs: true}, "N.l1buffer.0.bin N.output.0.pt N.space.0.bin N.space.0.log"},
+		{Options{Type: PT}, "N.l1buffer.0.bin N.output.0.pt N.space.0.bin"},
 		{Options{Format: formatOf(layout.NCHW)}, "N.l1buffer.0.bin N.output.0.1x3x2x1.npy N.space.0.bin"},
 		{Options{Format: formatOf(layout.NCHW), Compat: true}, "N.output.0.1x3x2x1.npy"},
 		{Options{Format: formatOf(layout.NCHW), Compat: true, Type: Bin}, "N.output.0.1_3_2_1.bfloat16.NCHW.bin"},

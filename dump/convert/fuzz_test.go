@@ -30,7 +30,7 @@ func FuzzConvert(f *testing.F) {
 		}
 		in := putFile(t, filepath.Join(dir, plainName), b)
 		os.RemoveAll(out)
-		o := Options{Type: Type(kind % 4), Out: out, Compat: compat, Single: true, SaveLogs: true}
+		o := Options{Type: Type(kind % 4), Out: out, Compat: compat, Single: true}
 		if format >= 0 {
 			o.Format = formatOf(layout.Format(format))
 		}

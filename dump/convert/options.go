@@ -55,8 +55,6 @@ type Options struct {
 	// Single means that the user named one file: then failures are not listed
 	// in a file.
 	Single bool
-	// SaveLogs writes work spaces that hold a log as text, too.
-	SaveLogs bool
 
 	// Custom is a conversion of the user's own, HasCustom tells for which
 	// layouts it is. It goes before the built-in one; nil is none.

@@ -300,21 +300,16 @@ func (w *work) buffer(i int) {
 			kind = fmt.Sprintf("buffer%d", b.Kind)
 		}
 	}
-	w.bytes(Part{Buffer, i}, b, w.j.name+"."+kind+"."+strconv.Itoa(i)+".bin", nil)
+	w.bytes(Part{Buffer, i}, b, w.j.name+"."+kind+"."+strconv.Itoa(i)+".bin")
 }
 
-// space writes a work space, and a log as text if so asked.
+// space writes a work space.
 func (w *work) space(i int) {
-	b := &w.f.Spaces[i]
-	name := w.j.name + ".space." + strconv.Itoa(i)
-	w.bytes(Part{Space, i}, b, name+".bin", nil)
-	if w.c.o.SaveLogs && b.Kind == 0 && b.Err == nil {
-		w.bytes(Part{Space, i}, b, name+".log", dropZeros)
-	}
+	w.bytes(Part{Space, i}, &w.f.Spaces[i], w.j.name+".space."+strconv.Itoa(i)+".bin")
 }
 
-// bytes writes the bytes of a buffer or work space, changed if so asked.
-func (w *work) bytes(p Part, b *dump.Blob, name string, change func([]byte) []byte) {
+// bytes writes the bytes of a buffer or work space.
+func (w *work) bytes(p Part, b *dump.Blob, name string) {
 	w.try(p, func() {
 		must.Do(b.Err)
 		w.put(p, name, func(out *output) {
@@ -325,23 +320,9 @@ func (w *work) bytes(p Part, b *dump.Blob, name string, change func([]byte) []by
 				_, err := io.ReadFull(from, part)
 				w.need(p, dump.CodeInvalid, err)
 				left -= int64(len(part))
-				if change != nil {
-					part = change(part)
-				}
 				out.Write(part) // an error stays until commit
 			}
 			must.Do(w.ctx.Err())
 		})
 	})
-}
-
-// dropZeros takes the padding out of a log.
-func dropZeros(b []byte) []byte {
-	out := b[:0]
-	for _, c := range b {
-		if c != 0 {
-			out = append(out, c)
-		}
-	}
-	return out
 }

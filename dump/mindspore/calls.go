@@ -23,8 +23,6 @@ type Calls struct {
 	// Widened are the tensors that are called float16 and are float32 in their files, as the
 	// writer of MindSpore has them on a CPU.
 	Widened int
-	// Unwritten are the outputs of kernels that update what they get: nobody writes these.
-	Unwritten int
 	// Gaps are the places in Calls of kernels that have no file for an input before others.
 	Gaps map[int]bool
 }
@@ -47,7 +45,7 @@ func (it *Iteration) Calls() *Calls {
 		for i := range k.Tensors {
 			x := &k.Tensors[i]
 			if in, ok := k.updated(x); ok {
-				if c.Unwritten++; in == nil {
+				if in == nil {
 					continue
 				}
 				out := *in

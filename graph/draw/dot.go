@@ -26,7 +26,7 @@ func (d *Drawing) WriteDOT(w io.Writer, s Style) error {
 		dotPorts(&label, "i", n.Op.InputDesc, ins[i], true)
 		fmt.Fprintf(&label, "[%s] %s", dotEscape(n.Op.Type), dotEscape(n.Op.Name))
 		if value != "" {
-			label.WriteString("\\n" + dotEscape(s.HeatName+" "+value))
+			label.WriteString("\\n" + dotEscape(heatName+" "+value))
 		}
 		if n.MoreIn+n.MoreOut > 0 {
 			fmt.Fprintf(&label, "\\n%s", dotEscape(s.more(n)))

@@ -4,6 +4,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -13,6 +14,7 @@ import (
 
 	"precision/graph"
 	"precision/internal/msg"
+	"precision/internal/order"
 	catalogue "precision/op"
 )
 
@@ -41,12 +43,9 @@ type Edge struct {
 
 // Style says how a drawing looks.
 type Style struct {
-	// Heat colours operators by a metric, for instance the worst cosine of their outputs; NaN means it could not be
-	// computed. Operators without an entry keep the colour of their type.
+	// Heat colours operators by the worst cosine of their outputs; NaN means it could not be computed. Operators without an
+	// entry keep the colour of their type.
 	Heat map[*graph.Op]float64
-	// Bad and Good are the values drawn red and green. Both 0 stands for 0.9 and 1; Bad may be the larger one.
-	Bad, Good float64
-	HeatName  string // name of the metric, for the legend
 	// Lang is the language of legends and tool tips.
 	Lang msg.Lang
 }
@@ -101,15 +100,7 @@ func Whole(x *graph.Index, g *graph.Graph, limit int, control bool) *Drawing {
 		limit = DefaultNodes
 	}
 	ops := slices.Clone(g.Ops)
-	slices.SortStableFunc(ops, func(a, b *graph.Op) int {
-		switch {
-		case a.ID < b.ID:
-			return -1
-		case a.ID > b.ID:
-			return 1
-		}
-		return 0
-	})
+	order.Stable(ops, func(a, b *graph.Op) int { return cmp.Compare(a.ID, b.ID) })
 	d := &Drawing{Title: g.Name}
 	at := map[*graph.Op]int{}
 	for _, o := range ops {
@@ -208,9 +199,7 @@ func (s *Style) fill(o *graph.Op) (color, value string) {
 	if math.IsNaN(v) {
 		return "#c9a7e0", "NaN"
 	}
-	bad, good := s.scale()
-	p := (v - bad) / (good - bad)
-	p = min(max(p, 0), 1)
+	p := min(max((v-heatBad)/(heatGood-heatBad), 0), 1)
 	// From red over yellow to green.
 	r, g := 235.0, 110+125*2*p
 	if p > 0.5 {
@@ -219,12 +208,11 @@ func (s *Style) fill(o *graph.Op) (color, value string) {
 	return fmt.Sprintf("#%02x%02x%02x", int(math.Round(r)), int(math.Round(min(g, 235))), 110), strconv.FormatFloat(v, 'g', 5, 64)
 }
 
-func (s *Style) scale() (bad, good float64) {
-	if s.Bad == s.Good {
-		return 0.9, 1
-	}
-	return s.Bad, s.Good
-}
+// What heat is, and the values that are drawn red and green.
+const (
+	heatName          = "CosineSimilarity"
+	heatBad, heatGood = 0.9, 1.0
+)
 
 // Layout places boxes of width w and height h in layers from top to bottom, so
 // that edges, pairs of places of boxes, point down and cross little. It returns

@@ -120,7 +120,7 @@ func TestSVG(t *testing.T) {
 	conv, relu := x.Ops[1], x.Ops[2]
 	d := Neighborhood(x, conv, 3, 0, true)
 	d.Cut = 7
-	style := Style{Heat: map[*graph.Op]float64{conv: 0.95, relu: math.NaN()}, HeatName: "cosine"}
+	style := Style{Heat: map[*graph.Op]float64{conv: 0.95, relu: math.NaN()}}
 	var b bytes.Buffer
 	if err := d.WriteSVG(&b, style); err != nil {
 		t.Fatal(err)
@@ -146,8 +146,8 @@ func TestSVG(t *testing.T) {
 		t.Errorf("elements %v", count)
 	}
 	all := strings.Join(texts, "\n")
-	for _, want := range []string{"conv{}|", `in<&"'>`, "float16 [1,3]", "int32 []", "float []", "cosine 0.95", "cosine NaN", "7 more operators",
-		"Colours: cosine, red 0.9, green 1", "id 1, stream 0"} {
+	for _, want := range []string{"conv{}|", `in<&"'>`, "float16 [1,3]", "int32 []", "float []", "CosineSimilarity 0.95", "CosineSimilarity NaN", "7 more operators",
+		"Colours: CosineSimilarity, red 0.9, green 1", "id 1, stream 0"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}

@@ -1,8 +1,11 @@
 package draw
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"precision/internal/order"
 )
 
 // layered places boxes in layers from top to bottom so that edges point down and cross little, after Sugiyama, Tagawa
@@ -260,15 +263,7 @@ func (l *layered) sortLayer(i int, down bool) {
 		}
 		mean[n] = sum / float64(len(near))
 	}
-	slices.SortStableFunc(layer, func(a, b int) int {
-		switch {
-		case mean[a] < mean[b]:
-			return -1
-		case mean[a] > mean[b]:
-			return 1
-		}
-		return 0
-	})
+	order.Stable(layer, func(a, b int) int { return cmp.Compare(mean[a], mean[b]) })
 	for p, n := range layer {
 		l.nodes[n].pos = p
 	}

@@ -88,7 +88,7 @@ func newSVGBox(n Node, s *Style) svgBox {
 	box.fill, value = s.fill(n.Op)
 	box.lines = []string{elide(clean.Name(n.Op.Type), svgName), elide(clean.Name(n.Op.Name), svgName)}
 	if value != "" {
-		box.lines = append(box.lines, strings.TrimSpace(s.HeatName+" "+value))
+		box.lines = append(box.lines, heatName+" "+value)
 	}
 	if n.MoreIn+n.MoreOut > 0 {
 		box.lines = append(box.lines, s.more(n))

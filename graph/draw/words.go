@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"cmp"
 	"embed"
 	"strings"
 	"unicode"
@@ -32,9 +31,7 @@ func columns(text string) (n int) {
 // legend explains below a picture what cannot be seen in it.
 func (d *Drawing) legend(s *Style) (out []string) {
 	if len(s.Heat) > 0 {
-		bad, good := s.scale()
-		name := cmp.Or(s.HeatName, s.say("nameless"))
-		out = append(out, s.say("colours", name, bad, good))
+		out = append(out, s.say("colours", heatName, heatBad, heatGood))
 	}
 	if d.Cut > 0 {
 		out = append(out, s.say("left", d.Cut))

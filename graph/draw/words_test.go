@@ -32,9 +32,9 @@ func TestWords(t *testing.T) {
 		svg  []string
 	}{
 		{msg.English, []string{"id 1, stream 0", "of a, b", "by ConvPass", "input 0 DT_FLOAT ND []", "output 0 DT_UNDEFINED - []", "inserted", "+1 producer, +1 consumer", "+1 consumer"},
-			[]string{"Colours: none, red 0.9, green 1, violet not computable", "1 more operator is within reach but not drawn"}},
+			[]string{"Colours: CosineSimilarity, red 0.9, green 1, violet not computable", "1 more operator is within reach but not drawn"}},
 		{msg.Chinese, []string{"ID 1，流 0", "对应 a, b", "融合规则 ConvPass", "输入 0 DT_FLOAT ND []", "输出 0 DT_UNDEFINED - []", "插入的算子", "另有 1 个来源，另有 1 个去向", "另有 1 个去向"},
-			[]string{"着色：无，红 0.9，绿 1，紫表示无法计算", "另有 1 个算子在范围内，未画出"}},
+			[]string{"着色：CosineSimilarity，红 0.9，绿 1，紫表示无法计算", "另有 1 个算子在范围内，未画出"}},
 	} {
 		style := Style{Lang: c.lang, Heat: map[*graph.Op]float64{conv: math.NaN()}}
 		var svg, dot bytes.Buffer

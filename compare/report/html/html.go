@@ -16,7 +16,6 @@ package html
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
@@ -39,9 +38,6 @@ import (
 type Options struct {
 	// Lang is the language the page opens in; the other is a click away.
 	Lang msg.Lang
-	// Title stands in the title bar and above the verdict, as the network's
-	// name; empty takes the folder of the left side.
-	Title string
 	// Records are the lines of overflow records, if there are any.
 	Records []string
 	// NoLooks says why the elements of operators were not looked at, empty if
@@ -78,7 +74,7 @@ func newSheet(body string, frames bool, modules ...string) *Sheet {
 
 // Write writes the page of a comparison.
 func Write(to io.Writer, j *verdict.Judged, o Options) error {
-	title := cmp.Or(o.Title, j.Table.Meta.Left.Dir)
+	title := j.Table.Meta.Left.Dir
 	own, err := page(j, o, title)
 	if err != nil {
 		return err
