@@ -5,7 +5,7 @@
 // formats and the stored dims into a [View]: strides over the stored elements
 // that yield the logical tensor, with the padding of the channel blocks cut
 // off. A View is planned from dims alone; the elements are moved later, a tile
-// at a time, by [View.Gather] (from memory) or a [Reader] (from a file).
+// at a time, by a [Reader], from memory or from a file.
 //
 // The package knows nothing of element types beyond their size in bytes.
 package layout

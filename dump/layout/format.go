@@ -150,15 +150,6 @@ func (f Format) String() string {
 	return wirePrefix + strconv.FormatInt(int64(f), 10)
 }
 
-// Wire returns the enumerator of the dump header, such as FORMAT_NC1HWC0, and
-// FORMAT_<n> for a number without a name.
-func (f Format) Wire() string {
-	if s, ok := names[f]; ok {
-		return wirePrefix + s
-	}
-	return wirePrefix + strconv.FormatInt(int64(f), 10)
-}
-
 // Known reports whether msaccucmp.py has a name for the format. Five formats
 // that have a name here (FRACTAL_ZZ, NC, NCL, FRACTAL_Z_WINO, C1HWC0) have none
 // there.
@@ -174,7 +165,7 @@ func (f Format) Named() bool {
 }
 
 // Parse returns the format of a name in the spelling of [Format.String] or
-// [Format.Wire]. A sub format after a colon, as in FRACTAL_Z:4, is allowed and
+// of the dump header, such as FORMAT_NC1HWC0. A sub format after a colon, as in FRACTAL_Z:4, is allowed and
 // dropped. Names are case-sensitive.
 func Parse(name string) (Format, bool) {
 	f, _, ok := ParseSub(name)

@@ -5,7 +5,10 @@ import "testing"
 func TestFormatNames(t *testing.T) {
 	seen := map[string]Format{}
 	for f := range Format(256) {
-		s, w := f.String(), f.Wire()
+		s, w := f.String(), f.String()
+		if name, ok := names[f]; ok {
+			w = wirePrefix + name
+		}
 		if g, ok := seen[s]; ok {
 			t.Errorf("%s names %d and %d", s, f, g)
 		}

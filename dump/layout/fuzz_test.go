@@ -65,7 +65,6 @@ func FuzzPlan(f *testing.F) {
 				t.Fatalf("%v %v to %v %v: %v", src, s, dst, w, v.Dims)
 			}
 			checkView(t, v)
-			checkView(t, v.Uncut())
 			checkTiles(t, v)
 		}
 		if v, err := Convert(src, dst, s, w, int(group)); err == nil {
@@ -75,11 +74,6 @@ func FuzzPlan(f *testing.F) {
 			}
 			if c, err := v.Cut(w); err == nil {
 				checkView(t, c)
-			}
-			for keep := range len(v.Dims) {
-				if m, ok := v.MergeLeading(keep); ok && m.Len() != v.Len() {
-					t.Fatalf("%v merged is %v", v.Dims, m.Dims)
-				}
 			}
 		}
 		FitOriginal(src, dst, s, w, int(group))

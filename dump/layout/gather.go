@@ -25,25 +25,8 @@ func (v View) checkTile(dst []byte, elemSize int, first, n int64) error {
 	return nil
 }
 
-// Gather copies the logical elements [first, first+n) to the front of dst, side
-// by side in logical order. src holds the stored tensor from its first element;
-// it must reach over [View.Extent] elements. elemSize is 1, 2, 4, 8 or 16 bytes;
-// the bytes of an element are not looked at. Types packed below a byte cannot be
-// gathered.
-func (v View) Gather(dst, src []byte, elemSize int, first, n int64) error {
-	if err := v.checkTile(dst, elemSize, first, n); err != nil {
-		return err
-	}
-	if have := int64(len(src) / elemSize); v.Extent() > have {
-		return fmt.Errorf("layout: stored tensor has %d elements, %d needed: %w", have, v.Extent(), ErrRange)
-	}
-	if n > 0 {
-		v.nest.gather(dst, src, 0, elemSize, first, n)
-	}
-	return nil
-}
-
-// gather is Gather without checks; src[0] is the stored element base.
+// gather copies the logical elements from first on to the front of dst, side by side in logical order; src[0] is the stored
+// element base. The bytes of an element are not looked at.
 func (n *nest) gather(dst, src []byte, base int64, es int, first, count int64) {
 	g := gatherer{nest: n, dst: dst, src: src, base: base, es: es, last: len(n.axes) - 1}
 	if n.grouped() {

@@ -26,6 +26,15 @@ func slowGather(src []byte, es int, offs []int64) []byte {
 	return dst
 }
 
+// Gather copies elements of a stored tensor that is in memory, as a [Reader] with all of it at hand does.
+func (v View) Gather(dst, src []byte, elemSize int, first, n int64) error {
+	r, err := NewBytesReader(src, elemSize, v)
+	if err != nil {
+		return err
+	}
+	return r.ReadTile(dst, first, n)
+}
+
 func TestGatherOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, p := range pairs() {

@@ -32,14 +32,6 @@ type Reader struct {
 
 	group            []byte // restored elements [groupLo, groupHi)
 	groupLo, groupHi int64
-
-	stats ReadStats
-}
-
-// ReadStats counts what a Reader has read.
-type ReadStats struct {
-	Reads int64 // calls of ReadAt
-	Bytes int64 // bytes read by them
 }
 
 // NewReader returns a Reader of the stored tensor whose first byte lies at base
@@ -67,15 +59,6 @@ func NewBytesReader(stored []byte, elemSize int, v View) (*Reader, error) {
 	r := &Reader{es: elemSize, view: v, mem: true, buf: stored, most: DefaultWindow}
 	r.hi, r.nest = v.Len(), v.nest
 	return r, nil
-}
-
-// SetWindow limits the window to n bytes, a few elements at the least.
-func (r *Reader) SetWindow(n int64) {
-	r.most = max(n, 64)
-	r.group, r.groupLo, r.groupHi = nil, 0, 0
-	if !r.mem {
-		r.buf, r.lo, r.hi = nil, 0, 0
-	}
 }
 
 // Clone returns a Reader of the same tensor with a window of its own.
@@ -115,9 +98,6 @@ func (r *Reader) Len() int64 { return r.view.Len() }
 
 // ElemSize returns the bytes of an element.
 func (r *Reader) ElemSize() int { return r.es }
-
-// Stats returns what was read so far.
-func (r *Reader) Stats() ReadStats { return r.stats }
 
 // ReadTile reads the logical elements [first, first+n) to the front of dst, side
 // by side in logical order, bytes as stored. A stored tensor that ends early
@@ -282,8 +262,6 @@ func (r *Reader) readAt(p []byte, off int64) error {
 		return nil
 	}
 	n, err := r.src.ReadAt(p, r.base+off)
-	r.stats.Reads++
-	r.stats.Bytes += int64(n)
 	if n == len(p) {
 		return nil
 	}

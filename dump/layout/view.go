@@ -146,15 +146,6 @@ func (v View) Full() []int64 {
 	return full
 }
 
-// Uncut returns the View with its padding, of shape Full.
-func (v View) Uncut() View {
-	axes := slices.Clone(v.axes)
-	for i := range axes {
-		axes[i].dim = axes[i].full
-	}
-	return newView(axes, v.stored)
-}
-
 // Cut keeps the front part of every axis. It fails with ErrShapeShort when
 // dims has another rank and with ErrExceeds when it wants more than there is.
 func (v View) Cut(dims []int64) (_ View, err error) {
@@ -182,26 +173,6 @@ func (v View) Transpose(order []int) (View, error) {
 		axes[i], seen[k] = v.axes[k], true
 	}
 	return newView(axes, v.stored), nil
-}
-
-// MergeLeading returns the same elements in the same order with all axes but
-// the last keep made one: (2,3,20,30) becomes (6,20,30) for keep 2. It reports
-// false when the leading axes are not evenly spaced.
-func (v View) MergeLeading(keep int) (View, bool) {
-	lead := len(v.axes) - keep
-	if keep < 0 || lead < 1 {
-		return View{}, false
-	}
-	a := v.axes[0]
-	for _, b := range v.axes[1:lead] {
-		var ok bool
-		if a, ok = merge(a, b); !ok {
-			return View{}, false
-		}
-	}
-	a.full = a.dim
-	axes := append([]axis{a}, v.axes[lead:]...)
-	return newView(axes, v.stored), true
 }
 
 // Offset returns the position of logical element i among the stored ones.
