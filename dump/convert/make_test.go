@@ -155,3 +155,12 @@ func codes(r *Report) []int {
 	}
 	return all
 }
+
+// Written counts the files that were written.
+func (r *Report) Written() int {
+	n := 0
+	for _, f := range r.Files {
+		n += len(f.Written)
+	}
+	return n
+}

@@ -100,15 +100,6 @@ func (r *Report) Failed() (files, parts int) {
 	return files, parts
 }
 
-// Written counts the files that were written.
-func (r *Report) Written() int {
-	n := 0
-	for _, f := range r.Files {
-		n += len(f.Written)
-	}
-	return n
-}
-
 func (f *FileReport) warnf(format string, args ...any) {
 	f.Warnings = dump.Warn(f.Warnings, dump.Warning{Path: f.Path, Text: fmt.Sprintf(format, args...)})
 }
