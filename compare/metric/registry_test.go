@@ -69,7 +69,7 @@ func TestEleventhMetric(t *testing.T) {
 exact 1.250000 1.250000 1.802776 NaN
 reference NaN 1.250000 1.802776 NaN
 inf
-NaN Algorithm MeanError does not support Boolean types.
+NaN true MeanError
 `
 	if got := string(out); got != want {
 		t.Errorf("it says\n%swant\n%s", got, want)

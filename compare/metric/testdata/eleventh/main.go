@@ -22,5 +22,5 @@ func main() {
 	r := metric.Compute32(metric.Config{}, []float32{1, nan}, []float32{1, 2})
 	fmt.Println(r.Text(metric.MeanError))
 	r = metric.Compute32(metric.Config{Numerics: metric.Reference, Boolean: true, Metrics: []metric.Metric{metric.MeanError}}, x, y)
-	fmt.Println(r.Text(metric.MeanError), r.Notes[0].Text("", ""))
+	fmt.Println(r.Text(metric.MeanError), r.Notes[0].Kind == metric.NoteBoolean, r.Notes[0].Metric)
 }
