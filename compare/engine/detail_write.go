@@ -89,7 +89,7 @@ func (w *detailWriter) writeFiles(ctx context.Context) (_ *DetailResult, err err
 		return nil, err
 	}
 	must.Do(commit(lines))
-	must.Do(w.writeArray())
+	must.Do(w.writeArray(ctx))
 	result := &DetailResult{}
 	for _, t := range []struct {
 		name string
@@ -170,12 +170,12 @@ func (w *detailWriter) writeTop(name string, list []element) (string, error) {
 
 // writeArray writes the prepared left side as a numpy array. Types numpy does
 // not have are widened to one it has.
-func (w *detailWriter) writeArray() (err error) {
+func (w *detailWriter) writeArray(ctx context.Context) (err error) {
 	defer must.Catch(&err)
 	f := must.Get(w.create("", ".npy"))
 	defer f.Discard()
 	o := w.pair.leftData
-	typ := arrayType(o.typ)
+	typ, _ := o.typ.Array() // which all have that can be read
 	if o.count == 0 {
 		typ = dtype.Float64 // what numpy makes of no elements
 	}
@@ -186,52 +186,17 @@ func (w *detailWriter) writeArray() (err error) {
 	case len(shape) == 0:
 		shape = []int64{1}
 	}
-	head := must.Get(npy.AppendHeader(nil, typ, shape))
-	must.Get(f.Write(head))
-	same := typ.Bits() == o.typ.Bits()
-	const step = 1 << 15
-	raw, from := make([]byte, o.bytes(step)), o.open()
-	var wide []float32
-	var out []byte
-	if !same {
-		wide = make([]float32, step*o.typ.Parts())
-	}
-	for at := int64(0); at < o.count; at += step {
-		n := min(step, o.count-at)
-		out = raw[:o.bytes(n)]
-		if err := from.ReadTile(out, at, n); err != nil {
+	from := o.open()
+	must.Do(npy.Copy(ctx, f, o.typ, typ, shape, func(dst []byte, first, n int64) error {
+		if err := from.ReadTile(dst, first, n); err != nil {
 			return &Error{Fault: FaultBadDump, Text: w.pair.left.Path, Err: err}
 		}
 		if o.big {
-			o.swap(out)
+			o.swap(dst)
 		}
-		if !same {
-			numbers := wide[:n*int64(o.typ.Parts())]
-			dtype.Widen32(o.typ, numbers, out)
-			out = appendNumbers(nil, typ, numbers)
-		}
-		must.Get(f.Write(out))
-	}
+		return nil
+	}))
 	return f.Commit()
-}
-
-// arrayType is the type in which numpy holds elements of t.
-func arrayType(t dtype.Type) dtype.Type {
-	if typ, ok := t.Array(); ok {
-		return typ
-	}
-	return dtype.Float32
-}
-
-// appendNumbers appends v in a type of one byte, or else as float32.
-func appendNumbers(b []byte, t dtype.Type, v []float32) []byte {
-	if t.Bits() != 8 {
-		return appendFloats(b, v)
-	}
-	for _, f := range v {
-		b = append(b, byte(int(f)))
-	}
-	return b
 }
 
 // Detail compares one tensor of one operator element by element and writes the

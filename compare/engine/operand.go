@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 	"unsafe"
 
 	"precision/dump/dtype"
@@ -71,14 +70,8 @@ func readFull(r io.ReaderAt, dst []byte, at int64) error {
 	return fmt.Errorf("offset %d: read %d bytes, expected %d: %w", at, n, len(dst), err)
 }
 
-// swap turns big-endian elements into little-endian ones in place. Complex
-// elements are two numbers each.
-func (o *operand) swap(b []byte) {
-	size := int(o.typ.Bits()/8) / o.typ.Parts()
-	for ; len(b) >= size; b = b[size:] {
-		slices.Reverse(b[:size])
-	}
-}
+// swap turns big-endian elements into little-endian ones in place.
+func (o *operand) swap(b []byte) { dtype.Swap(o.typ, b) }
 
 // bytes is the space n elements need.
 func (o *operand) bytes(n int64) int64 { return o.typ.Bytes(n) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"math"
 
 	"precision/compare/metric"
 	"precision/compare/result"
@@ -89,16 +88,10 @@ func (p *pairing) arrays(ctx context.Context, s *Worker) (left, right *script.Ar
 		if err := t.fill32(s.x32[:n], s.y32[:n], at); err != nil {
 			return nil, nil, err
 		}
-		left.Data, right.Data = appendFloats(left.Data, s.x32[:n]), appendFloats(right.Data, s.y32[:n])
+		left.Data, _ = binary.Append(left.Data, binary.LittleEndian, s.x32[:n]) // of plain numbers, which cannot fail
+		right.Data, _ = binary.Append(right.Data, binary.LittleEndian, s.y32[:n])
 	}
 	return left, right, nil
-}
-
-func appendFloats(b []byte, v []float32) []byte {
-	for _, f := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
-	}
-	return b
 }
 
 // convertByScript brings a tensor to the golden layout with a user's
@@ -123,9 +116,7 @@ func (e *engine) convertByScript(ctx context.Context, left *dumpFile, t *dump.Te
 	raw := make([]byte, t.Type.Bytes(st.elements))
 	must.Do(readFull(left, raw, t.Offset))
 	if array.Data = raw; t.Type.Numpy() == "" {
-		wide := make([]float32, st.elements)
-		dtype.Widen32(t.Type, wide, raw)
-		array.Type, array.Data = dtype.Float32, appendFloats(nil, wide)
+		array.Type, array.Data = dtype.Float32, dtype.AppendAs(nil, dtype.Float32, t.Type, raw, st.elements)
 	}
 	out := must.Get(h.Convert(c, array, g.rule, int64(st.group)))
 	n, _ := nd.Count(out.Shape...)

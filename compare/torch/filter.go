@@ -65,18 +65,9 @@ func (s *side) export(ctx context.Context, path string, strided bool, to string)
 		return fmt.Errorf("is no longer in the file")
 	}
 	src := must.Get(s.open(t, strided))
-	header := must.Get(npy.AppendHeader(nil, src.Type, src.Shape))
 	f := must.Get(whole.CreateOwn(to, 0o600))
 	defer f.Discard()
-	must.Get(f.Write(header))
-	buf, from := make([]byte, src.Type.Bytes(min(src.Count, blockTiles*metric.TileLen))), src.Open()
-	for first := int64(0); first < src.Count; first += blockTiles * metric.TileLen {
-		must.Do(ctx.Err())
-		n := min(src.Count-first, blockTiles*metric.TileLen)
-		buf = buf[:src.Type.Bytes(n)]
-		must.Do(from.ReadTile(buf, first, n))
-		must.Get(f.Write(buf))
-	}
+	must.Do(npy.Copy(ctx, f, src.Type, src.Type, src.Shape, src.Open().ReadTile))
 	return f.Commit()
 }
 

@@ -223,9 +223,7 @@ func (e *elements) ReadTile(dst []byte, first, n int64) error {
 	}
 	size := int64(e.p.t.Type.Bits() / 8)
 	return e.p.each(first, n, func(in, at, n int64) error {
-		b, err := e.n.Bytes(at, n)
-		copy(dst[in*size:], b)
-		return err
+		return e.n.ReadTile(dst[in*size:][:n*size], at, n)
 	})
 }
 

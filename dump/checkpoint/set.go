@@ -124,29 +124,31 @@ func elements(r io.ReaderAt, at int64, t dtype.Type, v layout.View) tiles {
 	return must.Get(layout.NewReader(r, at, t.Bits()/8, v))
 }
 
-// Bytes are elements [first, first+n) as they are stored, little-endian; they are good until the next call.
-func (s *Numbers) Bytes(first, n int64) ([]byte, error) {
-	size := s.t.Type.Bits() / 8
-	s.raw = slices.Grow(s.raw[:0], int(n)*size)[:int(n)*size]
-	if err := s.r.ReadTile(s.raw, first, n); err != nil {
-		return nil, fmt.Errorf("%s: tensor %q: %w", s.t.File, s.t.Name, err)
+// ReadTile fills dst with elements [first, first+n) as they are stored, little-endian.
+func (s *Numbers) ReadTile(dst []byte, first, n int64) error {
+	if err := s.r.ReadTile(dst, first, n); err != nil {
+		return fmt.Errorf("%s: tensor %q: %w", s.t.File, s.t.Name, err)
 	}
 	if s.t.BigEndian {
-		for b := s.raw; len(b) >= size; b = b[size:] {
-			slices.Reverse(b[:size])
-		}
+		dtype.Swap(s.t.Type, dst)
 	}
-	return s.raw, nil
+	return nil
+}
+
+// Bytes are elements [first, first+n) as ReadTile has them; they are good until the next call.
+func (s *Numbers) Bytes(first, n int64) ([]byte, error) {
+	size := int(s.t.Type.Bytes(n))
+	s.raw = slices.Grow(s.raw[:0], size)[:size]
+	return s.raw, s.ReadTile(s.raw, first, n)
 }
 
 // Read fills dst with elements from first on.
 func (s *Numbers) Read(dst []float64, first int64) error {
 	raw, err := s.Bytes(first, int64(len(dst)))
-	if err != nil {
-		return err
+	if err == nil {
+		dtype.Widen64(s.t.Type, dst, raw)
 	}
-	dtype.Widen64(s.t.Type, dst, raw)
-	return nil
+	return err
 }
 
 // Close closes the files.

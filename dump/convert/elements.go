@@ -2,10 +2,8 @@ package convert
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -43,12 +41,9 @@ func newElements(ctx context.Context, r *layout.Reader, stored, typ dtype.Type, 
 	e := &elements{ctx: ctx, r: r, n: r.Len(), size: typ.Bits() / 8}
 	switch {
 	case bigEndian:
-		e.change = swap(r.ElemSize() / stored.Parts())
-	case dtype.SameForm(stored, typ):
-	case typ == dtype.Float64:
-		e.change = widen64(stored)
-	default:
-		e.change = widen32(stored)
+		e.change = func(dst, src []byte) { dtype.Swap(stored, dst[:copy(dst, src)]) }
+	case !dtype.SameForm(stored, typ):
+		e.change = func(dst, src []byte) { dtype.AppendAs(dst[:0], typ, stored, src, stored.Count(int64(len(src)))) }
 	}
 	return e
 }
@@ -118,63 +113,6 @@ func (e *elements) WriteTo(w io.Writer) (written int64, err error) {
 	}
 }
 
-// swap turns numbers of a size from big-endian to little-endian.
-func swap(size int) func(dst, src []byte) {
-	return func(dst, src []byte) {
-		for i := 0; i+size <= len(src); i += size {
-			for k := range size {
-				dst[i+k] = src[i+size-1-k]
-			}
-		}
-	}
-}
-
-// widen32 decodes to float32. There is one NaN of an 8-bit float, which keeps
-// files the same on every machine; wider types keep the bits of theirs.
-func widen32(stored dtype.Type) func(dst, src []byte) {
-	if stored == dtype.BFloat16 {
-		return func(dst, src []byte) {
-			for i := 0; i+2 <= len(src); i += 2 {
-				binary.LittleEndian.PutUint32(dst[2*i:], uint32(binary.LittleEndian.Uint16(src[i:]))<<16)
-			}
-		}
-	}
-	var v []float32
-	return func(dst, src []byte) {
-		if v == nil {
-			v = make([]float32, len(dst)/4)
-		}
-		n := dtype.Widen32(stored, v[:len(dst)/4], src)
-		for i, x := range v[:n] {
-			bits := math.Float32bits(x)
-			if x != x && stored.Bits() <= 8 {
-				bits = 0x7fc00000
-			}
-			binary.LittleEndian.PutUint32(dst[4*i:], bits)
-		}
-	}
-}
-
-func putFloat32(p []byte, x float32) { binary.LittleEndian.PutUint32(p, math.Float32bits(x)) }
-
-// widen64 is widen32 for float64.
-func widen64(stored dtype.Type) func(dst, src []byte) {
-	var v []float64
-	return func(dst, src []byte) {
-		if v == nil {
-			v = make([]float64, len(dst)/8)
-		}
-		n := dtype.Widen64(stored, v[:len(dst)/8], src)
-		for i, x := range v[:n] {
-			bits := math.Float64bits(x)
-			if x != x && stored.Bits() <= 8 {
-				bits = 0x7ff8000000000000
-			}
-			binary.LittleEndian.PutUint64(dst[8*i:], bits)
-		}
-	}
-}
-
 // writtenType returns the type that elements of a stored type are written as;
 // ok is false if they cannot be decoded or, with compat, if msaccucmp.py cannot.
 func writtenType(t dtype.Type, compat bool) (typ dtype.Type, ok bool) {
@@ -203,7 +141,7 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	}
 	const span = 1 << 12 // elements decoded at a time, a multiple of all that share a byte
 	var raw [span]byte
-	var v [span]float32
+	var v [4 * span]byte
 	per := int64(8 / u.t.Bits())
 	at, end := off/size, min((off+int64(len(p)))/size, u.n)
 	done := 0
@@ -217,16 +155,8 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 			}
 			return done, err
 		}
-		dtype.Widen32(u.t, v[:last-first], b)
-		for _, x := range v[at-first : last-first] {
-			switch u.typ {
-			case dtype.Float32:
-				putFloat32(p[done:], x)
-			default:
-				p[done] = byte(int8(x))
-			}
-			done += int(size)
-		}
+		made := dtype.AppendAs(v[:0], u.typ, u.t, b, last-first)
+		done += copy(p[done:], made[(at-first)*size:])
 		at = last
 	}
 	if done < len(p) {

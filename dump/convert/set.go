@@ -8,7 +8,6 @@ import (
 
 	"precision/dump"
 	"precision/dump/checkpoint"
-	"precision/dump/dtype"
 	"precision/dump/npy"
 	"precision/internal/must"
 	"precision/internal/plainfile"
@@ -52,29 +51,8 @@ func writeNamed(ctx context.Context, path string, t *checkpoint.Tensor) (err err
 	if !ok {
 		return errorf(t.File, dump.CodeType, nil, "tensor %s: elements of type %s cannot be converted", t.Name, t.Type)
 	}
-	var change func(dst, src []byte)
-	switch {
-	case dtype.SameForm(t.Type, typ):
-	case typ == dtype.Float64:
-		change = widen64(t.Type)
-	default:
-		change = widen32(t.Type)
-	}
-	head, out := must.Get(npy.AppendHeader(nil, typ, t.Shape)), must.Get(create(path))
+	out := must.Get(create(path))
 	defer out.discard()
-	out.Write(head)
-	tile := int64(tileBytes / 16)
-	wide := make([]byte, tile*int64(typ.Bits()/8))
-	for first := int64(0); first < t.Len(); first += tile {
-		must.Do(ctx.Err())
-		n := min(tile, t.Len()-first)
-		b := must.Get(elements.Bytes(first, n))
-		if change != nil {
-			dst := wide[:n*int64(typ.Bits()/8)]
-			change(dst, b)
-			b = dst
-		}
-		out.Write(b) // an error stays until commit
-	}
+	must.Do(npy.Copy(ctx, out, t.Type, typ, t.Shape, elements.ReadTile))
 	return out.commit()
 }

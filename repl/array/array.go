@@ -230,15 +230,9 @@ func (c *cursor) ReadTile(raw []byte, first, n int64) error {
 		return fmt.Errorf("%s: elements %d to %d: %w", a.Path, first, first+n, err)
 	}
 	if a.tensor.BigEndian {
-		swapBytes(raw, a.Type.Bits()/8/a.Type.Parts())
+		dtype.Swap(a.Type, raw)
 	}
 	return nil
-}
-
-func swapBytes(b []byte, size int) {
-	for ; size > 1 && len(b) >= size; b = b[size:] {
-		slices.Reverse(b[:size])
-	}
 }
 
 // ShapeText renders a shape as numpy does: (2, 3), (3,), ().

@@ -3,11 +3,8 @@ package array
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"io"
-	"math"
 
-	"precision/dump/dtype"
 	"precision/dump/npy"
 	"precision/internal/must"
 )
@@ -22,27 +19,7 @@ func (a *Array) WriteNpy(ctx context.Context, w io.Writer) (err error) {
 	if !ok {
 		typ = a.Type // has no array type, which the header refuses
 	}
-	widen := !dtype.SameForm(a.Type, typ)
-	header, c := must.Get(npy.AppendHeader(nil, typ, a.Shape)), a.cursor()
 	out := bufio.NewWriterSize(w, 1<<16)
-	out.Write(header)
-	var wide []byte
-	for first := int64(0); first < a.Len(); first += tile {
-		must.Do(ctx.Err())
-		n := min(tile, a.Len()-first)
-		if !widen {
-			must.Get(out.Write(c.bytes(first, n)))
-		} else {
-			wide = wide[:0]
-			for _, x := range c.elements(first, n) {
-				if typ.IsInteger() { // of one byte
-					wide = append(wide, byte(int64(x)))
-				} else {
-					wide = binary.LittleEndian.AppendUint32(wide, math.Float32bits(float32(x)))
-				}
-			}
-			must.Get(out.Write(wide))
-		}
-	}
+	must.Do(npy.Copy(ctx, out, a.Type, typ, a.Shape, a.cursor().ReadTile))
 	return out.Flush()
 }
