@@ -24,7 +24,8 @@ type Recording struct {
 	Construct, Stack, Tensors string
 	// Step and Rank are the numbers in the names of the folders, -1 where they
 	// have none. A process outside a group has its number in Process and no rank;
-	// that of another run is another.
+	// that of another run is another. Recorders before 8.1 do not write the number
+	// (their folder is called rank, and Process is 0).
 	Step, Rank, Process int
 	// Mode is the folder graph or pynative above the steps of a MindSpore
 	// recording that has both.
@@ -133,8 +134,12 @@ func (r *Recording) Folder(folder string) bool {
 			}
 		}
 	}
-	if folder == "graph" || folder == "pynative" {
+	switch folder {
+	case "graph", "pynative":
 		r.Mode = folder
+		return true
+	case "rank":
+		r.Process = 0
 		return true
 	}
 	return false

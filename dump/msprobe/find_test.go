@@ -35,7 +35,7 @@ func tree(t *testing.T, files ...string) string {
 func TestFind(t *testing.T) {
 	dir := tree(t, "step10/rank0/dump.json", "step2/rank10/dump.json", "step2/rank9/dump.json", "step2/rank9/stack.json", "step2/rank9/construct.json",
 		"step2/rank9/dump_tensor_data/", "step2/proc77/debug.json", "step2/other/dump.json", "steps/rank0/dump.json", "graph/step0/rank0/dump.json",
-		"pynative/step0/pid5/dump.json", "step3/rank0/stack.json", "step4/", "step5/rank0/dump.json/")
+		"pynative/step0/pid5/dump.json", "step3/rank0/stack.json", "step4/", "step12/rank/dump.json", "step5/rank0/dump.json/")
 	show := func(path string) string {
 		all, err := Find(path)
 		if err != nil {
@@ -57,7 +57,7 @@ func TestFind(t *testing.T) {
 	const nine = "2/9/-1 step2/rank9/dump.json construct.json stack.json dump_tensor_data"
 	step2 := "2/-1/77 step2/proc77/debug.json\n" + nine + "\n2/10/-1 step2/rank10/dump.json"
 	for path, want := range map[string]string{
-		".":                      step2 + "\n10/0/-1 step10/rank0/dump.json\ngraph0/0/-1 graph/step0/rank0/dump.json\npynative0/-1/5 pynative/step0/pid5/dump.json",
+		".":                      step2 + "\n10/0/-1 step10/rank0/dump.json\n12/-1/0 step12/rank/dump.json\ngraph0/0/-1 graph/step0/rank0/dump.json\npynative0/-1/5 pynative/step0/pid5/dump.json",
 		"step2":                  step2,
 		"step2/rank9":            nine,
 		"step2/rank9/dump.json":  nine,
