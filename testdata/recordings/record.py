@@ -254,7 +254,7 @@ def record(out, name, seed, level, task, dtype, how, given=None, saved=None):
     with open(config, "w") as f:
         json.dump(given | {"dump_path": out} if given else {"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, kindly: t}, f)
     debugger = PrecisionDebugger(config_path=config)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.11 if how == "lr" else 0.1, weight_decay=0.01 if how == "decay" else 0, foreach=how == "foreach", fused=how == "fused")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.11 if how == "lr" else 0.1, weight_decay=0.01 if how == "decay" else 0, **({how: True} if how in ("foreach", "fused") else {"foreach": False}))
     if how == "step":
         model(**batch).loss.backward()
         optimizer.step()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""versions.py OUT --golden FOLDER --left FOLDER [--seed N] [--only TEXT] [--models NAMES]: pairs of record.py whose sides ran other versions of
-transformers, or of what else stands in a folder of `pip install --target`. The golden side saves the model, the left one loads it: nothing
-but the library differs, or that and one of record.py's faults; `before` is the left side without the fault, by which the judge knows what it
-changes. The kind of a pair without one is "harmless: versions".
+"""versions.py OUT --golden WHERE --left WHERE [--seed N] [--only TEXT] [--models NAMES]: pairs of record.py whose sides ran other versions of
+transformers, or of what else stands in a folder of `pip install --target`; WHERE may be a Python, too, whose torch and recorder are others,
+or PYTHON:FOLDER.
+The golden side saves the model, the left one loads it: nothing but the versions differs, or that and one of record.py's faults; `before` is
+the left side without the fault, by which the judge knows what it changes. The kind of a pair without one is "harmless: versions".
 """
 import argparse
 import json
@@ -16,10 +17,12 @@ import record
 from forked import keep
 
 
-def side(folder, *args):
+def side(where, *args):
     """Records one side in a Python of its own; the answer, or what went wrong."""
-    env = os.environ | {"PYTHONPATH": folder}
-    ran = subprocess.run([sys.executable, __file__, "--one", json.dumps(args)], env=env, capture_output=True, text=True)
+    python, folder = sys.executable, ""
+    for part in where.split(":"):
+        python, folder = (part, folder) if os.path.isfile(part) else (python, part)
+    ran = subprocess.run([python, __file__, "--one", json.dumps(args)], env=os.environ | {"PYTHONPATH": folder}, capture_output=True, text=True)
     if ran.returncode:
         return {"error": (ran.stderr.strip() or "killed").splitlines()[-1]}
     return json.loads(ran.stdout.splitlines()[-1])
@@ -52,7 +55,7 @@ def main():
             shutil.rmtree(saved, ignore_errors=True)
             rest = (name, o.seed * 1000 + made, level, task, dtype)
             sides = [("golden", o.golden, None), ("left", o.left, None)] if how == "versions" else [("golden", o.golden, None), ("before", o.left, None), ("left", o.left, how)]
-            answers = [side(folder, os.path.join(out, where), *rest, fault, None, saved) for where, folder, fault in sides]
+            answers = [side(where, os.path.join(out, folder), *rest, fault, None, saved) for folder, where, fault in sides]
             keep(out, answers, model=name, level=level, task=task, dtype=dtype, kind="harmless: versions" if how == "versions" else "fault: " + how)
 
 
