@@ -199,8 +199,8 @@ func (p *part) prepare(m *mapper, opt *Options) {
 	p.left.originals()
 	p.right.originals()
 	p.nameParameters()
-	p.findLate()
 	p.findOtherSums()
+	p.findLate()
 	p.findOtherGradients()
 	p.findBoundaries()
 	for _, u := range p.units {

@@ -101,3 +101,39 @@ func TestWholeNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfOneChecksum: one tensor that has the same checksum and another norm proves that the recorders add up squares in another order.
+// Then also what is updated in place later, whose checksum one recorder takes late, has the same norm as far as such sums go.
+func TestSumsOfOneChecksum(t *testing.T) {
+	const unit = 1.0 / (1 << 24)
+	value := func(peak, norm float64, sum string) string {
+		text := strings.Replace(statistics("float32", fmt.Sprint(float32(peak)), fmt.Sprint(float32(-peak/2)), "0.001953125", fmt.Sprint(float32(norm))), `"requires_grad"`, `"md5": "`+sum+`", "requires_grad"`, 1)
+		return strings.Replace(text, "[8, 8]", "[64, 32]", 1)
+	}
+	side := func(off, weight float64, late bool) string {
+		before, after := "000000a1", "000000a2"
+		if late {
+			before = after
+		}
+		x := value(3, 9, "00000001")
+		calls := []string{entry("Functional.linear", 0, []string{x, value(2, 5, "00000002")}, value(4, 11*(1+off), "00000003"))}
+		for i := range 8 {
+			calls = append(calls, entry("Functional.relu", i, []string{value(4+float64(i), 11, fmt.Sprintf("0000001%d", i))}, value(5+float64(i), 12, fmt.Sprintf("0000001%d", i+1))))
+		}
+		return written(t, append(calls, entry("Tensor.add_", 0, []string{value(1, 7*(1+weight), before), value(0.1, 0.5, "000000b1")}, value(1.01, 7.05, after)))...)
+	}
+	for _, c := range []struct {
+		name        string
+		off, weight float64
+		verdict     verdict.Verdict
+		roots       []string
+	}{
+		{"proven", 4 * unit, 2 * unit, verdict.Good, nil},
+		{"not proven", 0, 2 * unit, verdict.Suspect, []string{"Tensor.add_.0.forward"}},
+		{"further than sums", 4 * unit, 1e-3, verdict.Suspect, []string{"Tensor.add_.0.forward"}},
+	} {
+		if j := judged(t, side(c.off, c.weight, false), side(0, 0, true)); j.Verdict != c.verdict || !slices.Equal(rootNames(j), c.roots) {
+			t.Errorf("%s: %s, roots %v, expected %s and %v", c.name, j.Verdict, rootNames(j), c.verdict, c.roots)
+		}
+	}
+}
