@@ -1,6 +1,8 @@
 package recording_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +74,28 @@ func TestLikeOfItsName(t *testing.T) {
 		j := judged(t, less, entries(t, "", list...))
 		if names := strings.Join(j.Coverage.Lost.Names, " "); !strings.Contains(names, "sigmoid.3") || strings.Contains(names, "sigmoid.1") {
 			t.Errorf("%d: %s is said to be missing", i, names)
+		}
+	}
+}
+
+// TestOutsideOfTheModule: what differs in a module that got the same was not made by a call of one side alone outside of it, though that may have
+// got numbers like these.
+func TestOutsideOfTheModule(t *testing.T) {
+	x := sized(3, 0)
+	module := func(name string, in, out string) string {
+		return fmt.Sprintf(`"Module.%s.forward.0": {"input_args": [%s], "input_kwargs": {}, "output": [%s]}`, name, in, out)
+	}
+	network := func(off float64, gate string) string {
+		calls := []string{module("emb.Embedding", sized(9, 0), x)}
+		if gate != "" {
+			calls = append(calls, module(gate, x, sized(1, 0)))
+		}
+		calls = append(calls, module("a.lin.Linear", sized(2, off), sized(4, off)), module("a.Attention", x, sized(4, off)))
+		return files(t, map[string]string{"dump.json": dumpOf("L0", calls), "construct.json": `{"Module.emb.Embedding.forward.0": null, "Module.b.gate.Router.forward.0": null, "Module.a.gate.Router.forward.0": "Module.a.Attention.forward.0", "Module.a.lin.Linear.forward.0": "Module.a.Attention.forward.0", "Module.a.Attention.forward.0": null}`})
+	}
+	for gate, root := range map[string]string{"b.gate.Router": "Module.a.lin.Linear.forward.0", "a.gate.Router": "Module.a.gate.Router.forward.0"} {
+		if got := rootNames(judged(t, network(0.1, gate), network(0, ""))); !slices.Equal(got, []string{root}) {
+			t.Errorf("%s: roots %v, expected %s", gate, got, root)
 		}
 	}
 }

@@ -90,3 +90,18 @@ func TestExchangedRanksSwallowNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstNaNOfOneSide: of calls that one side alone makes and that hand NaN on, the first that gives them is the root, not the last before
+// a call that both sides make.
+func TestFirstNaNOfOneSide(t *testing.T) {
+	const before, golden = "Functional.linear.0.forward | 1#00000001 2#00000002 | 3#00000003", "Tensor.__mul__.0.forward | 3#00000003 5#00000005 | 7#00000007"
+	for _, c := range []struct{ hole, add, gelu, root string }{ // -1 is NaN
+		{"-1#00000009", "-1#0000000a", "-1#0000000b", "Tensor.__add__.0.forward"},
+		{"6#00000006", "4#0000000a", "-1#0000000b", "Functional.gelu.0.forward"},
+	} {
+		left := []string{before, "Tensor.__add__.0.forward | 3#00000003 " + c.hole + " | " + c.add, "Functional.gelu.0.forward | " + c.add + " | " + c.gelu, "Tensor.__mul__.0.forward | " + c.gelu + " 5#00000005 | -1#0000000c"}
+		if j := judged(t, entries(t, "", append(left, alike...)...), entries(t, "", append([]string{before, golden}, alike...)...)); j.Verdict != verdict.Bad || !slices.Equal(rootNames(j), []string{c.root}) {
+			t.Errorf("%s: %s, roots %v, expected %s", c.add, j.Verdict, rootNames(j), c.root)
+		}
+	}
+}

@@ -739,6 +739,28 @@ func (w *recordedWalk) untaken(op *Operator, begin *Begin) int {
 	return -1
 }
 
+// spoiled is the first of the calls of one side alone on the way to another that gives NaN or infinities, if that does; else the
+// other itself.
+func (w *recordedWalk) spoiled(place int) int {
+	gives := func(k int) bool {
+		return w.lone(k) && slices.ContainsFunc(w.operators[k].Op.Gives, func(g result.Given) bool {
+			return strings.HasPrefix(g.Place, "output") && nonFinite(&result.Summary{Known: g.Known, Stats: g.Stats})
+		})
+	}
+	for next := place; gives(next); {
+		place, next = next, -1
+		for _, p := range w.operators[place].Op.Inputs {
+			if k, ok := w.place[p.Op]; ok && k < place && gives(k) {
+				next = k
+			}
+		}
+		if next < 0 {
+			break
+		}
+	}
+	return place
+}
+
 // mended is the call of one side alone that works in place on what feeds another on the other side, which begins with what no call
 // gave on its own side; -1 if there is none.
 func (w *recordedWalk) mended(op *Operator, begin *Begin) int {
@@ -822,7 +844,7 @@ func reaches(lone *Operator, taken *result.Row, from []string) bool {
 // swallowed is the last call of one side alone before another that what it begins with may be a part of: nothing that
 // was recorded feeds that, and the other side's lies between the numbers that go into the call, or the call works in place and
 // no other function was called since; of what a call gave that agrees, also one in place that may have
-// written to it. -1 if there is none.
+// written to it. It lies in the module that got the same, if one is known around the call. -1 if there is none.
 func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 	if begin == nil {
 		return -1
@@ -831,7 +853,7 @@ func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 	if len(begin.From) > 1 || r.Recorded.Argument || isWeight(w.named(r.Op), r.Recorded.Place) || !r.Left.DType.IsFloat() || backwards(op) == 1 {
 		return -1
 	}
-	prefix, next := prefixOf(op.Op.Name), true
+	prefix, next, inner := prefixOf(op.Op.Name), true, w.within(r)
 	for k := w.place[op.Op.Name] - 1; k >= 0 && prefixOf(w.operators[k].Op.Name) == prefix; k-- {
 		lone := &w.operators[k]
 		if len(begin.From) > 0 && w.operators[k].Op.Name == begin.From[0] {
@@ -841,7 +863,7 @@ func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 		if (next || reaches(lone, r, begin.From)) && w.writes(k) {
 			return k
 		}
-		if !w.lone(k) && !w.writes(k) || len(begin.From) > 0 || backwards(lone) == 1 {
+		if !w.lone(k) && !w.writes(k) || len(begin.From) > 0 || backwards(lone) == 1 || inner != "" && !w.inside(lone.Op.Name, inner) {
 			continue
 		}
 		other, shape := r.Recorded.Right, r.Right.Shape

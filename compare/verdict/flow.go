@@ -367,6 +367,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 			return
 		}
 		// What one side alone calls, or takes no notice of, is the root, and not who takes it.
+		other = w.spoiled(other)
 		n := slices.IndexFunc(w.out.Roots, func(r Root) bool { return r.Operator == other })
 		if n < 0 {
 			n = len(w.out.Roots)
@@ -486,6 +487,21 @@ func (w *recordedWalk) within(begin *result.Row) string {
 		}
 	}
 	return ""
+}
+
+// inside tells that a module lies around a call.
+func (w *recordedWalk) inside(name, module string) bool {
+	w.surround()
+	for range 64 {
+		at, ok := w.around[name]
+		if !ok {
+			return false
+		}
+		if name = w.operators[at].Op.Name; name == module {
+			return true
+		}
+	}
+	return false
 }
 
 // surround finds the innermost modules around calls.
