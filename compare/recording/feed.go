@@ -68,8 +68,8 @@ type counted struct {
 const mostThrough = 8
 
 // origins finds what feeds the inputs of every call of a side, and what the outputs
-// of modules hand on. Where the other side is of another framework, calls of one side alone that only move
-// numbers make nothing: what comes out of them is what went in.
+// of modules hand on. Where the other side is of another framework, or its recorder leaves them out, calls of one side
+// alone that only move numbers make nothing: what comes out of them is what went in.
 func (s *side) origins(migrated bool) {
 	f := feed{map[identity]place{}, map[identity]place{}, map[identity]counted{}, map[identity]counted{}, map[identity][]*call{}, map[identity]place{}, map[identity]place{}, map[place]bool{}, map[place]bool{}}
 	s.through = map[*leaf][]*call{}
@@ -102,7 +102,7 @@ func (s *side) origins(migrated bool) {
 				f.inputs[l.content()] = place{int32(c.at + 1), l.slot}
 			}
 		}
-		alone := migrated && c.alone()
+		alone := (migrated || s.omitted[typeOf(c)]) && c.alone()
 		if alone {
 			through = append(through, c)
 			through = through[max(0, len(through)-mostThrough):]

@@ -29,6 +29,8 @@ type side struct {
 	masks, read map[place]bool
 	// other tells that the other side was recorded kernel by kernel, or this one alone.
 	other bool
+	// omitted are functions of this side that only move numbers and that the other side's recorder leaves out (findOmitted).
+	omitted map[string]bool
 	// through are the calls without a partner between an input and what feeds it (feed.go).
 	through map[*leaf][]*call
 	// feeds are what the graph beside a dump of MindSpore's own says feeds its kernels, nil without one.

@@ -8,6 +8,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	catalogue "precision/op"
 )
 
 // Ways to record that need to be read in their own way: values saved by hand, structure alone,
@@ -122,5 +123,27 @@ func (s *side) originals() {
 		} else {
 			made[key] = c
 		}
+	}
+}
+
+// leastOmitted is how many functions that only move numbers a recording has none of where its recorder leaves them out; a
+// program that was changed in one place calls one or two that another does not.
+const leastOmitted = 4
+
+// findOmitted finds the functions that only move numbers and of which another recording has no call, if there are so many that it is
+// its recorder that leaves them out: msprobe wraps other functions in each version, so that one records each view and each transposition,
+// and another none.
+func (s *side) findOmitted(other *side) {
+	s.omitted = map[string]bool{}
+	for _, c := range s.calls {
+		if c.Parsed.Form == msprobe.API && catalogue.Is(typeOf(c), catalogue.Moves) {
+			s.omitted[typeOf(c)] = true
+		}
+	}
+	for _, c := range other.calls {
+		delete(s.omitted, typeOf(c))
+	}
+	if len(s.omitted) < leastOmitted {
+		s.omitted = nil
 	}
 }

@@ -381,3 +381,72 @@ func TestUnderway(t *testing.T) {
 		}
 	}
 }
+
+// TestOmitted: one version of the recorder wraps views and transpositions, another does not. Calls of them have no partner and are none
+// that something is missing for, nor roots of what comes behind them; one function that one side alone calls is a change of the program.
+func TestOmitted(t *testing.T) {
+	side := func(moves []string, weight float64) string {
+		x := sized(1, 0)
+		var calls []string
+		for i := range 4 {
+			for _, m := range moves {
+				calls = append(calls, entry("Tensor."+m, i, []string{x}, x))
+			}
+			w, y := sized(0.3+float64(i), 0), sized(2+float64(i), 0)
+			if i == 2 {
+				w, y = sized(0.3+float64(i), weight), sized(2+float64(i), weight)
+			}
+			if i == 3 && weight != 0 {
+				y = sized(2+float64(i), weight/2)
+			}
+			for _, m := range moves {
+				calls = append(calls, entry("Tensor."+m, 4+i, []string{w}, w))
+			}
+			calls = append(calls, entry("Functional.linear", i, []string{x, w}, y))
+			x = y
+		}
+		return written(t, calls...)
+	}
+	all := []string{"view_as", "transpose", "expand", "unsqueeze"}
+	for _, c := range []struct {
+		name     string
+		moves    []string
+		weight   float64
+		verdict  verdict.Verdict
+		roots    []string
+		told     []string
+		unpaired []string
+	}{
+		{"the same", all, 0, verdict.Good, nil, []string{"32 Tensor.view_as.0.forward"}, nil},
+		{"a weight", all, 0.1, verdict.Bad, []string{"Functional.linear.2.forward"}, []string{"32 Tensor.view_as.0.forward"}, nil},
+		{"a change of the program", all[:1], 0, verdict.Inconclusive, nil, nil, []string{"8 0"}},
+	} {
+		for _, turned := range []bool{false, true} {
+			left, right := side(c.moves, c.weight), side(nil, 0)
+			if turned {
+				left, right = side(nil, c.weight), side(c.moves, 0)
+			}
+			j := judged(t, left, right)
+			told, unpaired := whys(j, result.FrameworkAlone), whys(j, result.CallsUnpaired)
+			if turned && c.unpaired != nil {
+				c.unpaired = []string{"0 8"}
+			}
+			for k := range told {
+				told[k] = strings.TrimSuffix(told[k], " (right)")
+			}
+			if j.Verdict != c.verdict || !slices.Equal(rootNames(j), c.roots) || !slices.Equal(told, c.told) || !slices.Equal(unpaired, c.unpaired) {
+				t.Errorf("%s, turned %v: %s, roots %v, told %q and %q, expected %s, %v, %q and %q", c.name, turned, j.Verdict, rootNames(j), told, unpaired, c.verdict, c.roots, c.told, c.unpaired)
+			}
+			for _, r := range j.Table.Rows {
+				if r.Op == "Functional.linear.1.forward" && r.Role == result.Input && r.Slot == 0 && c.told != nil {
+					if from := [...]string{r.Facts.Producer.Op, r.Recorded.Golden.Op}; from != [...]string{"Functional.linear.0.forward", "Functional.linear.0.forward"} {
+						t.Errorf("%s, turned %v: fed by %q", c.name, turned, from)
+					}
+				}
+			}
+			if missing := j.Coverage.Expected - j.Coverage.Compared; c.told != nil && missing != 0 {
+				t.Errorf("%s, turned %v: %d tensors are missed", c.name, turned, missing)
+			}
+		}
+	}
+}

@@ -150,6 +150,8 @@ func (p *part) prepare(m *mapper, opt *Options) {
 		}
 		p.left.other, p.right.other = p.migrated, p.migrated
 	}
+	p.left.findOmitted(p.right)
+	p.right.findOmitted(p.left)
 	p.gradients = [2]int{p.left.lastGradient(), p.right.lastGradient()}
 	behindBackward(p.left, p.right)
 	known(p.left, p.right, opt.Pairs)
@@ -651,8 +653,14 @@ func (p *part) last(ops []result.Operator) {
 // aside tells of a unit that it has no partner and need not have one, see [side.aside].
 func (p *part) aside(u *unit) bool {
 	switch {
-	case !p.migrated || u.left != nil && u.right != nil:
+	case u.left != nil && u.right != nil:
 		return false
+	case !p.migrated:
+		c, s := u.left, p.left
+		if c == nil {
+			c, s = u.right, p.right
+		}
+		return s.omitted[typeOf(c)]
 	case u.right == nil:
 		return p.left.aside(u.left, p.gradients[0])
 	}
