@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"precision/internal/nd"
 )
 
 // The texts of element tables.
@@ -70,10 +72,7 @@ func appendValue(b []byte, v float64, top bool) []byte {
 
 // place is where an element lies in a tensor: its coordinates, row-major, in a
 // shape padded to four axes.
-type place struct {
-	dims, now []int64
-	index     int64
-}
+type place struct{ dims, now []int64 }
 
 func newPlace(shape []int64) *place {
 	p := &place{dims: slices.Clone(shape)}
@@ -84,24 +83,8 @@ func newPlace(shape []int64) *place {
 	return p
 }
 
-// at moves to an element. The one behind the current one, which is nearly
-// always asked for, is a step and not a division for every axis.
-func (p *place) at(index int64) {
-	step := index == p.index+1
-	p.index = index
-	for i := len(p.dims) - 1; i >= 0; i-- {
-		if step {
-			if p.now[i]++; p.now[i] < p.dims[i] || i == 0 {
-				return
-			}
-			p.now[i] = 0
-			continue
-		}
-		d := max(p.dims[i], 1)
-		p.now[i] = index % d
-		index /= d
-	}
-}
+// at moves to an element.
+func (p *place) at(index int64) { nd.PlaceIn(index, p.dims, p.now) }
 
 func (p *place) append(b []byte) []byte {
 	for i, c := range p.now {

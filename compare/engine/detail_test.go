@@ -14,7 +14,6 @@ import (
 	"precision/compare/metric"
 	"precision/dump"
 	"precision/dump/dtype"
-	"precision/internal/nd"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -379,22 +378,6 @@ func TestDetailRemovesOldFiles(t *testing.T) {
 	}
 	if want := []string{"a_b_output_0.npy", "a_b_output_01_0.csv", "a_b_output_0_summary.csv.txt", "b_output_0_0.csv"}; !slices.Equal(left, want) {
 		t.Errorf("%q, want %q", left, want)
-	}
-}
-
-// Steps and jumps must agree.
-func TestPlace(t *testing.T) {
-	for _, shape := range [][]int64{{}, {5}, {2, 3}, {2, 1, 3}, {2, 3, 4, 5}, {2, 2, 2, 2, 3}} {
-		n, _ := nd.Count(shape...)
-		step := newPlace(shape)
-		for i := range n {
-			step.at(i)
-			jump := newPlace(shape)
-			jump.at(i)
-			if !slices.Equal(step.now, jump.now) {
-				t.Fatalf("%v: element %d at %v, by steps at %v", shape, i, jump.now, step.now)
-			}
-		}
 	}
 }
 

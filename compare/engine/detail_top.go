@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"container/heap"
 	"math"
 	"slices"
 
@@ -55,11 +54,12 @@ func (e element) relRank() float64 {
 }
 
 // ranking keeps the elements with the largest errors; of equal ones at the
-// limit the first. It is a heap with the least wanted element on top.
+// limit the first.
 type ranking struct {
 	limit int
 	by    func(element) float64 // nil keeps the first elements
 	kept  []element
+	full  bool // what is not wanted more than number limit of kept is not kept
 }
 
 // compare is negative if a is wanted more than b.
@@ -72,29 +72,26 @@ func (r *ranking) compare(a, b element) int {
 	return cmp.Compare(a.index, b.index)
 }
 
-func (r *ranking) Len() int           { return len(r.kept) }
-func (r *ranking) Less(i, j int) bool { return r.compare(r.kept[i], r.kept[j]) > 0 }
-func (r *ranking) Swap(i, j int)      { r.kept[i], r.kept[j] = r.kept[j], r.kept[i] }
-func (r *ranking) Push(x any)         { r.kept = append(r.kept, x.(element)) }
-func (r *ranking) Pop() any {
-	last := r.kept[len(r.kept)-1]
-	r.kept = r.kept[:len(r.kept)-1]
-	return last
+func (r *ranking) add(e element) {
+	if r.full && r.compare(e, r.kept[r.limit-1]) > 0 {
+		return
+	}
+	if r.kept = append(r.kept, e); len(r.kept) == 2*r.limit {
+		r.cut()
+		r.full = true
+	}
 }
 
-func (r *ranking) add(e element) {
-	switch {
-	case len(r.kept) < r.limit:
-		heap.Push(r, e)
-	case r.compare(e, r.kept[0]) < 0:
-		r.kept[0] = e
-		heap.Fix(r, 0)
-	}
+// cut keeps the most wanted elements.
+func (r *ranking) cut() {
+	slices.SortFunc(r.kept, r.compare)
+	r.kept = r.kept[:min(len(r.kept), r.limit)]
 }
 
 // sorted lists the kept elements, the largest error first, and of equal ones
 // the last: the order of the old tables.
 func (r *ranking) sorted() []element {
+	r.cut()
 	list := slices.Clone(r.kept)
 	order.Stable(list, func(a, b element) int {
 		if r.by == nil {
