@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // Source says what kind of file a model was read from.
@@ -217,17 +218,7 @@ func (d *TensorDesc) String() string {
 }
 
 // FormatShape renders dimensions as "[1,3,224,224]", a scalar as "[]".
-func FormatShape(shape []int64) string {
-	b := make([]byte, 0, 2+len(shape)*5)
-	b = append(b, '[')
-	for i, n := range shape {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, n, 10)
-	}
-	return string(append(b, ']'))
-}
+func FormatShape(shape []int64) string { return "[" + nd.Text(shape, ",") + "]" }
 
 // Attribute keys that more than one room asks for.
 const (

@@ -11,6 +11,7 @@ import (
 
 	"precision/console"
 	"precision/internal/must"
+	"precision/internal/nd"
 	"precision/repl/array"
 	"precision/repl/workspace"
 )
@@ -63,12 +64,12 @@ func (c *cpCmd) run(ctx context.Context, s *session, words []string) int {
 	left, right := sides[0], sides[1]
 	for _, p := range [][2]*array.Array{{left, right}, {right, left}} {
 		if to, ok := p[0].Restore(p[1].Shape); ok {
-			s.Info("cp.restored", p[0].Name, p[0].Format, to, array.ShapeText(p[0].Shape))
+			s.Info("cp.restored", p[0].Name, p[0].Format, to, nd.Tuple(p[0].Shape))
 			break
 		}
 	}
 	if !slices.Equal(left.Shape, right.Shape) {
-		s.Warn("cp.shape", array.ShapeText(left.Shape), array.ShapeText(right.Shape))
+		s.Warn("cp.shape", nd.Tuple(left.Shape), nd.Tuple(right.Shape))
 	}
 	if left.Len() != right.Len() {
 		s.Warn("cp.length", left.Len(), right.Len())

@@ -10,7 +10,7 @@ import (
 	"precision/console"
 	"precision/dump"
 	"precision/graph"
-	"precision/repl/array"
+	"precision/internal/nd"
 )
 
 // lsCmd is the command ls: it lists operators of the graphs, or dump files.
@@ -125,7 +125,7 @@ func (l *lsCmd) dumps(s *session) int {
 			t := &d.Tensors[i]
 			op, _, _ := strings.Cut(strings.TrimPrefix(t.Path, "/"), "/")
 			if strings.Contains(op, l.query.Type) && strings.Contains(t.Path, l.query.Name) {
-				rows = append(rows, []string{t.Path, s.Screen.Green(op), t.Type.String(), array.ShapeText(t.Shape)})
+				rows = append(rows, []string{t.Path, s.Screen.Green(op), t.Type.String(), nd.Tuple(t.Shape)})
 			}
 		}
 		if tensors += len(rows); len(rows) > 0 {

@@ -11,6 +11,7 @@ import (
 	"precision/dump"
 	"precision/dump/overflow"
 	"precision/internal/each"
+	"precision/internal/nd"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/repl/array"
@@ -229,7 +230,7 @@ func (s *session) overflowTensors(b *strings.Builder, op *overflow.Op, decoded m
 			name = strings.TrimSuffix(name, ".npy")
 		}
 		fmt.Fprintf(b, " ├─ %s\n", console.Clean(name))
-		text := fmt.Sprintf("[Format: %s] [Shape: %s] [Dtype: %s]", t.Format, array.ShapeText(t.Shape), t.Type)
+		text := fmt.Sprintf("[Format: %s] [Shape: %s] [Dtype: %s]", t.Format, nd.Tuple(t.Shape), t.Type)
 		if t.Stats.Max != "" {
 			text += fmt.Sprintf(" [Max: %s] [Min: %s] [Mean: %s]", t.Stats.Max, t.Stats.Min, t.Stats.Mean)
 		}

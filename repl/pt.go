@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/console"
+	"precision/internal/nd"
 	"precision/internal/whole"
 	"precision/repl/array"
 )
@@ -146,9 +147,9 @@ func (s *session) summary(a *array.Array, st array.Stats) string {
 	if !math.IsNaN(st.Mean) {
 		mean = number6(st.Mean)
 	}
-	text := fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", array.ShapeText(a.Shape), a.Type, num(st.Max), num(st.Min), mean)
+	text := fmt.Sprintf("[Shape: %s] [Dtype: %s] [Max: %s] [Min: %s] [Mean: %s]", nd.Tuple(a.Shape), a.Type, num(st.Max), num(st.Min), mean)
 	if st.Count == 0 {
-		return s.Screen.Yellow(fmt.Sprintf("[Shape: %s] [Dtype: %s]", array.ShapeText(a.Shape), a.Type))
+		return s.Screen.Yellow(fmt.Sprintf("[Shape: %s] [Dtype: %s]", nd.Tuple(a.Shape), a.Type))
 	}
 	text = s.Screen.Yellow(text)
 	for _, c := range []struct {

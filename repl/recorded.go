@@ -11,7 +11,7 @@ import (
 	"precision/compare/report"
 	"precision/console"
 	"precision/internal/must"
-	"precision/repl/array"
+	"precision/internal/nd"
 )
 
 // Recordings of calls in the shell: ls lists their calls, ni shows one.
@@ -101,7 +101,7 @@ func (s *session) callPanel(c *recording.Call) string {
 		v := &c.Values[i]
 		kind, shape := v.Summary.Class, ""
 		if v.Shape != nil || v.DType != "" {
-			kind, shape = v.DType, array.ShapeText(v.Shape)
+			kind, shape = v.DType, nd.Tuple(v.Shape)
 		}
 		from := ""
 		if v.From != "" {

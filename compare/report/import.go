@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/bits"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -214,11 +213,11 @@ func lostTitle(titles []string) (found, expected string) {
 		if i < 0 || i >= len(titles) {
 			return -1
 		}
-		return slices.Index(metricTitles, strings.TrimSpace(titles[i]))
+		return slices.Index(metricNames, strings.TrimSpace(titles[i]))
 	}
 	for i, title := range titles {
 		if before := at(i - 1); at(i) < 0 && before >= 0 && at(i+1) == before+2 {
-			return title, metricTitles[before+1]
+			return title, metricNames[before+1]
 		}
 	}
 	if last := len(titles) - 1; !slices.Contains(titles, reasonTitle) && at(last) < 0 && at(last-1) >= 0 {
@@ -226,14 +225,6 @@ func lostTitle(titles []string) (found, expected string) {
 	}
 	return "", ""
 }
-
-// metricTitles are those of the columns of metrics, in their order.
-var metricTitles = func() (list []string) {
-	for m := range metric.Metric(metric.Count) {
-		list = append(list, m.String())
-	}
-	return list
-}()
 
 // importer makes a table of lines.
 type importer struct {
@@ -367,7 +358,11 @@ func (in *importer) entry(cells []string) (err error) {
 	in.typed(get(in.rightType), &r, &r.Right)
 	r.Facts.Scalar = r.Shape != nil && nd.Single(r.Shape)
 	if r.Compared && r.Shape != nil {
-		r.Measured().N = elements(r.Shape)
+		n, fits := nd.Count(r.Shape...)
+		if !fits {
+			n = math.MaxInt64
+		}
+		r.Measured().N = n
 	}
 	must.Do(follows(&r, get(in.values[metric.StandardDeviation])))
 	blame(&r, get(in.values[metric.StandardDeviation]))
@@ -480,16 +475,4 @@ func parseShape(s string) []int64 {
 		dims = append(dims, n)
 	}
 	return dims
-}
-
-// elements is how many elements a shape has, at most the largest int64.
-func elements(dims []int64) int64 {
-	n := int64(1)
-	for _, d := range dims {
-		hi, lo := bits.Mul64(uint64(n), uint64(d))
-		if n = int64(lo); hi != 0 || n < 0 {
-			n = math.MaxInt64
-		}
-	}
-	return n
 }

@@ -13,8 +13,8 @@ import (
 	"precision/compare/verdict"
 	"precision/dump/dtype"
 	"precision/internal/clean"
-	"precision/internal/each"
 	"precision/internal/msg"
+	"precision/internal/nd"
 )
 
 // Msprobe writes the table of a comparison of recordings with the columns of msprobe's
@@ -203,8 +203,7 @@ func msprobeShape(s *result.Summary, o *result.Operand) string {
 	case o.Shape == nil && s.Class == "None":
 		return "None"
 	}
-	texts := each.Of(o.Shape, func(d int64) string { return strconv.FormatInt(d, 10) })
-	return "[" + strings.Join(texts, ", ") + "]"
+	return "[" + nd.Text(o.Shape, ", ") + "]"
 }
 
 // pythonNumber is a number as Python writes it in these tables.

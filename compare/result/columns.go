@@ -2,10 +2,9 @@ package result
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"precision/compare/metric"
+	"precision/internal/nd"
 )
 
 // Column is a column of values: a built-in metric or, if Script is not empty,
@@ -57,18 +56,7 @@ type Columns struct {
 }
 
 // ShapeText writes dims as reasons do: (1, 3, 4, 4).
-func ShapeText(dims []int64) string {
-	var b strings.Builder
-	b.WriteByte('(')
-	for i, d := range dims {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(strconv.FormatInt(d, 10))
-	}
-	b.WriteByte(')')
-	return b.String()
-}
+func ShapeText(dims []int64) string { return "(" + nd.Text(dims, ", ") + ")" }
 
 // Has tells whether a metric is among the table's.
 func (m *Meta) Has(name metric.Metric) bool { return slices.Contains(m.Metrics, name.String()) }

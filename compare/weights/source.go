@@ -5,13 +5,11 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/checkpoint"
 	"precision/dump/msprobe"
-	"precision/internal/each"
 	"precision/internal/lazy"
 	"precision/internal/nd"
 )
@@ -227,10 +225,7 @@ func (e *elements) ReadTile(dst []byte, first, n int64) error {
 	})
 }
 
-func shapeText(shape []int64) string {
-	words := each.Of(shape, func(d int64) string { return strconv.FormatInt(d, 10) })
-	return "(" + strings.Join(words, ",") + ")"
-}
+func shapeText(shape []int64) string { return "(" + nd.Text(shape, ",") + ")" }
 
 // Revision tells of all pairs, when all were compared, what they are.
 func (s *Source) Revision() func(rows []result.Row) {

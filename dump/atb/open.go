@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"precision/dump"
 	"precision/dump/layout"
-	"precision/internal/each"
+	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
 
@@ -129,9 +128,7 @@ func (t *Tree) follow(op *Op, alias, path string) (*Op, *Tensor, error) {
 func (o *Op) id() string       { return joined(o.IDs) }
 func (o *Op) parentID() string { return joined(o.IDs[:len(o.IDs)-1]) }
 
-func joined(ids []int) string {
-	return strings.Join(each.Of(ids, strconv.Itoa), "_")
-}
+func joined(ids []int) string { return nd.Text(ids, "_") }
 
 // HeaderOf reads what a file says of its tensor, without its elements.
 func HeaderOf(path string) (*Header, error) {

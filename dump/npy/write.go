@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
+	"slices"
 
 	"precision/dump/dtype"
 	"precision/internal/must"
+	"precision/internal/nd"
 )
 
 // AppendHeader appends the header of a file in format 1.0 whose elements are
@@ -19,18 +20,8 @@ func AppendHeader(b []byte, t dtype.Type, shape []int64) (_ []byte, err error) {
 	defer must.Catch(&err)
 	descr := t.Numpy()
 	must.Not(descr == "", "numpy has no type for %s", t)
-	text := []byte("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (")
-	for i, d := range shape {
-		must.Not(d < 0, "shape %v has a negative dim", shape)
-		if i > 0 {
-			text = append(text, ", "...)
-		}
-		text = strconv.AppendInt(text, d, 10)
-	}
-	if len(shape) == 1 {
-		text = append(text, ',')
-	}
-	text = append(text, "), }"...)
+	must.Not(len(shape) > 0 && slices.Min(shape) < 0, "shape %v has a negative dim", shape)
+	text := []byte("{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + nd.Tuple(shape) + ", }")
 	for (len(Magic)+4+len(text)+1)%64 != 0 {
 		text = append(text, ' ')
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/nd"
 )
 
 // formatFloat writes a number in the fewest digits that identify it in its
@@ -103,17 +104,7 @@ func formatShape(shape []int64) string {
 	if len(shape) == 0 {
 		return "(1,)"
 	}
-	b := []byte{'('}
-	for i, d := range shape {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = strconv.AppendInt(b, d, 10)
-	}
-	if len(shape) == 1 {
-		b = append(b, ',')
-	}
-	return string(append(b, ')'))
+	return nd.Tuple(shape)
 }
 
 // halfDigits returns the fewest digits that tell a float16 from its

@@ -4,6 +4,7 @@ package nd
 import (
 	"math"
 	"slices"
+	"strconv"
 )
 
 // Size multiplies dims that are known to fit; 1 for none.
@@ -29,6 +30,26 @@ func Count(dims ...int64) (n int64, ok bool) {
 		n *= d
 	}
 	return n, true
+}
+
+// Text are numbers with something between them.
+func Text[T int | int64](numbers []T, between string) string {
+	var b []byte
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, between...)
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(b)
+}
+
+// Tuple writes a shape as Python does: (2, 3), (3,), ().
+func Tuple(shape []int64) string {
+	if len(shape) == 1 {
+		return "(" + Text(shape, "") + ",)"
+	}
+	return "(" + Text(shape, ", ") + ")"
 }
 
 // Strides are the distances of neighbours on each axis, in elements, of a tensor in row-major order.

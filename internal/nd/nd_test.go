@@ -40,3 +40,11 @@ func TestOnes(t *testing.T) {
 		t.Error("single")
 	}
 }
+
+func TestTuple(t *testing.T) {
+	for want, shape := range map[string][]int64{"()": nil, "(3,)": {3}, "(2, -3)": {2, -3}} {
+		if got := Tuple(shape); got != want {
+			t.Errorf("%v: %s, want %s", shape, got, want)
+		}
+	}
+}

@@ -235,15 +235,6 @@ func (c *cursor) ReadTile(raw []byte, first, n int64) error {
 	return nil
 }
 
-// ShapeText renders a shape as numpy does: (2, 3), (3,), ().
-func ShapeText(shape []int64) string {
-	parts := each.Of(shape, func(d int64) string { return fmt.Sprint(d) })
-	if len(parts) == 1 {
-		return "(" + parts[0] + ",)"
-	}
-	return "(" + strings.Join(parts, ", ") + ")"
-}
-
 // tiles calls do for every tile of n elements, from several goroutines; make
 // gives each of them its own state. The tiles' numbers count from 0. It stops
 // where the work of a tile ends with an error, and when ctx is cancelled.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"precision/compare/pattern"
 	"precision/internal/msg"
+	"precision/internal/nd"
 )
 
 // mostPlaces bounds how many places, slices or pairs evidence names.
@@ -141,11 +141,7 @@ func slicing(r pattern.Region) string {
 
 // numbers writes a list.
 func numbers[T int | int64](lang msg.Lang, list []T) string {
-	var texts []string
-	for _, n := range list {
-		texts = append(texts, strconv.FormatInt(int64(n), 10))
-	}
-	return strings.Join(texts, lang.T("evidence.and"))
+	return nd.Text(list, lang.T("evidence.and"))
 }
 
 func (e *evidence) copied(a pattern.Copy) {

@@ -4,7 +4,6 @@ package steps
 import (
 	"embed"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"precision/compare/advice"
@@ -12,8 +11,8 @@ import (
 	_ "precision/compare/report/patterns" // the names of kinds of wrong
 	"precision/compare/verdict"
 	"precision/internal/clean"
-	"precision/internal/each"
 	"precision/internal/msg"
+	"precision/internal/nd"
 )
 
 // texts are those of the steps and of what stands around them.
@@ -185,10 +184,7 @@ func (t *Text) plan(p *advice.Plan, limit int64) {
 }
 
 // numbers lists ranks or steps.
-func numbers(list []int) string {
-	texts := each.Of(list, strconv.Itoa)
-	return strings.Join(texts, ", ")
-}
+func numbers(list []int) string { return nd.Text(list, ", ") }
 
 // Next says what to record next, and which files it was written to.
 func (t Text) Next(p *advice.Plan, wrote []string, limit int64) string {
