@@ -12,7 +12,6 @@ import (
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/dump/overflow"
-	"precision/internal/msg"
 	"precision/internal/must"
 	"precision/internal/whole"
 )
@@ -37,7 +36,7 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) int {
 		refuse(ctx.Err() != nil, exitInterrupted, "%w", ctx.Err())
 	}
 	if overflow.Usable(events) {
-		text := overflow.Summary(events, nil)
+		text := overflow.Summary(events, false)
 		path := filepath.Join(out, overflow.SummaryName(f.now()))
 		path, err := whole.FillNew(path, 0o600, func(w io.Writer) error {
 			_, err := io.WriteString(w, text)
@@ -45,7 +44,7 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) int {
 		})
 		refuse(err != nil, convert.CodeWrite, "%w", err)
 		// The file is what scripts read; the log explains the status as well.
-		for line := range strings.Lines(overflow.Summary(events, &overflow.Explained{Language: msg.English})) {
+		for line := range strings.Lines(overflow.Summary(events, true)) {
 			f.log.infof("%s", strings.TrimRight(line, "\n"))
 		}
 		f.log.infof("The summary has been written to %s.", path)

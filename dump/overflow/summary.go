@@ -16,12 +16,6 @@ func SummaryName(t time.Time) string {
 	return "overflow_summary_" + t.Format("20060102150405") + ".txt"
 }
 
-// Explained asks [Summary] for lines on what a status means and where to look
-// for the cause, which msaccucmp.py does not write.
-type Explained struct {
-	Language msg.Lang
-}
-
 // Summary is the text of a report: a block for each event, numbered from 1.
 //
 //	===[1]===
@@ -33,8 +27,9 @@ type Explained struct {
 //
 // Without a dump of the operator there are only the detectors and the time.
 // What could not be used has its reason in square brackets instead. With
-// explain not nil there are lines for people as well.
-func Summary(events []Event, explain *Explained) string {
+// explain there are lines on what a status means and where to look for the cause,
+// which msaccucmp.py does not write.
+func Summary(events []Event, explain bool) string {
 	var b strings.Builder
 	for i := range events {
 		e := &events[i]
@@ -47,9 +42,9 @@ func Summary(events []Event, explain *Explained) string {
 		}
 		for _, block := range e.Detected {
 			block.line(&b)
-			if explain != nil {
+			if explain {
 				for _, m := range Explain(block) {
-					fmt.Fprintf(&b, "  %s: %s\n", StatusLine.In(explain.Language), m.In(explain.Language))
+					fmt.Fprintf(&b, "  %s: %s\n", StatusLine.In(msg.English), m.In(msg.English))
 				}
 			}
 		}
@@ -82,15 +77,15 @@ func statusText(status []uint64) string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-func (op *Op) body(b *strings.Builder, explain *Explained) {
+func (op *Op) body(b *strings.Builder, explain bool) {
 	if op.Err != nil {
 		fmt.Fprintf(b, " [%s]\n", line(op.Err.Error()))
 	}
 	for i := range op.Tensors {
 		op.Tensors[i].lines(b)
 	}
-	if explain != nil {
-		fmt.Fprintf(b, " %s\n", op.Advice().In(explain.Language))
+	if explain {
+		fmt.Fprintf(b, " %s\n", op.Advice().In(msg.English))
 	}
 }
 
