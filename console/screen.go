@@ -187,12 +187,7 @@ func (s *Screen) Panel(title, body string) string {
 // than the terminal, the widest column first. A terminal too narrow for all
 // columns gets the rows below each other.
 func (s *Screen) Table(title string, head []string, rows [][]string) string {
-	wide := each.Of(head, lipgloss.Width)
-	for _, row := range rows {
-		for i, c := range row {
-			wide[i] = max(wide[i], lipgloss.Width(c))
-		}
-	}
+	wide := widths(head, rows)
 	if !s.squeeze(wide) {
 		return s.records(title, head, rows)
 	}
@@ -233,24 +228,31 @@ func (s *Screen) Entry(name string, wide int, text string) string {
 
 // Fits reports whether a table fits without folding a cell.
 func (s *Screen) Fits(head []string, rows [][]string) bool {
-	total := 1
-	for i, h := range head {
-		wide := lipgloss.Width(h)
-		for _, row := range rows {
-			wide = max(wide, lipgloss.Width(row[i]))
+	return total(widths(head, rows)) <= s.box()
+}
+
+// widths are how many columns the cells of a table take, total what all of it takes.
+func widths(head []string, rows [][]string) []int {
+	wide := each.Of(head, lipgloss.Width)
+	for _, row := range rows {
+		for i, c := range row {
+			wide[i] = max(wide[i], lipgloss.Width(c))
 		}
-		total += wide + 3
 	}
-	return total <= s.box()
+	return wide
+}
+
+func total(wide []int) int {
+	n := 1
+	for _, w := range wide {
+		n += w + 3
+	}
+	return n
 }
 
 // squeeze narrows columns until the table fits, and tells whether it does.
 func (s *Screen) squeeze(wide []int) bool {
-	total := 1
-	for _, w := range wide {
-		total += w + 3
-	}
-	for total > s.box() {
+	for total(wide) > s.box() {
 		widest := 0
 		for i, w := range wide {
 			if w > wide[widest] {
@@ -261,7 +263,6 @@ func (s *Screen) squeeze(wide []int) bool {
 			return false
 		}
 		wide[widest]--
-		total--
 	}
 	return true
 }
@@ -330,23 +331,13 @@ func (s *Screen) Columns(blocks ...string) string {
 
 // join puts blocks next to each other, one blank between them.
 func join(blocks []string) string {
-	lines := make([][]string, len(blocks))
-	height := 0
-	for i, b := range blocks {
-		lines[i] = strings.Split(strings.TrimRight(b, "\n"), "\n")
-		height = max(height, len(lines[i]))
+	var parts []string
+	for _, b := range blocks {
+		parts = append(parts, strings.TrimRight(b, "\n"), " ")
 	}
 	var out strings.Builder
-	for y := range height {
-		var line strings.Builder
-		for i := range blocks {
-			cell := ""
-			if y < len(lines[i]) {
-				cell = lines[i][y]
-			}
-			line.WriteString(Pad(cell, lipgloss.Width(blocks[i])) + " ")
-		}
-		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	for line := range strings.Lines(lipgloss.JoinHorizontal(lipgloss.Top, parts...)) {
+		out.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
 	return out.String()
 }
