@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -96,27 +97,9 @@ func MatchDump(d DumpFolder, candidates []Candidate) (out []DumpMatch) {
 }
 
 func compareMatches(d DumpFolder, a, b DumpMatch) int {
-	if a.How != b.How {
-		return int(a.How) - int(b.How)
-	}
-	if a.Found != b.Found {
-		return b.Found - a.Found
-	}
-	if d.Device >= 0 {
-		if x, y := a.File.Device == d.Device, b.File.Device == d.Device; x != y {
-			if x {
-				return -1
-			}
-			return 1
-		}
-	}
-	if x, y := before(a, d), before(b, d); x != y {
-		if x {
-			return -1
-		}
-		return 1
-	}
-	return b.File.ModTime.Compare(a.File.ModTime)
+	elsewhere := func(m DumpMatch) bool { return d.Device >= 0 && m.File.Device != d.Device }
+	return cmp.Or(cmp.Compare(a.How, b.How), cmp.Compare(b.Found, a.Found), order.FalseFirst(elsewhere(a), elsewhere(b)),
+		order.FalseFirst(!before(a, d), !before(b, d)), b.File.ModTime.Compare(a.File.ModTime))
 }
 
 func before(m DumpMatch, d DumpFolder) bool { return d.Time.IsZero() || !m.File.ModTime.After(d.Time) }

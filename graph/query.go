@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -120,13 +121,7 @@ func (t *tally) add(name string) {
 // byCount sorts by falling count, then by name; what has none comes last.
 func (t *tally) byCount() []Count {
 	order.Stable(t.counts, func(a, b Count) int {
-		if a.N != b.N {
-			return b.N - a.N
-		}
-		if a.Name == "" || b.Name == "" {
-			return strings.Compare(b.Name, a.Name)
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(cmp.Compare(b.N, a.N), order.FalseFirst(a.Name == "", b.Name == ""), cmp.Compare(a.Name, b.Name))
 	})
 	return t.counts
 }

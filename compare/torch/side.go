@@ -1,15 +1,16 @@
 package torch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"sort"
 	"strconv"
 	"strings"
 
 	"precision/compare/engine"
 	"precision/compare/result"
 	"precision/dump/h5"
+	"precision/internal/order"
 	"precision/internal/plainfile"
 )
 
@@ -207,13 +208,7 @@ func (s *side) list() error {
 		}
 		return nil
 	})
-	sort.SliceStable(s.calls, func(i, j int) bool {
-		a, b := s.calls[i], s.calls[j]
-		if a.op != b.op {
-			return a.op < b.op
-		}
-		return a.order < b.order
-	})
+	order.Stable(s.calls, func(a, b *call) int { return cmp.Or(cmp.Compare(a.op, b.op), cmp.Compare(a.order, b.order)) })
 	return err
 }
 

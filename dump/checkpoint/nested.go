@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -205,12 +206,7 @@ func ranksIn(dir string) (list []rank) {
 			}
 		}
 	}
-	order.Stable(list, func(a, b rank) int {
-		if a.stage != b.stage {
-			return a.stage - b.stage
-		}
-		return a.tensor - b.tensor
-	})
+	order.Stable(list, func(a, b rank) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.tensor, b.tensor)) })
 	return list
 }
 

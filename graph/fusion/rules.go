@@ -441,15 +441,7 @@ func (r *Rules) add(op *Op) {
 }
 
 func (r *Rules) sort() {
-	slices.SortStableFunc(r.Ops, func(a, b *Op) int {
-		switch {
-		case a.ID < b.ID:
-			return -1
-		case a.ID > b.ID:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(r.Ops, func(a, b *Op) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // finish sets relations, places, what inputs name, and the order of operators inside groups, to which no operator comes any more.

@@ -199,13 +199,7 @@ func (w *Workspace) Find(text string) []TensorRef {
 		found = begin
 	}
 	order.Stable(found, func(a, b TensorRef) int {
-		if a.golden != b.golden {
-			if b.golden {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(strings.Compare(a.Name(), b.Name()), strings.Compare(a.Path, b.Path), strings.Compare(a.dataset, b.dataset))
+		return cmp.Or(order.FalseFirst(a.golden, b.golden), strings.Compare(a.Name(), b.Name()), strings.Compare(a.Path, b.Path), strings.Compare(a.dataset, b.dataset))
 	})
 	return found
 }
