@@ -88,10 +88,15 @@ func (t *Tensor) View() (layout.View, error) {
 
 // label names the tensor in messages.
 func (t *Tensor) label() string {
-	if t.Input {
-		return "input " + strconv.Itoa(t.Index)
+	return SideOf(t.Input) + " " + strconv.Itoa(t.Index)
+}
+
+// SideOf is what names of files and messages call an input or an output.
+func SideOf(input bool) string {
+	if input {
+		return "input"
 	}
-	return "output " + strconv.Itoa(t.Index)
+	return "output"
 }
 
 // Blob is a buffer or a work space of the operator: bytes without a type.

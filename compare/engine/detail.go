@@ -83,12 +83,12 @@ func (p *detailPair) close() {
 
 // pick is the tensor of a dump that the options name.
 func (d *DetailOptions) pick(f *dumpFile) (*dump.Tensor, error) {
-	list, word := f.Outputs, "output"
+	list := f.Outputs
 	if d.Input {
-		list, word = f.Inputs, "input"
+		list = f.Inputs
 	}
 	if d.Slot < 0 || d.Slot >= len(list) {
-		return nil, faultf(FaultRange, "[%s] %s has %d tensors of kind %s, there is no number %d", d.Op, f.Path, len(list), word, d.Slot)
+		return nil, faultf(FaultRange, "[%s] %s has %d tensors of kind %s, there is no number %d", d.Op, f.Path, len(list), dump.SideOf(d.Input), d.Slot)
 	}
 	t := &list[d.Slot]
 	if t.Err == nil && !t.Type.Readable() {

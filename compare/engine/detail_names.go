@@ -35,11 +35,7 @@ type detailNames struct {
 }
 
 func newDetailNames(dir, op, dumpPath string, input bool, slot int) *detailNames {
-	direction := "output"
-	if input {
-		direction = "input"
-	}
-	tensor := fmt.Sprintf("_%s_%d", direction, slot)
+	tensor := fmt.Sprintf("_%s_%d", dump.SideOf(input), slot)
 	flat := strings.NewReplacer(".", "_", "/", "_")
 	return &detailNames{dir: dir, prefix: strings.ReplaceAll(op, "/", "_") + tensor, short: flat.Replace(filepath.Base(dumpPath)) + tensor}
 }

@@ -266,10 +266,7 @@ type planSays struct {
 
 // WriteJSON writes the plan. Two plans are the same if their bytes are.
 func (p *Plan) WriteJSON(to io.Writer) error {
-	enc := json.NewEncoder(to)
-	enc.SetIndent("", " ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(planSays{PlanSchema, p.Version, p.options, p.judged, p.Left, p.Right, p.Graph, nonNil(p.Parts), nonNil(p.Meetings), nonNil(p.Alone), p.Chosen, p.after})
+	return writeJSON(to, planSays{PlanSchema, p.Version, p.options, p.judged, p.Left, p.Right, p.Graph, nonNil(p.Parts), nonNil(p.Meetings), nonNil(p.Alone), p.Chosen, p.after})
 }
 
 // readPlan reads what WriteJSON wrote.

@@ -75,11 +75,14 @@ func OpenJSON(path string) (*Saved, error) {
 }
 
 // WriteJSON writes the result for programs to read.
-func (r *Result) WriteJSON(to io.Writer) error {
+func (r *Result) WriteJSON(to io.Writer) error { return writeJSON(to, r.Saved()) }
+
+// writeJSON writes what people may read, too.
+func writeJSON(to io.Writer, v any) error {
 	enc := json.NewEncoder(to)
 	enc.SetIndent("", " ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(r.Saved())
+	return enc.Encode(v)
 }
 
 // Saved is what is kept of a result.

@@ -80,17 +80,10 @@ func ParseName(file string) (n Name, ok bool) {
 // Plain is the name of a kernel without the number of its node: what it has in
 // common with another build of the graph.
 func Plain(name string) string {
-	head, number, ok := cutLast(name, "-op")
-	if _, isNumber := dump.Small(number); ok && isNumber {
-		return head + "-op"
+	if i := strings.LastIndex(name, "-op"); i >= 0 {
+		if _, isNumber := dump.Small(name[i+3:]); isNumber {
+			return name[:i+3]
+		}
 	}
 	return name
-}
-
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }

@@ -3,6 +3,8 @@ package msprobe
 import (
 	"strconv"
 	"strings"
+
+	"precision/dump"
 )
 
 // Form is what sort of entry a name tells.
@@ -133,15 +135,6 @@ func direction(s string) (Direction, bool) {
 }
 
 func count(s string) (int, bool) {
-	if s == "" || len(s) > 9 || s[0] == '0' && len(s) > 1 {
-		return 0, false
-	}
-	n := 0
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, true
+	n, ok := dump.Small(s)
+	return n, ok && (s[0] != '0' || len(s) == 1)
 }

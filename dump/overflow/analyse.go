@@ -218,7 +218,7 @@ func (op *Op) read() {
 	}
 	for _, side := range [][]dump.Tensor{f.Inputs, f.Outputs} {
 		for i := range side {
-			t := Tensor{Tensor: side[i], File: fmt.Sprintf("%s.%s.%d.npy", filepath.Base(op.Entry.Path), sideName(side[i].Input), side[i].Index)}
+			t := Tensor{Tensor: side[i], File: fmt.Sprintf("%s.%s.%d.npy", filepath.Base(op.Entry.Path), dump.SideOf(side[i].Input), side[i].Index)}
 			t.Stats, t.Err = Measure(f, &t.Tensor)
 			if e, ok := errors.AsType[*dump.Error](t.Err); ok && e.Path == "" {
 				e.Path = op.Entry.Path
@@ -229,13 +229,6 @@ func (op *Op) read() {
 	if len(op.Tensors) == 0 {
 		op.Err = &dump.Error{Path: op.Entry.Path, Code: dump.CodeInvalid, Offset: -1, Text: "the dump has neither inputs nor outputs"}
 	}
-}
-
-func sideName(input bool) string {
-	if input {
-		return "input"
-	}
-	return "output"
 }
 
 // Code is the exit code of msaccucmp.py for a report of these events: that of

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 )
@@ -46,7 +47,7 @@ func value(s string) (msprobe.Number, bool) {
 func (r *Reader) written(s string) {
 	mantissa, exponent, scientific := strings.Cut(strings.TrimLeft(s, "+-"), "e")
 	whole, decimals, ok := strings.Cut(mantissa, ".")
-	if !ok || !digits(decimals) && decimals != "" && len(decimals) < 10 || exponent == "" && scientific {
+	if _, digits := dump.Small(decimals); !ok || !digits && decimals != "" && len(decimals) < 10 || exponent == "" && scientific {
 		return
 	}
 	if len(decimals) == 6 && !scientific {
@@ -70,15 +71,6 @@ func (r *Reader) Precision() (grain float64, digits int) {
 		return 0, 6
 	}
 	return 0, 0
-}
-
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != "" && len(s) < 10
 }
 
 // shape reads 2x3, (2, 3), [2,3] or 6; nil for what tells that there is none.

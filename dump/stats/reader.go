@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/internal/plainfile"
@@ -264,7 +265,7 @@ func (r *Reader) Parse(text string) (*Row, error) {
 	case !strings.EqualFold(io, "input"):
 		return nil, bad(fmt.Sprintf("%.40q", io), "input or output")
 	}
-	if !digits(row.Slot) {
+	if _, ok := dump.Small(row.Slot); !ok {
 		return nil, bad(fmt.Sprintf("the index %.40q", row.Slot), "a number")
 	}
 	var ok bool

@@ -105,7 +105,7 @@ func Tensor(path string, input bool, index int) (_ *Array, err error) {
 	if input {
 		list = file.Inputs
 	}
-	must.Not(index < 0 || index >= len(list), "%s: no %s %d, it has %d", path, direction(input), index, len(list))
+	must.Not(index < 0 || index >= len(list), "%s: no %s %d, it has %d", path, dump.SideOf(input), index, len(list))
 	return s.open(file, list[index]), nil
 }
 
@@ -128,21 +128,14 @@ func (s *shared) Close() error {
 	return s.source.Close()
 }
 
-func direction(input bool) string {
-	if input {
-		return "input"
-	}
-	return "output"
-}
-
 // open is a tensor of the file that is shared.
 func (s *shared) open(file *dump.Reader, t dump.Tensor) *Array {
 	path := file.Path
 	must.Do(t.Err)
-	must.Not(!t.Type.Readable(), "%s: %s %d: elements of type %s cannot be read", path, direction(t.Input), t.Index, t.Type)
+	must.Not(!t.Type.Readable(), "%s: %s %d: elements of type %s cannot be read", path, dump.SideOf(t.Input), t.Index, t.Type)
 	a := &Array{Path: path, Name: filepath.Base(path), Type: t.Type, Shape: t.Shape, tensor: t}
 	if file.Form != dump.Numpy {
-		a.Part = fmt.Sprintf("%s.%d", direction(t.Input), t.Index)
+		a.Part = fmt.Sprintf("%s.%d", dump.SideOf(t.Input), t.Index)
 		a.Name += "." + a.Part
 		a.Format = t.Format.String()
 	}
@@ -150,7 +143,7 @@ func (s *shared) open(file *dump.Reader, t dump.Tensor) *Array {
 	a.viewed = t.Fortran && len(t.Shape) > 1
 	var err error
 	a.view, err = t.View()
-	must.Not(err != nil, "%s: %s %d: %w", path, direction(t.Input), t.Index, err)
+	must.Not(err != nil, "%s: %s %d: %w", path, dump.SideOf(t.Input), t.Index, err)
 	s.users.Add(1)
 	a.source = s
 	return a
