@@ -933,47 +933,6 @@ func contains(whole *result.Row, part *result.Summary, shape []int64) bool {
 		elements(shape) <= elements(whole.Right.Shape) && a.Stats.Min <= part.Stats.Min && part.Stats.Max <= a.Stats.Max
 }
 
-// movedAlone is the call of one side alone that put what goes into a call in another order, which statistics
-// cannot tell; -1 if there is none.
-func (w *recordedWalk) movedAlone(op *Operator) int {
-	for k := range op.Inputs {
-		if r := w.row(&op.Inputs[k]); r.Recorded.Argument || proven(r) {
-			continue
-		}
-		for _, side := range []func(*result.Row) (result.Port, *result.Summary, []int64){
-			func(r *result.Row) (result.Port, *result.Summary, []int64) {
-				return r.Facts.Producer, r.Recorded.Left, r.Left.Shape
-			},
-			func(r *result.Row) (result.Port, *result.Summary, []int64) {
-				return r.Recorded.Golden, r.Recorded.Right, r.Right.Shape
-			},
-		} {
-			p, summary, shape := side(w.row(&op.Inputs[k]))
-			print := summary.Print(shape)
-			for from := w.named(p.Op); from != nil && print != 0; from = w.named(p.Op) {
-				at := w.place[p.Op]
-				if w.turns(at) {
-					return at
-				}
-				next := result.Port{} // what modules, and calls that change nothing, hand on
-				if out := from.output(p.Index); out != nil && w.row(out).Recorded != nil {
-					next, _, _ = side(w.row(out))
-				}
-				for n := range from.Inputs {
-					if q, s, shape := side(w.row(&from.Inputs[n])); s.Print(shape) == print {
-						next = q
-					}
-				}
-				if next.Op == p.Op || w.named(next.Op) == nil || w.place[next.Op] >= at {
-					break
-				}
-				p = next
-			}
-		}
-	}
-	return -1
-}
-
 // turns tells of a call that one side alone has it and that it may put elements that it gets in another order.
 func (w *recordedWalk) turns(place int) bool {
 	op := w.operators[place].Op

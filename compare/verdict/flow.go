@@ -349,9 +349,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	case w.isRoot(op, a):
 		other := -1
 		if a.begin == nil && len(a.from) == 0 && !w.made(op) { // no order of elements makes NaN of finite ones
-			if other = w.movedAlone(op); other < 0 {
-				other = a.moved.by - 1
-			}
+			other = a.moved.by - 1
 		} else if !a.soft {
 			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.shownAlone, w.mended, w.untaken, w.swallowed, w.otherForm} {
 				if other < 0 {
