@@ -761,20 +761,6 @@ func (w *recordedWalk) spoiled(place int) int {
 	return place
 }
 
-// mended is the call of one side alone that works in place on what feeds another on the other side, which begins with what no call
-// gave on its own side; -1 if there is none.
-func (w *recordedWalk) mended(op *Operator, begin *Begin) int {
-	if begin == nil || len(begin.From) != 1 || w.table.Rows[begin.Row].Recorded.Argument {
-		return -1
-	}
-	for k := w.place[op.Op.Name] - 1; k > w.place[begin.From[0]]; k-- {
-		if x := &w.operators[k]; w.writes(k) && len(x.Op.Inputs) > 0 && x.Op.Inputs[0].Op == begin.From[0] {
-			return k
-		}
-	}
-	return -1
-}
-
 // writes tells of a call that one side alone has it and that it works in place.
 func (w *recordedWalk) writes(place int) bool {
 	op := &w.operators[place]

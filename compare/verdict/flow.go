@@ -351,7 +351,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		if a.begin == nil && len(a.from) == 0 && !w.made(op) { // no order of elements makes NaN of finite ones
 			other = a.moved.by - 1
 		} else if !a.soft {
-			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.shownAlone, w.mended, w.untaken, w.swallowed, w.otherForm} {
+			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.shownAlone, w.untaken, w.swallowed, w.otherForm} {
 				if other < 0 {
 					other = find(op, a.begin)
 				}
