@@ -2,7 +2,6 @@ package recording
 
 import (
 	"math"
-	"slices"
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
@@ -52,7 +51,7 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	byNeighbours(left, right)
 	byModules(left, right)
 	strangers(left, right)
-	followForward(left.calls, right.calls)
+	followForward(left, right)
 	replaced(left, right, join)
 	blocks(left, right)
 	tuples(left)
@@ -415,41 +414,22 @@ func strangers(left, right *side) {
 }
 
 // followForward pairs backward calls as their forward calls are.
-func followForward(a, b []*call) {
-	index := func(list []*call) map[string]*call {
-		m := make(map[string]*call, len(list))
-		for _, c := range list {
-			m[c.Name] = c
-		}
-		return m
-	}
-	left, right := index(a), index(b)
-	forward := func(c *call) string {
-		n := c.Parsed
-		n.Direction = msprobe.Forward
-		return n.String()
-	}
-	backward := func(c *call) string {
-		n := c.Parsed
-		n.Direction = msprobe.Backward
-		return n.String()
-	}
-	type change struct{ x, y *call }
-	var list []change
-	for _, c := range a {
-		if c.Parsed.Direction != msprobe.Backward || c.how == byMap || c.fused != nil {
+func followForward(left, right *side) {
+	var list [][2]*call
+	for _, c := range left.calls {
+		if c.how == byMap || c.fused != nil {
 			continue
 		}
-		f := left[forward(c)]
+		f := left.find(forwardOf(c))
 		if f == nil || f.pair == nil || f.how == byMap {
 			continue
 		}
-		if want := right[backward(f.pair)]; want != nil && want != c.pair {
-			list = append(list, change{c, want})
+		if want := right.find(backwardOf(f.pair)); want != nil && want != c.pair {
+			list = append(list, [2]*call{c, want})
 		}
 	}
 	for _, p := range list {
-		for _, c := range []*call{p.x, p.y} {
+		for _, c := range p {
 			if c.pair != nil {
 				c.pair.pair, c.pair.how = nil, 0
 				c.pair = nil
@@ -457,12 +437,12 @@ func followForward(a, b []*call) {
 		}
 	}
 	for _, p := range list {
-		if !slices.Contains([]bool{p.x.pair == nil, p.y.pair == nil}, false) {
-			join(p.x, p.y)
+		if p[0].pair == nil && p[1].pair == nil {
+			join(p[0], p[1])
 		}
 	}
 	if len(list) > 0 {
-		byToken(alone(a), alone(b))
+		byToken(alone(left.calls), alone(right.calls))
 	}
 }
 

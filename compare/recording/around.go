@@ -121,9 +121,7 @@ func regroup(list []*call, left, right *side) {
 
 // gradients identify what comes back to a call, 0 where that was not recorded.
 func gradients(c *call, s *side) identity {
-	n := c.Parsed
-	n.Direction = msprobe.Backward
-	if back := s.find(n.String()); back != nil {
+	if back := s.find(backwardOf(c)); back != nil {
 		return back.content
 	}
 	return 0

@@ -193,10 +193,6 @@ func insideOf(s *side) map[*call][]*call {
 	if len(s.parent) == 0 {
 		return nil
 	}
-	index := make(map[string]*call, len(s.calls))
-	for _, c := range s.calls {
-		index[c.Name] = c
-	}
 	m := map[*call][]*call{}
 	for _, c := range s.calls {
 		// The entry for the gradients of parameters belongs to its module.
@@ -205,7 +201,7 @@ func insideOf(s *side) map[*call][]*call {
 			if name == "" {
 				break
 			}
-			if p := index[name]; p != nil && p != c {
+			if p := s.find(name); p != nil && p != c {
 				m[p] = append(m[p], c)
 				break
 			}
