@@ -48,7 +48,6 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 		return a.kernel() && !off[a] && typeOf(a) == typeOf(b) && sameSize(a, b)
 	})
 	changePlaces(left.calls)
-	byNeighbours(left, right)
 	byModules(left, right)
 	strangers(left, right)
 	followForward(left, right)
@@ -361,30 +360,6 @@ func changePlaces(a []*call) {
 				join(y, p)
 				own[at] = strange(y, p, math.Inf(1))
 			}
-		}
-	}
-}
-
-// byNeighbours settles which of several calls that do the same with the same is whose partner: that before the
-// partner of what comes next. q, k and v take the same tensor, and may be computed in another order.
-func byNeighbours(left, right *side) {
-	alike := func(a, b *call) bool { return a.token == b.token && a.content == b.content }
-	for i := len(left.calls) - 2; i >= 0; i-- {
-		c, next := left.calls[i], left.calls[i+1]
-		if c.pair == nil || next.pair == nil || c.how == byMap || next.how == byMap || c.parts != nil || c.pair.parts != nil || next.pair.parts != nil || next.pair.at == 0 {
-			continue
-		}
-		d, e := c.pair, right.calls[next.pair.at-1]
-		if d == e || !alike(d, e) {
-			continue
-		}
-		switch f := e.pair; {
-		case f == nil && e.fused == nil && c.how != byName: // of two like it, the one of its name is not the one that is gone
-			d.pair, d.how = nil, 0
-			join(c, e)
-		case f != nil && alike(c, f) && f.how != byMap:
-			join(c, e)
-			join(f, d)
 		}
 	}
 }

@@ -226,20 +226,21 @@ func (p *part) prepare(m *mapper, opt *Options) {
 // of a batch: they are added up to those from before when they are recorded, so that only the last are the same sums.
 func (p *part) accumulations() {
 	var modules [2]map[string][]*call
+	forward := map[string][]*call{}
 	for i, s := range []*side{p.left, p.right} {
 		modules[i] = map[string][]*call{}
 		for _, c := range s.calls {
-			if c.Parsed.Form == msprobe.ParametersGrad && c.fused == nil {
-				modules[i][c.Parsed.API] = append(modules[i][c.Parsed.API], c)
+			switch name := c.Parsed.API; {
+			case c.Parsed.Form == msprobe.ParametersGrad && c.fused == nil:
+				modules[i][name] = append(modules[i][name], c)
+			case i == 0 && c.Parsed.Form == msprobe.Module && c.Parsed.Direction == msprobe.Forward:
+				forward[name] = append(forward[name], c)
 			}
 		}
 	}
 	for name, own := range modules[0] {
-		others, turned := modules[1][name], false
-		for i := 0; i < len(own) && len(own) == len(others); i++ {
-			turned = turned || own[i].pair != nil && own[i].pair != others[i]
-		}
-		for i := 0; i < len(own) && turned; i++ {
+		others, turned := modules[1][name], crossed(forward[name]) > 0
+		for i := 0; i < len(own) && len(own) == len(others) && turned; i++ {
 			own[i].pair, others[i].pair = others[i], own[i]
 			own[i].how, others[i].how = byOrder, byOrder
 			for k := range own[i].leaves {
