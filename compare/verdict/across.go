@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"precision/compare/result"
+	"precision/internal/each"
 	"precision/internal/order"
 	catalogue "precision/op"
 )
@@ -524,7 +525,7 @@ func (w *recordedWalk) across() {
 		}
 	}
 	w.comesTo(by)
-	w.byTime(list)
+	w.byTime()
 }
 
 // moveTo makes a call that one side alone has the root that another call seemed to be.
@@ -618,36 +619,19 @@ func (w *recordedWalk) alike() {
 // comesTo leaves only roots that come down to themselves; who inherits from another inherits
 // from what that comes down to.
 func (w *recordedWalk) comesTo(by []int) {
-	places := make([]int, len(by))
-	kept := w.out.Roots[:0:0]
-	for n := range w.out.Roots {
-		if by[n] == n {
-			places[n] = len(kept)
-			kept = append(kept, w.out.Roots[n])
-		}
-	}
 	for n := range by {
-		if by[n] == n {
-			continue
+		if by[n] != n {
+			w.operators[w.out.Roots[n].Operator].From = []int{n}
 		}
-		op := &w.operators[w.out.Roots[n].Operator]
-		if op.State == StateBad {
-			op.State = StateInherited
-		}
-		op.From = []int{n}
 	}
 	for i := range w.operators {
-		var from []int
-		for _, n := range w.operators[i].From {
-			from = merge(from, []int{places[by[n]]})
-		}
-		w.operators[i].From = from
+		w.operators[i].From = each.Of(w.operators[i].From, func(n int) int { return by[n] })
 	}
-	w.out.Roots = kept
+	w.keepRoots(w.out, func(n int, _ *Root) bool { return by[n] == n })
 }
 
 // byTime sorts the roots by step, then by their places among the calls of their ranks.
-func (w *recordedWalk) byTime(list []Piece) {
+func (w *recordedWalk) byTime() {
 	start := map[string]int{}
 	for i := range w.operators {
 		if p := prefixOf(w.operators[i].Op.Name); start[p] == 0 {

@@ -58,8 +58,7 @@ func (j *judge) cancelled(out *Judged) {
 			op.State, op.From, op.Outputs[0].Verdict, op.Outputs[0].Causes = StateGood, nil, Good, nil
 		}
 	}
-	at := 0
-	j.keepRoots(out, func(*Root) bool { at++; return !is[at-1] })
+	j.keepRoots(out, func(k int, _ *Root) bool { return !is[k] })
 	out.Premises = append(out.Premises, Premise{Kind: PremiseCompared, Tensors: len(rows), Share: 1, Rows: rows,
 		Reason: result.Because(result.Cancelled, strconv.Itoa(len(rows)), first, strconv.Itoa(follow))})
 }

@@ -625,7 +625,7 @@ func (w *recordedWalk) decide() {
 		t := &w.trails[i]
 		t.roots = slices.DeleteFunc(slices.Clone(t.roots), func(k int) bool { return !slices.Contains(keep, &w.out.Roots[k]) })
 	}
-	w.keepRoots(w.out, func(r *Root) bool { return slices.Contains(keep, r) })
+	w.keepRoots(w.out, func(_ int, r *Root) bool { return slices.Contains(keep, r) })
 }
 
 // bare makes a tensor that is given to a call and differs a root though no output shows it, if it is all that

@@ -49,6 +49,6 @@ func (w *recordedWalk) otherOrder() bool {
 	first := w.crossings[0]
 	w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseGraph, Broken: true, Tensors: others, Share: float64(others) / float64(max(of, 1)),
 		Reason: result.Because(result.OrderDiffers, strconv.Itoa(others), strconv.Itoa(of), first.Tensor(), first.Facts.Producer.Op, first.Recorded.Golden.Op)})
-	w.keepRoots(w.out, func(r *Root) bool { return !begins(r) })
+	w.keepRoots(w.out, func(_ int, r *Root) bool { return !begins(r) })
 	return true
 }

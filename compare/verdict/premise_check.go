@@ -150,7 +150,7 @@ func (j *judge) contradicts(out *Judged) {
 		return
 	}
 	out.Premises = []Premise{p} // of such a recording nothing else can be told
-	j.keepRoots(out, func(r *Root) bool {
+	j.keepRoots(out, func(_ int, r *Root) bool {
 		return slices.ContainsFunc(apart, func(k int) bool { return at[k] == j.operators[r.Operator].Op.Name })
 	})
 }
@@ -163,12 +163,12 @@ func (j *judge) dtypeOf(op *Operator, output int) dtype.Type {
 	return dtype.Float32
 }
 
-// keepRoots takes back roots; who inherited from them inherits from what is left.
-func (j *judge) keepRoots(out *Judged, keep func(r *Root) bool) {
+// keepRoots takes back roots; who inherited from them inherits from what is left. keep gets their places in the list, too.
+func (j *judge) keepRoots(out *Judged, keep func(k int, r *Root) bool) {
 	kept, places := out.Roots[:0:0], map[int]int{}
 	for k := range out.Roots {
 		r := &out.Roots[k]
-		if keep(r) {
+		if keep(k, r) {
 			places[k] = len(kept)
 			kept = append(kept, *r)
 		} else if op := &j.operators[r.Operator]; op.State == StateBad {
@@ -181,7 +181,7 @@ func (j *judge) keepRoots(out *Judged, keep func(r *Root) bool) {
 		var from []int
 		for _, k := range op.From {
 			if at, ok := places[k]; ok {
-				from = append(from, at)
+				from = merge(from, []int{at})
 			}
 		}
 		op.From = from

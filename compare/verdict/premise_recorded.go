@@ -492,7 +492,7 @@ func (w *recordedWalk) excuse() {
 	if !broken {
 		return
 	}
-	keep := func(r *Root) bool {
+	keep := func(_ int, r *Root) bool {
 		word, _ := w.operators[r.Operator].checkWord()
 		return word == checkWrong || w.apart[r.Operator]
 	}
@@ -500,7 +500,7 @@ func (w *recordedWalk) excuse() {
 		p := &w.out.Pieces[0]
 		kept := p.Roots[:0:0]
 		for n := range p.Roots {
-			if keep(&w.out.Roots[n]) {
+			if keep(n, &w.out.Roots[n]) {
 				kept = append(kept, p.Roots[n])
 			}
 		}

@@ -408,10 +408,8 @@ func (j *judge) dropIdle(out *Judged) {
 			}
 		}
 	}
-	at := 0
-	j.keepRoots(out, func(r *Root) bool {
-		at++
-		return j.operators[r.Operator].State != StateSuspect || used[at-1] || r.Begin != nil ||
+	j.keepRoots(out, func(k int, r *Root) bool {
+		return j.operators[r.Operator].State != StateSuspect || used[k] || r.Begin != nil ||
 			slices.ContainsFunc(r.Causes, func(c Cause) bool { return c.Kind.Jump() })
 	})
 }
