@@ -59,19 +59,13 @@ type Begin struct {
 	vain bool
 }
 
-// arrival is what comes into a call.
+// arrival is what comes into a call: what the outputs of others carry, and where something begins.
 type arrival struct {
-	// from are the roots whose error comes in.
-	from []int
+	trail
 	// begin is an input or argument that differs though nothing before it does; soft tells
 	// that it is of another form, so that only the outputs tell whether it matters.
 	begin *Begin
 	soft  bool
-	// stirred: something came in that may be off by noise. chosen: what came in hangs on a choice
-	// that may have turned out otherwise.
-	stirred, chosen bool
-	coarse          float64
-	moved           turned
 }
 
 // turned is a call of one side alone that may have put elements in another order, its place from 1 on, and how many calls
@@ -83,18 +77,21 @@ const mostHops = 8
 
 // trail is what the outputs of a call carry.
 type trail struct {
-	roots           []int
+	// roots are those whose error it is.
+	roots []int
+	// stirred: something may be off by noise. chosen: it hangs on a choice that may have turned out otherwise.
 	stirred, chosen bool
 	// coarse is the roundoff of the coarsest type on the way here, since something differs.
 	coarse float64
 	moved  turned
 }
 
-func (a *arrival) add(t *trail) {
+// add joins what another carries.
+func (a *trail) add(t *trail) {
 	if t.moved.by > 0 && t.moved.hops < mostHops && (a.moved.by == 0 || t.moved.hops < a.moved.hops) {
 		a.moved = t.moved
 	}
-	a.from = merge(a.from, t.roots)
+	a.roots = merge(a.roots, t.roots)
 	a.stirred = a.stirred || t.stirred
 	a.chosen = a.chosen || t.chosen
 	a.coarse = max(a.coarse, t.coarse)
@@ -127,15 +124,15 @@ func (w *recordedWalk) run() {
 		w.handedOn(op, &a)
 		if ofParameters(op) || strings.HasSuffix(op.Op.Name, ".debug") || op.Op.Behind || w.unfed(op) && w.off(op) || w.onlyNaNKnown(op) {
 			// Gradients of parameters, values saved by hand, states, calls whose inputs were not recorded.
-			a.from = merge(a.from, w.before(op))
+			a.roots = merge(a.roots, w.before(op))
 			a.stirred = a.stirred || w.noise
 		}
-		a.from = merge(a.from, w.repeats(op))
+		a.roots = merge(a.roots, w.repeats(op))
 		random, rank := catalogue.Is(op.Op.Type, catalogue.Random), ""
 		if random {
 			_, rank = partOf(op.Op.Name)
 			if k, other := w.drawn[rank]; other {
-				a.from, a.chosen = merge(a.from, []int{k}), true
+				a.roots, a.chosen = merge(a.roots, []int{k}), true
 			}
 		}
 		w.settle(op, i, &a)
@@ -318,26 +315,29 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 			a.soft = a.begin != nil // where rounding explains the result, the other side has it by default
 		}
 	}
-	root := func(r Root) {
-		n := len(w.out.Roots)
-		w.out.Roots = append(w.out.Roots, r)
-		*t = trail{roots: []int{n}, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse}
+	carries := func(roots []int) { *t = trail{roots: roots, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse} }
+	begins := func(n int) {
+		carries([]int{n})
 		if a.begin != nil {
 			w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[a.begin.Row].Slot}] = t
 		}
+	}
+	root := func(r Root) {
+		w.out.Roots = append(w.out.Roots, r)
+		begins(len(w.out.Roots) - 1)
 	}
 	word, _ := op.checkWord()
 	switch {
 	case word == checkWrong:
 		root(w.newRoot(op, i, a)) // also where both sides have the same wrong result
-	case len(op.Outputs) == 0 && op.Op.Outputs == 0 && a.begin != nil && !a.soft && len(a.from) == 0 && len(op.Inputs) > 0:
+	case len(op.Outputs) == 0 && op.Op.Outputs == 0 && a.begin != nil && !a.soft && len(a.roots) == 0 && len(op.Inputs) > 0:
 		// Its outputs were not recorded.
 		root(w.inputRoot(op, i, a.begin))
 	case a.begin != nil && a.begin.vain:
 		root(w.inputRoot(op, i, a.begin))
 		op.State = max(op.State, w.stateOf(op, a.begin))
 	case !w.off(op):
-		if a.begin != nil && !a.soft && len(a.from) == 0 && !w.provenOutputs(op) {
+		if a.begin != nil && !a.soft && len(a.roots) == 0 && !w.provenOutputs(op) {
 			root(w.inputRoot(op, i, a.begin))
 			w.pending[t.roots[0]] = true
 			return
@@ -345,10 +345,10 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		if a.begin != nil && !a.soft {
 			w.hidden = append(w.hidden, a.begin)
 		}
-		*t = trail{roots: a.from, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse}
+		carries(a.roots)
 	case w.isRoot(op, a):
 		other := -1
-		if a.begin == nil && len(a.from) == 0 && !w.made(op) { // no order of elements makes NaN of finite ones
+		if a.begin == nil && len(a.roots) == 0 && !w.made(op) { // no order of elements makes NaN of finite ones
 			other = a.moved.by - 1
 		} else if !a.soft {
 			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.shownAlone, w.untaken, w.swallowed, w.otherForm} {
@@ -371,16 +371,13 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 			n = len(w.out.Roots)
 			w.out.Roots = append(w.out.Roots, w.aloneRoot(other, a.begin, op.State == StateBad))
 		}
-		*t = trail{roots: []int{n}, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse}
+		begins(n)
 		if op.From = t.roots; op.State == StateBad {
 			op.State = StateInherited
 		}
-		if a.begin != nil {
-			w.inputs[result.Port{Op: op.Op.Name, Index: w.table.Rows[a.begin.Row].Slot}] = t
-		}
 	default:
-		op.From = a.from
-		if len(a.from) == 0 {
+		op.From = a.roots
+		if len(a.roots) == 0 {
 			a.stirred = true
 			a.chosen = a.chosen || w.chooses(op) || w.regrouped(op) || w.turned(op) && w.flips(op) == 0
 			if !w.counting(op) {
@@ -391,7 +388,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		if op.State == StateBad {
 			op.State = StateInherited
 		}
-		*t = trail{roots: a.from, stirred: a.stirred, chosen: a.chosen, coarse: a.coarse}
+		carries(a.roots)
 	}
 }
 
@@ -720,14 +717,14 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		agrees := agreementOf(r)
 		if r.Recorded.Argument {
 			if agrees == different && len(w.decided) > 0 && switched(r.Recorded) {
-				a.from = merge(a.from, w.decided)
+				a.roots = merge(a.roots, w.decided)
 			} else if agrees == different && w.literal(op, r.Recorded) {
 				begin(t.Row, nil, !numbers(r.Recorded))
 			}
 			continue
 		}
 		if len(w.decided) > 0 && (r.Has(result.SortsDiffer) || r.Has(result.ShapesDiffer)) {
-			a.from = merge(a.from, w.decided)
+			a.roots = merge(a.roots, w.decided)
 			continue
 		}
 		if r.Slot == 0 && catalogue.Is(op.Op.Type, catalogue.Shaped) && !r.Has(result.SortsDiffer) && !r.Has(result.ShapesDiffer) {
@@ -753,7 +750,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		}
 		if agrees == different && len(in.roots) == 0 {
 			in.roots = w.handedRoots(op, r)
-			a.from = merge(a.from, in.roots)
+			a.roots = merge(a.roots, in.roots)
 		}
 		w.inputs[result.Port{Op: op.Op.Name, Index: r.Slot}] = &in
 		switch soft := r.Has(result.SortsDiffer); {
@@ -761,7 +758,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		case w.maskedAlone(r):
 			a.stirred = true
 		case len(calls) > 0 && strayNaN(r) && len(w.nanBefore(op)) > 0:
-			a.from = merge(a.from, w.nanBefore(op))
+			a.roots = merge(a.roots, w.nanBefore(op))
 		case w.detour(r), len(calls) > 0 && (finiteOnce(r) || !w.noise && !w.reordered() && unsized(r)):
 			begin(t.Row, calls, soft)
 		case in.stirred && w.crossed(r):
@@ -772,7 +769,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 				begin(t.Row, calls, soft)
 			}
 		case known == fedBySame && len(w.sent) > 0 && putElsewhere(r):
-			a.from = merge(a.from, w.sent)
+			a.roots = merge(a.roots, w.sent)
 		case known == fedBySame:
 			if u := w.widened(op, r); w.carriedOn(r) || w.unheld(r) || u > 0 {
 				a.stirred = true
@@ -792,7 +789,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			}
 		default: // It may come from anything before, by a way that was not recorded.
 			before := w.before(op)
-			a.from = merge(a.from, before)
+			a.roots = merge(a.roots, before)
 			a.coarse = max(a.coarse, w.coarse)
 			hidden := 0.0 // the roundoff of a type that hides it
 			if w.hides(op, r) {
@@ -967,12 +964,7 @@ func (w *recordedWalk) fed(op *Operator, r *result.Row) (in trail, calls []strin
 			continue // the sides make the calls in another order: it differs, and what with is not known yet
 		}
 		if out == nil || !proven(w.row(out)) {
-			t := &w.trails[w.place[p.Op]]
-			in.roots = merge(in.roots, t.roots)
-			in.stirred, in.chosen, in.coarse = in.stirred || t.stirred, in.chosen || t.chosen, max(in.coarse, t.coarse)
-			if t.moved.by > 0 && in.moved.by == 0 {
-				in.moved = t.moved
-			}
+			in.add(&w.trails[w.place[p.Op]])
 		}
 		if !slices.Contains(calls, p.Op) {
 			calls = append(calls, p.Op)
@@ -987,8 +979,7 @@ func (w *recordedWalk) fed(op *Operator, r *result.Row) (in trail, calls []strin
 		}
 	}
 	if before := w.inputs[r.Recorded.Before]; before != nil && len(in.roots) == 0 {
-		in.roots = before.roots
-		in.stirred, in.chosen, in.coarse = in.stirred || before.stirred, in.chosen || before.chosen, max(in.coarse, before.coarse)
+		in.add(before)
 	}
 	few := r.Left.DType.IsFloat() && !fine(r) || counted(r.Left.DType) && !proven(r)
 	if len(calls) == 0 && agreementOf(r) == same && !isWeight(op, r.Recorded.Place) && few {
@@ -1065,18 +1056,18 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	switch word, _ := op.checkWord(); {
 	case word > checkFollows:
 		return true
-	case word == checkFollows && len(a.from) > 0:
+	case word == checkFollows && len(a.roots) > 0:
 		return false
 	}
 	leaps := func() bool { return !a.chosen && w.leaps(op, a) && !w.turned(op) && !w.stepped(op) }
 	switch {
 	case w.made(op):
-		return len(a.from) == 0
-	case w.copies(op), len(w.repeats(op)) > 0, len(a.from) == 0 && w.regrouped(op):
+		return len(a.roots) == 0
+	case w.copies(op), len(w.repeats(op)) > 0, len(a.roots) == 0 && w.regrouped(op):
 		return false
-	case a.begin != nil && !a.soft, len(a.from) == 0 && w.mislaid(op):
+	case a.begin != nil && !a.soft, len(a.roots) == 0 && w.mislaid(op):
 		return true
-	case len(a.from) > 0:
+	case len(a.roots) > 0:
 		// Statistics are a lower bound of errors: behind a root they may well show late what
 		// was there before.
 		return !op.Op.Behind && w.elementwise(op) && !catalogue.Is(op.Op.Type, catalogue.Steep) && !w.ofRoot(op) && w.worstIncoming(op) < mostLinear && leaps()

@@ -695,7 +695,7 @@ func (w *recordedWalk) calm() {
 		if op.Op.Final && backwards(op) == 0 && !t.chosen && t.coarse <= single && w.shown(op) {
 			continue // what a network makes of float32 is not off by as much as limits allow for all that each call adds
 		}
-		if f, ok := w.leap(op, &arrival{stirred: t.stirred, coarse: t.coarse}); !t.chosen && (ok && w.exceeds(op, f) || w.miscounts(op)) {
+		if f, ok := w.leap(op, &arrival{trail: trail{stirred: t.stirred, coarse: t.coarse}}); !t.chosen && (ok && w.exceeds(op, f) || w.miscounts(op)) {
 			continue
 		}
 		op.State = StateGood
