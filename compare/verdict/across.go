@@ -653,9 +653,6 @@ func (w *recordedWalk) byTime() {
 // behindAlone is the call of one side alone that fed what a root begins with, or whose gradient is
 // part of what is summed there; -1 if there is none.
 func (w *recordedWalk) behindAlone(op *Operator, begin *Begin) int {
-	if begin == nil || w.table.Rows[begin.Row].Recorded.Argument {
-		return -1
-	}
 	for _, name := range begin.From {
 		if k, ok := w.place[name]; ok && w.lone(k) {
 			return w.leading(k)
@@ -678,12 +675,9 @@ func (w *recordedWalk) behindAlone(op *Operator, begin *Begin) int {
 // shownAlone is the last call of one side alone before an input that no call is known to have given, whose largest and smallest numbers stand in that
 // and not on the other side: what lies between was not recorded and computes none, as windows that are cut from it; -1 if there is none.
 func (w *recordedWalk) shownAlone(op *Operator, begin *Begin) int {
-	if begin == nil {
-		return -1
-	}
 	r := &w.table.Rows[begin.Row]
 	e, ok := extremesOf(r)
-	if len(begin.From) > 0 || r.Recorded.Argument || !ok || !r.Left.DType.IsFloat() || sameEnds(r) || isWeight(op, r.Recorded.Place) {
+	if len(begin.From) > 0 || !ok || !r.Left.DType.IsFloat() || sameEnds(r) || isWeight(op, r.Recorded.Place) {
 		return -1
 	}
 	prefix := prefixOf(op.Op.Name)
@@ -705,7 +699,7 @@ func (w *recordedWalk) shownAlone(op *Operator, begin *Begin) int {
 // untaken is the call right before another whose result one side alone takes for what a root begins with,
 // where the other takes what went into that call; -1 if it is not so.
 func (w *recordedWalk) untaken(op *Operator, begin *Begin) int {
-	if begin == nil || len(begin.From) != 2 {
+	if len(begin.From) != 2 {
 		return -1
 	}
 	for k, name := range begin.From {
@@ -816,11 +810,8 @@ func reaches(lone *Operator, taken *result.Row, from []string) bool {
 // no other function was called since; of what a call gave that agrees, also one in place that may have
 // written to it. It lies in the module that got the same, if one is known around the call. -1 if there is none.
 func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
-	if begin == nil {
-		return -1
-	}
 	r := &w.table.Rows[begin.Row]
-	if len(begin.From) > 1 || r.Recorded.Argument || isWeight(w.named(r.Op), r.Recorded.Place) || !r.Left.DType.IsFloat() || backwards(op) == 1 {
+	if len(begin.From) > 1 || isWeight(w.named(r.Op), r.Recorded.Place) || !r.Left.DType.IsFloat() || backwards(op) == 1 {
 		return -1
 	}
 	prefix, next, inner := prefixOf(op.Op.Name), true, w.within(r)
@@ -860,7 +851,7 @@ func (w *recordedWalk) swallowed(op *Operator, begin *Begin) int {
 // the same and hands out another form on each side: its function was computed otherwise. -1 if there is none.
 func (w *recordedWalk) otherForm(op *Operator, begin *Begin) int {
 	name, backward := strings.CutSuffix(op.Op.Name, ".backward")
-	if begin == nil || !backward || len(begin.From) > 1 || w.table.Rows[begin.Row].Recorded.Argument {
+	if !backward || len(begin.From) > 1 {
 		return -1
 	}
 	for k := w.place[op.Op.Name] - 1; k >= 0; k-- {

@@ -350,13 +350,13 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		other := -1
 		if a.begin == nil && len(a.roots) == 0 && !w.made(op) { // no order of elements makes NaN of finite ones
 			other = a.moved.by - 1
-		} else if !a.soft {
+		} else if b := a.begin; !a.soft && b != nil && !w.table.Rows[b.Row].Recorded.Argument {
 			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.shownAlone, w.untaken, w.swallowed, w.otherForm} {
 				if other < 0 {
-					other = find(op, a.begin)
+					other = find(op, b)
 				}
 			}
-			if other < 0 && a.moved.by > 0 && a.begin != nil && len(a.begin.From) == 0 && !w.table.Rows[a.begin.Row].Recorded.Argument {
+			if other < 0 && len(b.From) == 0 {
 				other = a.moved.by - 1
 			}
 		}
