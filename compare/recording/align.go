@@ -11,8 +11,6 @@ import (
 // align pairs the calls of two recordings. It tells whether these differ too much for pairs
 // that are sure to be the most there can be.
 func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
-	left.places()
-	right.places()
 	if m != nil {
 		m.align(left, right)
 	}
@@ -48,7 +46,7 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 		return a.kernel() && !off[a] && typeOf(a) == typeOf(b) && sameSize(a, b)
 	})
 	changePlaces(left.calls)
-	byModules(left, right)
+	byGradients(left, right)
 	strangers(left, right)
 	followForward(left, right)
 	replaced(left, right, join)
@@ -119,7 +117,7 @@ func byToken(a, b []*call) (apart bool) {
 }
 
 // likeness is how much two calls that do the same look like a pair, more than by that:
-// they get the same, or nearly, are made in the same module or have the same name. It is less than 1.
+// they get the same, or nearly, or have the same name. It is less than 1.
 func likeness(a, b *call) float64 {
 	w := 0.5
 	if a.content != b.content {
@@ -127,9 +125,6 @@ func likeness(a, b *call) float64 {
 		if a.Name == b.Name {
 			w += 0.01
 		}
-	}
-	if sameModule(a, b) {
-		w += 0.05
 	}
 	return w
 }

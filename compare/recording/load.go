@@ -72,10 +72,8 @@ type call struct {
 	// token can be a pair. content is what went in.
 	token   identity
 	content identity
-	// around is the module that it was made in (around.go).
-	around identity
-	pair   *call
-	how    int8
+	pair    *call
+	how     int8
 	// fused is the call put together that this one is a part of, parts are those of
 	// such a call and taken the values its own are copies of (maps.go).
 	fused *call
