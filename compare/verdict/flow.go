@@ -127,7 +127,6 @@ func (w *recordedWalk) run() {
 			a.roots = merge(a.roots, w.before(op))
 			a.stirred = a.stirred || w.noise
 		}
-		a.roots = merge(a.roots, w.repeats(op))
 		random, rank := catalogue.Is(op.Op.Type, catalogue.Random), ""
 		if random {
 			_, rank = partOf(op.Op.Name)
@@ -1063,7 +1062,7 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	switch {
 	case w.made(op):
 		return len(a.roots) == 0
-	case w.copies(op), len(w.repeats(op)) > 0, len(a.roots) == 0 && w.regrouped(op):
+	case w.copies(op), backwards(op) == 0 && w.ofRoot(op), len(a.roots) == 0 && w.regrouped(op):
 		return false
 	case a.begin != nil && !a.soft, len(a.roots) == 0 && w.mislaid(op):
 		return true
@@ -1082,9 +1081,10 @@ func (w *recordedWalk) isRoot(op *Operator, a *arrival) bool {
 	return w.beyond(op)
 }
 
-// ofRoot tells of a backward call that its forward call is a root: it has the same wrong argument, or formula.
+// ofRoot tells of a call that one that it belongs to is a root, as the forward call of a backward one, or the call that it repeats: it has the
+// same wrong argument, or formula.
 func (w *recordedWalk) ofRoot(op *Operator) bool {
-	return backwards(op) == 1 && slices.ContainsFunc(w.out.Roots, func(r Root) bool {
+	return slices.ContainsFunc(w.out.Roots, func(r Root) bool {
 		return slices.Contains(op.Op.Uses, w.operators[r.Operator].Op.Name)
 	})
 }
@@ -1191,22 +1191,6 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 // onlyNaNKnown tells of a call that of its outputs no number is known, but whether there are NaN.
 func (w *recordedWalk) onlyNaNKnown(op *Operator) bool {
 	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { r := w.row(&t); return !r.Recorded.Argument && agreementOf(r) != unknown })
-}
-
-// repeats are the roots of the call that a call is, run again.
-func (w *recordedWalk) repeats(op *Operator) []int {
-	for _, list := range [][]Tensor{op.Inputs, op.Outputs} {
-		for k := range list {
-			for _, why := range w.row(&list[k]).Reasons {
-				if why.Kind == result.CallRepeated {
-					if at, ok := w.place[why.Arg(0)]; ok {
-						return w.trails[at].roots
-					}
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // oneSided is an argument that one side alone gives to a call whose tensors are all the same
