@@ -177,12 +177,7 @@ func (c *call) first() *leaf {
 // sameSize tells whether two calls give as many elements.
 func sameSize(a, b *call) bool {
 	x, y := a.first(), b.first()
-	if x == nil || y == nil {
-		return false
-	}
-	n, ok := x.Elements()
-	m, too := y.Elements()
-	return ok && too && n == m
+	return x != nil && y != nil && sameCount(x, y)
 }
 
 // fuse pairs a call with a sequence of the other side: its first output with that of the

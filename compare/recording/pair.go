@@ -124,9 +124,7 @@ var axes = []string{"dim", "axis", "dims", "dim0", "dim1", "axis0", "axis1", "st
 // regroup gives a tensor of a kernel the shape of its partner where that has the same elements in fewer or more axes: kernels
 // take memory as it lies, and one side may not write what only changes a shape.
 func (x *leafPair) regroup(u *unit) {
-	a, known := x.left.Elements()
-	b, too := x.right.Elements()
-	if !known || !too || a != b || !u.left.kernel() || !u.right.kernel() || sameShape(x.left.Shape, x.right.Shape) || !regrouped(x.left.Shape, x.right.Shape) {
+	if !sameCount(x.left, x.right) || !u.left.kernel() || !u.right.kernel() || sameShape(x.left.Shape, x.right.Shape) || !regrouped(x.left.Shape, x.right.Shape) {
 		return
 	}
 	l, f := *x.left, *x.left.form
