@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -459,15 +460,8 @@ func (w *recordedWalk) unread(name string, from []string) string {
 // within is the innermost module around a call whose own inputs are the same, or nearly beside an input of the call,
 // "" if none is: what lies in front of the call and was not recorded lies in it.
 func (w *recordedWalk) within(begin *result.Row) string {
-	name := begin.Op
 	size, known := sizeOf(begin)
-	w.surround()
-	for range 64 {
-		at, ok := w.around[name]
-		if !ok {
-			break
-		}
-		op := &w.operators[at]
+	for op := range w.outside(begin.Op) {
 		tensors, differ := 0, false
 		for k := range op.Inputs {
 			if r := w.row(&op.Inputs[k]); !r.Recorded.Argument && !isWeight(op, r.Recorded.Place) {
@@ -476,8 +470,8 @@ func (w *recordedWalk) within(begin *result.Row) string {
 				differ = differ || agreementOf(r) == different && !(known && measured && mostLeap[0]*far < size)
 			}
 		}
-		if name = op.Op.Name; tensors > 0 && !differ {
-			return name
+		if tensors > 0 && !differ {
+			return op.Op.Name
 		}
 	}
 	return ""
@@ -485,34 +479,34 @@ func (w *recordedWalk) within(begin *result.Row) string {
 
 // inside tells that a module lies around a call.
 func (w *recordedWalk) inside(name, module string) bool {
-	w.surround()
-	for range 64 {
-		at, ok := w.around[name]
-		if !ok {
-			return false
-		}
-		if name = w.operators[at].Op.Name; name == module {
+	for op := range w.outside(name) {
+		if op.Op.Name == module {
 			return true
 		}
 	}
 	return false
 }
 
-// surround finds the innermost modules around calls.
-func (w *recordedWalk) surround() {
-	if w.around != nil {
-		return
-	}
-	w.around = map[string]int{}
-	for i := range w.operators {
-		op := w.operators[i].Op
-		if !ofModule(op.Name) {
-			continue
-		}
-		for _, inner := range op.Uses {
-			if _, known := w.around[inner]; !known && backwards(&w.operators[i]) == backwards(w.named(inner)) {
-				w.around[inner] = i
+// outside are the modules around a call, the innermost first.
+func (w *recordedWalk) outside(name string) iter.Seq[*Operator] {
+	if w.around == nil {
+		w.around = map[string]int{}
+		for i := range w.operators {
+			op := w.operators[i].Op
+			if !ofModule(op.Name) {
+				continue
 			}
+			for _, inner := range op.Uses {
+				if _, known := w.around[inner]; !known && backwards(&w.operators[i]) == backwards(w.named(inner)) {
+					w.around[inner] = i
+				}
+			}
+		}
+	}
+	return func(yield func(*Operator) bool) {
+		at, ok := w.around[name]
+		for n := 0; n < 64 && ok && yield(&w.operators[at]); n++ {
+			at, ok = w.around[w.operators[at].Op.Name]
 		}
 	}
 }
@@ -560,23 +554,13 @@ func lastAxis(shape []int64) int64 {
 
 // meeting is the innermost module around two calls, "" if none is.
 func (w *recordedWalk) meeting(a, b string) string {
-	w.surround()
-	outer := map[string]bool{}
-	for range 64 {
-		at, ok := w.around[b]
-		if !ok {
-			break
-		}
-		b = w.operators[at].Op.Name
-		outer[b] = true
+	outer := map[*Operator]bool{}
+	for op := range w.outside(b) {
+		outer[op] = true
 	}
-	for range 64 {
-		at, ok := w.around[a]
-		if !ok {
-			break
-		}
-		if a = w.operators[at].Op.Name; outer[a] {
-			return a
+	for op := range w.outside(a) {
+		if outer[op] {
+			return op.Op.Name
 		}
 	}
 	return ""
