@@ -14,7 +14,9 @@ type feed struct {
 	// outputs and inputs lead from a content to the latest output, the first
 	// input, that had it; alike does so without the order of elements.
 	outputs, inputs map[identity]place
-	alike           map[identity]output
+	alike           map[identity]counted
+	// spread does so whatever the number of elements.
+	spread map[identity]counted
 	// through are the calls of one side alone that made it of what has a partner.
 	through map[identity][]*call
 	// shaped leads from a content of one shape to the latest output of that, former to the one before where a call of one side alone
@@ -55,9 +57,10 @@ func (id identity) of(shape []int64) identity {
 	return h.identity()
 }
 
-// output is a value that a call gave.
-type output struct {
+// counted is an output with the number of its elements, and the value that it is.
+type counted struct {
 	place
+	elements int64
 	*leaf
 }
 
@@ -68,7 +71,7 @@ const mostThrough = 8
 // of modules hand on. Where the other side is of another framework, or its recorder leaves them out, calls of one side
 // alone that only move numbers make nothing: what comes out of them is what went in.
 func (s *side) origins(migrated bool) {
-	f := feed{map[identity]place{}, map[identity]place{}, map[identity]output{}, map[identity][]*call{}, map[identity]place{}, map[identity]place{}, map[place]bool{}, map[place]bool{}}
+	f := feed{map[identity]place{}, map[identity]place{}, map[identity]counted{}, map[identity]counted{}, map[identity][]*call{}, map[identity]place{}, map[identity]place{}, map[place]bool{}, map[place]bool{}}
 	s.through = map[*leaf][]*call{}
 	for _, c := range s.calls {
 		var through []*call
@@ -87,6 +90,8 @@ func (s *side) origins(migrated bool) {
 			} else if a := l.alike(); a != 0 && l.before.call == 0 {
 				if c := f.alike[a]; c.leaf != nil && l.meansAs(c.leaf) {
 					key, l.from = a, c.place
+				} else {
+					l.from = f.repeated(l)
 				}
 			}
 			if list := f.through[key]; list != nil {
@@ -129,7 +134,9 @@ func (s *side) origins(migrated bool) {
 				}
 				f.outputs[key], f.shaped[shape] = made, made
 				if a := l.alike(); a != 0 {
-					f.alike[a], f.through[a] = output{made, l}, f.through[key]
+					n, _ := l.Elements()
+					f.alike[a], f.through[a] = counted{made, n, l}, f.through[key]
+					f.spread[l.spread()] = f.alike[a]
 				}
 			}
 		}
@@ -137,8 +144,26 @@ func (s *side) origins(migrated bool) {
 	s.byGraph()
 }
 
+// repeated is the output that an input is made of by repeating it as a whole, as heads of attention share keys: views
+// are not recorded. It is none where nothing like it was made.
+func (f *feed) repeated(l *leaf) place {
+	n, _ := l.Elements()
+	c := f.spread[l.spread()]
+	if c.elements < 2 || n <= c.elements || n%c.elements != 0 {
+		return place{}
+	}
+	limit := 1e-4
+	if l.Known {
+		limit = max(limit, 4*l.Elem.Unit())
+	}
+	if want := c.summary.Stats.Norm * math.Sqrt(float64(n/c.elements)); !(math.Abs(l.summary.Stats.Norm-want) <= limit*want) || !l.meansAs(c.leaf) {
+		return place{}
+	}
+	return c.place
+}
+
 // meansAs tells that two tensors have the same mean, as far as sums over them are rounded: those of the same elements do, in any
-// order, and not those of a rotation, which keeps the norm.
+// order and as often as they are repeated, and not those of a rotation, which keeps the norm.
 func (l *leaf) meansAs(other *leaf) bool {
 	if !l.summary.Has(result.KnownMean|result.KnownNorm) || !other.summary.Has(result.KnownMean) {
 		return true

@@ -155,6 +155,16 @@ func (l *leaf) alike() identity {
 	return h.identity()
 }
 
+// spread identifies a tensor by what stays to the last bit when it is repeated as a whole: its extremes.
+func (l *leaf) spread() identity {
+	if l.kinds[atNorm] != msprobe.Float || l.content() == 0 {
+		return 0
+	}
+	var h hash
+	h.stats(l, atMax, atMin)
+	return h.identity()
+}
+
 // size identifies a tensor by its extremes and its norm, each within a few percent: 0 where
 // these say little. Near a limit between two sizes it fails, for one tensor in ten where they
 // are off by a few thousandths.
