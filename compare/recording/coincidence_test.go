@@ -46,3 +46,35 @@ func TestCoincidence(t *testing.T) {
 		}
 	}
 }
+
+// TestChoseAlike: a choice that may have turned out otherwise excuses what comes of it as long as that differs. Behind a lookup that gives the same on
+// both sides, or but for rounding, calls are judged as any other.
+func TestChoseAlike(t *testing.T) {
+	places := func(most int) string {
+		return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.int64", "shape": [1024, 1024], "Max": %d, "Min": 0, "Mean": 3.5, "Norm": 20, "requires_grad": false}`, most)
+	}
+	sized := func(v, off float64) string { return strings.Replace(sized(v, off), "[8, 8]", "[1024, 1024]", 1) }
+	side := func(noise, looked, off float64, most int) string {
+		calls := []string{entry("Functional.linear", 0, []string{sized(1, 0), sized(0.3, 0)}, sized(2, noise)),
+			entry("Torch.argmax", 0, []string{sized(2, noise)}, places(most)),
+			entry("Functional.embedding", 0, []string{places(most), sized(0.7, 0)}, sized(3, looked))}
+		for i := range 12 {
+			calls = append(calls, entry("Functional.linear", i+1, []string{sized(3+float64(i), looked), sized(0.2+float64(i), 0)}, sized(4+float64(i), looked)))
+		}
+		return written(t, append(calls, entry("Functional.relu", 0, []string{sized(15, looked)}, sized(17, looked+off)))...)
+	}
+	const u = 1.0 / (1 << 24)
+	for _, c := range []struct {
+		name        string
+		looked, off float64
+		roots       []string
+	}{
+		{"but for rounding", 2 * u, 0.006, []string{"Functional.relu.0.forward"}},
+		{"other rows", 0.1, 0.006, nil},
+		{"nothing wrong", 2 * u, 0, nil},
+	} {
+		if j := judged(t, side(2*u, c.looked, c.off, 6), side(0, 0, 0, 7)); !slices.Equal(rootNames(j), c.roots) {
+			t.Errorf("%s: %s, roots %v, expected %v", c.name, j.Verdict, rootNames(j), c.roots)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package recording_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,28 @@ func TestOtherOrder(t *testing.T) {
 			case certain != c.order || roots != c.root, c.order != (j.Verdict == verdict.Inconclusive), (c.root != "") != (j.Verdict == verdict.Bad):
 				t.Errorf("%s, noise %g: %s, roots %s, premises %v", name, noise, j.Verdict, roots, j.Premises)
 			}
+		}
+	}
+}
+
+// TestOfEachNumber: what a function makes of each number is the same in any order of them as far as statistics go, so that a call of one side alone
+// which may have put them in another order is not to blame for it; a product of them it may be.
+func TestOfEachNumber(t *testing.T) {
+	side := func(turned bool, off float64, last string) string {
+		x, y := sized(1, 0), sized(2, 0)
+		calls := []string{entry("Functional.linear", 0, []string{x, sized(0.3, 0)}, y)}
+		if turned {
+			calls = append(calls, entry("Tensor.gather", 0, []string{y}, y))
+		}
+		inputs := []string{y}
+		if last == "linear" {
+			inputs = append(inputs, sized(0.4, 0))
+		}
+		return written(t, append(calls, entry("Functional."+last, 1, inputs, sized(3, off)))...)
+	}
+	for last, want := range map[string]string{"relu": "Functional.relu.1.forward", "linear": "Tensor.gather.0.forward"} {
+		if got := rootNames(judged(t, side(true, 0.01, last), side(false, 0, last))); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: roots %v, expected %s", last, got, want)
 		}
 	}
 }

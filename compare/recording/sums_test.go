@@ -45,6 +45,7 @@ func TestOtherSums(t *testing.T) {
 		{"an output, too far", [4]float64{-160 * units, -170 * units, -8300 * units, -900 * units}, 0.1, false, []string{"4"}},
 		{"a weight, further than sums", [4]float64{-160 * units, -170 * units, -0.01, -900 * units}, 0.1, false, []string{"3"}},
 		{"one weight of three", [4]float64{0, 0, -8300 * units, 0}, 0, false, nil},
+		{"the last digit of one", [4]float64{0, 0, 2 * units, 0}, 0, true, nil},
 	} {
 		j := judged(t, side(c.offs, c.out), golden)
 		if named := whys(j, result.NormsDiffer); (j.Verdict == verdict.Good) != c.good || !slices.Equal(named, c.named) {

@@ -136,6 +136,7 @@ func (w *recordedWalk) run() {
 			}
 		}
 		w.settle(op, i, &a)
+		w.trails[i].chosen = w.trails[i].chosen && !w.choseAlike(op)
 		w.flipped = max(w.flipped, w.flips(op))
 		if random && len(w.out.Roots) > 0 && w.out.Roots[len(w.out.Roots)-1].Operator == i {
 			w.drawn[rank] = len(w.out.Roots) - 1
@@ -349,7 +350,9 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 	case w.isRoot(op, a):
 		other := -1
 		if a.begin == nil && len(a.roots) == 0 && !w.made(op) { // no order of elements makes NaN of finite ones
-			other = a.moved.by - 1
+			if !w.ofEach(op) {
+				other = a.moved.by - 1
+			}
 		} else if b := a.begin; !a.soft && b != nil && !w.table.Rows[b.Row].Recorded.Argument {
 			for _, find := range []func(*Operator, *Begin) int{w.behindAlone, w.shownAlone, w.untaken, w.swallowed, w.otherForm} {
 				if other < 0 {
@@ -390,6 +393,17 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		}
 		carries(a.roots)
 	}
+}
+
+// ofEach tells of a call that it computes a function of each number of one tensor: what is said of its result is the same in any order of elements.
+func (w *recordedWalk) ofEach(op *Operator) bool {
+	tensors := 0
+	for k := range op.Inputs {
+		if !w.row(&op.Inputs[k]).Recorded.Argument {
+			tensors++
+		}
+	}
+	return tensors == 1 && catalogue.Of(op.Op.Type).Formula != nil
 }
 
 // provenOutputs tells whether all outputs of a call are known to be the same, as a shape that it asks for.
@@ -787,7 +801,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			case hidden > 0:
 				a.stirred = true
 				a.coarse = max(a.coarse, hidden)
-			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), w.rounded(r) && (!isWeight(op, r.Recorded.Place) || alikeAtEnds(r) && r.Recorded.NormRoom == 0 && !w.shown(op)):
+			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), w.rounded(r) && (!isWeight(op, r.Recorded.Place) || alikeAtEnds(r) && (r.Recorded.NormRoom == 0 || lastDigit(r)) && !w.shown(op)):
 				a.stirred = true
 			default:
 				begin(t.Row, nil, soft)
@@ -1091,11 +1105,12 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 		case !known, size == 0: // a checksum, or whole numbers that are one in float64: it has no size
 			size = math.NaN()
 		case a.stirred && a.begin == nil && !counted(w.row(t).Left.DType):
-			f, _ := w.leap(op, a)
-			t.Causes = append(t.Causes, Cause{Kind: JumpDistance, Value: f, Limit: w.limitOf(op), First: -1})
-			t.settle()
-			op.State = max(op.State, StateSuspect)
-			continue
+			if f, _ := w.leap(op, a); !(f <= w.limitOf(op)) { // else other whole numbers tell, which it gives beside
+				t.Causes = append(t.Causes, Cause{Kind: JumpDistance, Value: f, Limit: w.limitOf(op), First: -1})
+				t.settle()
+				op.State = max(op.State, StateSuspect)
+				continue
+			}
 		}
 		t.Causes = append(t.Causes, Cause{Kind: Differs, Value: size, First: -1})
 		w.profile.waive(w.tensorName(op, t), t.Causes, w.day)

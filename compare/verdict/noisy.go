@@ -186,7 +186,7 @@ func blind(r *result.Row) bool {
 func (w *recordedWalk) miscounts(op *Operator) bool {
 	wrong := slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
-		return counted(r.Left.DType) && agreementOf(r) == different
+		return counted(r.Left.DType) && agreementOf(r) == different && !(alikeAtEnds(r) && w.shuffledBatch())
 	})
 	n, known := w.ties(op)
 	return wrong && known && n < fewestTies && len(op.Inputs) > 0
@@ -426,7 +426,7 @@ func (w *recordedWalk) gap(op *Operator, r *result.Row, calls []string, coarse f
 		size *= normOf(r) / sum
 	}
 	if at := backwards(op); at == 1 { // sums of gradients: the error of one is that of all behind it
-		return size > mostLeap[0]*max(w.level, u)
+		return size > max(mostLeap[0]*w.level, mostLeap[1]*u)
 	}
 	if !w.opts.Behind && r.Recorded.Parameter != "" {
 		return size > mostLeap[0]*max(w.strays, u) // a weight that no call feeds has nothing to do with what came before
@@ -674,6 +674,16 @@ func (w *recordedWalk) chooses(op *Operator) bool {
 		r := w.row(&t)
 		return w.counts(r) && agreementOf(r) == different
 	})
+}
+
+// choseAlike tells of what hangs on a choice that may have turned out otherwise that it did not: all that the call gives is the same but for
+// rounding, and excuses nothing behind it.
+func (w *recordedWalk) choseAlike(op *Operator) bool {
+	alike := func(t Tensor) bool {
+		r := w.row(&t)
+		return agreementOf(r) != unknown && r.Left.DType.IsFloat() && !w.shows(op, r)
+	}
+	return len(op.Outputs) > 0 && len(op.Outputs) >= op.Op.Outputs && !slices.ContainsFunc(op.Outputs, func(t Tensor) bool { return !alike(t) })
 }
 
 // nothingLeft tells of an output that the sums it is made of cancel to less than one rounding of theirs, or that what goes into its call is

@@ -402,6 +402,14 @@ func alikeAtEnds(r *result.Row) bool {
 	return !r.Compared && r.Recorded.Left.Has(extremes) && r.Recorded.Right.Has(extremes) && sameEnds(r)
 }
 
+// lastDigit tells of two norms that they are no further apart than one step of float32, in which recorders sum: the same numbers
+// have such norms in two versions of a framework. A step is at most two roundoffs, and half of one more is lost where numbers are written in
+// as few digits as tell them apart.
+func lastDigit(r *result.Row) bool {
+	a, b := r.Recorded.Left.Stats.Norm, r.Recorded.Right.Stats.Norm
+	return math.Abs(a-b) <= 3*single*math.Abs(b)
+}
+
 func sameEnds(r *result.Row) bool {
 	a, b := &r.Recorded.Left.Stats, &r.Recorded.Right.Stats
 	return a.Max == b.Max && a.Min == b.Min
