@@ -138,3 +138,35 @@ func TestSumsOfOneChecksum(t *testing.T) {
 		}
 	}
 }
+
+// TestNormOfFewDigits: rounding a bfloat16 otherwise leaves the norm of many where it is, but for its own last digits. A product of the same that has a
+// norm three steps smaller, as where a channel of 32 is zero, is not rounding; two steps are, behind noise nothing is said, and of few elements or of a
+// function that is taken from a polynomial neither.
+func TestNormOfFewDigits(t *testing.T) {
+	value := func(shape, norm string) string {
+		return strings.Replace(statistics("bfloat16", "0.5", "-0.46875", "0.001", norm), "[8, 8]", shape, 1)
+	}
+	side := func(function, shape, norm string, noise bool) string {
+		x := value("[64, 32]", "11")
+		first := value("[64, 32]", "12")
+		if noise {
+			first = strings.Replace(first, "-0.46875", "-0.470703125", 1)
+		}
+		return written(t, entry("Functional.linear", 0, []string{x, value("[32, 32]", "3")}, first), entry("Functional."+function, 1, []string{x, value("[32, 32]", "2")}, value(shape, norm)))
+	}
+	for _, c := range []struct {
+		name, function, shape, norm string
+		noise                       bool
+		roots                       []string
+	}{
+		{"three steps", "linear", "[64, 32]", "7.34375", false, []string{"Functional.linear.1.forward"}},
+		{"two steps", "linear", "[64, 32]", "7.375", false, nil},
+		{"behind noise", "linear", "[64, 32]", "7.34375", true, nil},
+		{"few elements", "linear", "[8, 8]", "7.34375", false, nil},
+		{"a polynomial", "gelu", "[64, 32]", "7.34375", false, nil},
+	} {
+		if got := rootNames(judged(t, side(c.function, c.shape, c.norm, c.noise), side(c.function, c.shape, "7.4375", false))); !slices.Equal(got, c.roots) {
+			t.Errorf("%s: roots %v, expected %v", c.name, got, c.roots)
+		}
+	}
+}

@@ -195,11 +195,29 @@ func (w *recordedWalk) shows(op *Operator, r *result.Row) bool {
 	if !known {
 		return !blind(r) && !w.reordered()
 	}
-	return size > w.ordinary(op, r, condition) || w.rescaled(op, r)
+	return size > w.ordinary(op, r, condition) || w.rescaled(op, r) || w.shrunk(op, r)
 }
 
 // fewestRescaled is of how many elements the norm moves seldom where each of them is rounded otherwise: by a sixteenth of a roundoff.
 const fewestRescaled = 256
+
+// mostNormSteps is how many steps of a type of few digits the norm of a result may move where its elements are rounded otherwise: these
+// cancel, and what is left is the rounding of the norm itself and of one factor of all.
+const mostNormSteps = 2
+
+// shrunk tells of what a function makes of what is the same on both sides, in a type of few digits, that its norm is further off than elements rounded
+// otherwise make it: as where a channel of 32 is zero, which is no more than four roundoffs of the largest element. Functions that are
+// taken from polynomials, or are steep, may be off in one direction.
+func (w *recordedWalk) shrunk(op *Operator, r *result.Row) bool {
+	row, a, b := catalogue.Of(op.Op.Type), r.Recorded.Left, r.Recorded.Right
+	if backwards(op) > 0 || op.Op.Steps > 0 || r.Compared || fine(r) || r.Left.DType != r.Right.DType || w.noise || !w.unchanged(op) || ofModule(op.Op.Name) && row.Module == nil ||
+		row.Traits&(catalogue.Approximate|catalogue.Steep|catalogue.Random) != 0 || !a.Has(result.KnownNorm) || !b.Has(result.KnownNorm) || elements(r.Right.Shape) < fewestRescaled {
+		return false
+	}
+	_, exponent := math.Frexp(b.Stats.Norm)
+	step := math.Ldexp(unit(r.Right.DType), exponent)
+	return math.Abs(a.Stats.Norm-b.Stats.Norm) > (mostNormSteps+0.5)*step
+}
 
 // rescaled tells of what a module makes of what is the same on both sides that one factor is between them, though one as small as a roundoff of
 // a type of few digits: the largest and the smallest number, the mean and the norm are all nearer to zero on one side, as a norm of layers leaves
