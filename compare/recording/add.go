@@ -96,7 +96,8 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 	if most > 0 && most*most < dtype.Float32.MinNormal() && v.Elem != dtype.Float64 && l.summary.Has(result.KnownNorm) {
 		l.summary.Stats.Norm = max(l.summary.Stats.Norm, most) // recorders sum squares in float32, in which these vanish
 	}
-	if most >= mostExact && most <= dtype.Float32.Max() && v.Type == mindsporeTensor && (v.Elem.IsInteger() || v.Elem == dtype.Float64) {
+	by32 := v.Type == mindsporeTensor && (v.Elem.IsInteger() || v.Elem == dtype.Float64) || v.Elem.IsInteger() && v.Max.Kind == msprobe.Float
+	if by32 && most >= mostExact && most <= dtype.Float32.Max() {
 		_, e := math.Frexp(most)
 		l.summary.Grain = math.Ldexp(1, e-24)
 	}
@@ -112,7 +113,7 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 }
 
 // mindsporeTensor is what MindSpore's tensors are called in recordings of msprobe, which takes the statistics of all but floats of
-// them by way of float32; mostExact is up to where that has all integers. asyncTensor is a result that is not there yet.
+// them by way of float32, and writes with a point, as recorders of PyTorch before 26 do with integers; mostExact is up to where that has all integers. asyncTensor is a result that is not there yet.
 const (
 	mindsporeTensor = "mindspore.Tensor"
 	mostExact       = 1 << 24

@@ -335,6 +335,13 @@ func TestVersions(t *testing.T) {
 			func(float64) []string {
 				return []string{linear(0, 2, 3, 4, 0), module("block.Block", sized(4, 0), sized(5, 0)+", null, "+shaped(mask, "[2, 4, 8, 8]")+", "+shaped(sized(7, 0), "[2, 4, 8, 16]")), linear(1, 5, 3, 8, 0)}
 			}, "Module.block.Block.forward.0"},
+		{"a tuple with the keys and values of a cache in it",
+			func(off float64) []string {
+				return []string{linear(0, 2, 3, 4, 0), module("block.Block", sized(4, 0), sized(5, off)+", "+shaped(sized(6, 0), "[1, 4, 8, 8]")+", "+shaped(sized(7, 0), "[2, 4, 8, 16]")), linear(1, 5, 3, 8, off)}
+			},
+			func(float64) []string {
+				return []string{linear(0, 2, 3, 4, 0), module("block.Block", sized(4, 0), sized(5, 0)+", "+shaped(sized(20, 0), "[2, 4, 9, 8]")+", "+shaped(sized(21, 0), "[2, 4, 9, 8]")+", "+shaped(mask, "[2, 4, 8, 8]")+", "+shaped(sized(7, 0), "[2, 4, 8, 16]")), linear(1, 5, 3, 8, 0)}
+			}, "Module.block.Block.forward.0"},
 		{"a factor that one side has in the module and the other behind it",
 			func(off float64) []string {
 				return []string{entry("Functional.embedding", 0, []string{whole("11", "0"), sized(3, 0)}, sized(4, 0)), entry("Tensor.__mul__", 0, []string{sized(4, 0), sized(9, 0)}, sized(12, off)),

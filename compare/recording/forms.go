@@ -47,8 +47,8 @@ func flags(a, b *leaf) bool {
 	return a.sort() == 'b' && b.sort() == 'f' && sameShape(a.Shape, b.Shape) && b.summary.Has(extremes) && b.summary.Stats.Max == 0 && b.summary.Stats.Min <= mostMasked
 }
 
-// tuples puts the tensors that a module of the right side returns where the left one does, in their order, where the two return as many
-// tensors of such shapes with None in other places: versions of a library leave out what nobody takes any more.
+// tuples puts the tensors that a module of the right side returns where the left one does, in their order, where all that one side returns is
+// among what the other does, with None or more tensors in other places: versions of a library leave out what nobody takes any more.
 func tuples(left *side) {
 	returned := func(c *call) (tensors, all []int) {
 		for i := range c.leaves {
@@ -67,22 +67,33 @@ func tuples(left *side) {
 		}
 		mine, _ := returned(c)
 		theirs, all := returned(o)
-		if len(mine) < 2 || len(mine) != len(theirs) {
+		if min(len(mine), len(theirs)) < 2 {
 			continue
 		}
-		same, fit := true, true
-		for k, i := range mine {
-			a, b := &c.leaves[i], &o.leaves[theirs[k]]
-			same = same && a.place == b.place
-			fit = fit && a.sort() == b.sort() && spreads(a, b)
+		// at is where each of theirs is returned here; the first is the first.
+		at, same, found := map[int]string{}, true, 0
+		for i, k := 0, 0; i < len(mine) && k < len(theirs); {
+			a, b := &c.leaves[mine[i]], &o.leaves[theirs[k]]
+			fit := a.sort() == b.sort() && spreads(a, b)
+			switch {
+			case fit:
+				at[theirs[k]], same = a.place, same && a.place == b.place
+				i, k, found = i+1, k+1, found+1
+			case i == 0:
+				k = len(theirs)
+			case len(mine) < len(theirs):
+				k++
+			default:
+				i++
+			}
 		}
-		if same || !fit {
+		if same || found < min(len(mine), len(theirs)) {
 			continue
 		}
-		behind := len(all) + len(c.leaves) // None goes where nothing is
+		behind := len(all) + len(c.leaves) // what has no partner goes where nothing is
 		for _, i := range all {
-			if k := slices.Index(theirs, i); k >= 0 {
-				o.place(i, c.leaves[mine[k]].place)
+			if there, ok := at[i]; ok {
+				o.place(i, there)
 			} else {
 				o.place(i, "output."+strconv.Itoa(behind))
 				behind++

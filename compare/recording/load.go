@@ -53,6 +53,8 @@ type side struct {
 	// unordered tells that it is files alone, whose names are those of calls in a
 	// dump.json: these names tell more than their order.
 	unordered bool
+	// renumbered are the backward calls of modules that were counted otherwise than the forward calls (renumber).
+	renumbered tally
 	// widened is how many tensors are called float16 and are float32 in their files.
 	widened int
 	// damaged is what could not be read.

@@ -56,6 +56,7 @@ func loadMsprobe(r msprobe.Recording) (*side, error) {
 	}); err != nil {
 		return nil, err
 	}
+	s.renumber()
 	err := s.beside(r.Stack, func(in io.Reader, name string) ([]*msprobe.SyntaxError, error) {
 		stack, err := msprobe.ReadStack(in, name)
 		if stack != nil {

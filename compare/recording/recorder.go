@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,61 @@ func (s *side) saveOrder() {
 	for i, c := range s.calls {
 		c.at = i
 	}
+}
+
+// renumber gives the backward calls of modules that are called several times the numbers of their forward calls. Recorders before 8 count them
+// as they come, which is from the last forward call to the first: then all such modules have them in ascending order, and by their numbers none.
+func (s *side) renumber() {
+	type uses struct {
+		forward int
+		back    []*call
+	}
+	modules := map[string]*uses{}
+	for _, c := range s.calls {
+		if c.Parsed.Form != msprobe.Module {
+			continue
+		}
+		name := c.Parsed.API + "." + c.Parsed.Class
+		of := modules[name]
+		if of == nil {
+			of = &uses{}
+			modules[name] = of
+		}
+		if c.Parsed.Direction == msprobe.Forward {
+			of.forward++
+		} else {
+			of.back = append(of.back, c)
+		}
+	}
+	numbers := map[string]string{}
+	for _, of := range modules {
+		if of.forward < 2 || len(of.back) != of.forward {
+			continue
+		}
+		for i, c := range of.back {
+			if c.Parsed.Number != i {
+				return
+			}
+			n := c.Parsed
+			n.Number = of.forward - 1 - i
+			numbers[c.Name] = n.String()
+		}
+	}
+	if len(numbers) == 0 {
+		return
+	}
+	named := func(name string) string { return cmp.Or(numbers[name], name) }
+	for _, c := range s.calls {
+		if name := named(c.Name); name != c.Name {
+			s.renumbered.add(c.Name, name)
+			c.Name, c.Parsed = name, msprobe.ParseName(name)
+		}
+	}
+	parent := make(map[string]string, len(s.parent))
+	for name, of := range s.parent {
+		parent[named(name)] = named(of)
+	}
+	s.parent = parent
 }
 
 // readStructure makes calls of the entries of construct.json, where calls were recorded without

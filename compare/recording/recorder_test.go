@@ -450,3 +450,55 @@ func TestOmitted(t *testing.T) {
 		}
 	}
 }
+
+// TestRenumbered: recorders before 8 count the backward calls of a module as they come, from its last forward call to its first. They
+// are the gradients of these calls as newer recorders number them, and are told once.
+func TestRenumbered(t *testing.T) {
+	module := func(direction string, n int, in, out float64) string {
+		key := map[string]string{"forward": `"input_args"`, "backward": `"input"`}[direction]
+		return fmt.Sprintf(`"Module.net.drop.Dropout.%s.%d": {%s: [%s], "output": [%s]}`, direction, n, key, sized(in, 0), sized(out, 0))
+	}
+	side := func(old bool, off float64) string {
+		n := map[bool][]int{true: {0, 1, 2}, false: {2, 1, 0}}[old]
+		calls := []string{module("forward", 0, 1, 2), module("forward", 1, 3, 4), module("forward", 2, 5, 6)}
+		return files(t, map[string]string{"dump.json": dumpOf("L0", append(calls, module("backward", n[0], 0.1, 0.2), module("backward", n[1], 0.3, 0.4+off), module("backward", n[2], 0.5, 0.6)))})
+	}
+	for _, c := range []struct {
+		name        string
+		left, right bool
+		off         float64
+		roots       []string
+		told        []string
+	}{
+		{"one old", true, false, 0, nil, []string{"2 Module.net.drop.Dropout.backward.0 Module.net.drop.Dropout.backward.2"}},
+		{"the other", false, true, 0, nil, []string{"2 Module.net.drop.Dropout.backward.0 Module.net.drop.Dropout.backward.2"}},
+		{"two new", false, false, 0, nil, nil},
+		{"a gradient", true, false, 0.1, []string{"Module.net.drop.Dropout.backward.1"}, []string{"2 Module.net.drop.Dropout.backward.0 Module.net.drop.Dropout.backward.2"}},
+	} {
+		j := judged(t, side(c.left, c.off), side(c.right, 0))
+		if told := whys(j, result.GradientsRenumbered); !slices.Equal(rootNames(j), c.roots) || !slices.Equal(told, c.told) {
+			t.Errorf("%s: %s, roots %v, told %q, expected %v and %q", c.name, j.Verdict, rootNames(j), told, c.roots, c.told)
+		}
+	}
+}
+
+// TestIntegersWithAPoint: recorders before 26 take the statistics of integers by way of float32 and write them with a point: beyond 2^24 they do not tell
+// neighbours apart. Below they do.
+func TestIntegersWithAPoint(t *testing.T) {
+	side := func(most string) string {
+		ids := fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.int64", "shape": [8, 8], "Max": %s, "Min": 0, "Mean": null, "Norm": null, "requires_grad": false}`, most)
+		return written(t, entry("Tensor.__mul__", 0, []string{ids}, sized(1, 0)), entry("Functional.relu", 0, []string{sized(1, 0)}, sized(2, 0)))
+	}
+	for _, c := range []struct {
+		left, right string
+		roots       []string
+	}{
+		{"9223372036854775800", "9.223372036854775807e18", nil},
+		{"9223372036854775800", "9223372036854775807", []string{"Tensor.__mul__.0.forward"}},
+		{"1000", "1001.0", []string{"Tensor.__mul__.0.forward"}},
+	} {
+		if got := rootNames(judged(t, side(c.left), side(c.right))); !slices.Equal(got, c.roots) {
+			t.Errorf("%s and %s: roots %v, expected %v", c.left, c.right, got, c.roots)
+		}
+	}
+}

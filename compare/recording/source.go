@@ -319,7 +319,7 @@ func numbers(c, other *call) {
 
 // remarks tells what to know of the pairs.
 func (s *Source) remarks() {
-	var aligned, left, right, mixed, alone, late, unfilled, reordered, blocked, rounded, underway tally
+	var aligned, left, right, mixed, alone, late, unfilled, reordered, blocked, rounded, underway, renumbered tally
 	paired, widened, again, repeated, bare := 0, 0, 0, 0, false
 	var inBlocks [2]int
 	var half [2]bool // no inputs, no outputs of calls
@@ -339,6 +339,9 @@ func (s *Source) remarks() {
 		widened += p.left.widened + p.right.widened
 		for i, side := range []*side{p.left, p.right} {
 			bare = bare || side.bare
+			if renumbered.n += side.renumbered.n; renumbered.first == nil {
+				renumbered.first = side.renumbered.first
+			}
 			if side.raw && side.stopped != "" {
 				s.why = append(s.why, result.Because(result.RecordingStopped, []string{"left", "right"}[i], p.prefix+side.stopped))
 			}
@@ -440,6 +443,7 @@ func (s *Source) remarks() {
 	if again > 0 {
 		s.why = append(s.why, result.Because(result.CallsRepeated, strconv.Itoa(again), strconv.Itoa(repeated)))
 	}
+	say(&renumbered, result.GradientsRenumbered)
 	say(&reordered, result.BatchReordered)
 	say(&late, result.ChecksumsLate)
 	say(&unfilled, result.MemoryUnfilled)

@@ -198,26 +198,27 @@ const (
 	UpdatesUnrecorded Kind = "updates-unrecorded"  // parameters that change between steps by ways that are not recorded, the first
 	// ExchangesUnrecorded: ranks, none of which recorded a call by which it exchanges anything
 	ExchangesUnrecorded Kind = "exchanges-unrecorded"
-	RecordingStopped    Kind = "recording-stopped"  // side, call: it compared itself with another recording and stopped there
-	RanksUnpaired       Kind = "ranks-unpaired"     // side, recordings that only this side has
-	ProcessesUnpaired   Kind = "processes-unpaired" // processes without a rank of the left side, of the right, of which none tells whose partner it is
-	FrameworkAlone      Kind = "framework-alone"    // calls that one framework alone has, the first
-	FloatsWidened       Kind = "floats-widened"     // tensors called float16 whose files hold float32
-	DTypesMixed         Kind = "dtypes-mixed"       // tensors whose dtypes differ, left dtype, right dtype, the first
-	ChecksumsLate       Kind = "checksums-late"     // tensors of which only the checksum differs, the first
-	BatchReordered      Kind = "batch-reordered"    // given data of which only the checksum differs, as does what is made of it; the first
-	MemoryUnfilled      Kind = "memory-unfilled"    // values that are memory which nothing was written to, the call of the first
-	IntegersRounded     Kind = "integers-rounded"   // tensors of integers that a recorder took by way of float32 and that hold numbers beyond it, the first
-	NormsDiffer         Kind = "norms-differ"       // tensors whose norms and means alone differ, by the order in which each side adds up
-	ValuesUnderway      Kind = "values-underway"    // results of collectives that had no values yet when they were recorded, the first
-	InputsUnrecorded    Kind = "inputs-unrecorded"  // no call has a tensor that goes in
-	OutputsUnrecorded   Kind = "outputs-unrecorded" // no call has one that comes out
-	CallsElsewhere      Kind = "calls-elsewhere"    // calls of the one recording of the right side that other ranks make
-	Unsharded           Kind = "unsharded"          // recording, ranks, tensors that were put together of their slices, of, the first
-	NotUnsharded        Kind = "not-unsharded"      // recording, ranks: no tensor of them is a slice of one of the other side
-	MappingUnused       Kind = "mapping-unused"     // entries of a mapping file that name nothing of both sides, of, file, the first
-	RecordingCut        Kind = "recording-cut"      // what is wrong with the file of the calls
-	FileDamaged         Kind = "file-damaged"       // what is wrong with another file of a recording
+	RecordingStopped    Kind = "recording-stopped"    // side, call: it compared itself with another recording and stopped there
+	RanksUnpaired       Kind = "ranks-unpaired"       // side, recordings that only this side has
+	ProcessesUnpaired   Kind = "processes-unpaired"   // processes without a rank of the left side, of the right, of which none tells whose partner it is
+	FrameworkAlone      Kind = "framework-alone"      // calls that one framework alone has, the first
+	FloatsWidened       Kind = "floats-widened"       // tensors called float16 whose files hold float32
+	DTypesMixed         Kind = "dtypes-mixed"         // tensors whose dtypes differ, left dtype, right dtype, the first
+	GradientsRenumbered Kind = "gradients-renumbered" // backward calls of modules that a recorder counted as they came, the first and the one it is
+	ChecksumsLate       Kind = "checksums-late"       // tensors of which only the checksum differs, the first
+	BatchReordered      Kind = "batch-reordered"      // given data of which only the checksum differs, as does what is made of it; the first
+	MemoryUnfilled      Kind = "memory-unfilled"      // values that are memory which nothing was written to, the call of the first
+	IntegersRounded     Kind = "integers-rounded"     // tensors of integers that a recorder took by way of float32 and that hold numbers beyond it, the first
+	NormsDiffer         Kind = "norms-differ"         // tensors whose norms and means alone differ, by the order in which each side adds up
+	ValuesUnderway      Kind = "values-underway"      // results of collectives that had no values yet when they were recorded, the first
+	InputsUnrecorded    Kind = "inputs-unrecorded"    // no call has a tensor that goes in
+	OutputsUnrecorded   Kind = "outputs-unrecorded"   // no call has one that comes out
+	CallsElsewhere      Kind = "calls-elsewhere"      // calls of the one recording of the right side that other ranks make
+	Unsharded           Kind = "unsharded"            // recording, ranks, tensors that were put together of their slices, of, the first
+	NotUnsharded        Kind = "not-unsharded"        // recording, ranks: no tensor of them is a slice of one of the other side
+	MappingUnused       Kind = "mapping-unused"       // entries of a mapping file that name nothing of both sides, of, file, the first
+	RecordingCut        Kind = "recording-cut"        // what is wrong with the file of the calls
+	FileDamaged         Kind = "file-damaged"         // what is wrong with another file of a recording
 	// of a golden output that does not follow from golden inputs
 	GoldenAttribute Kind = "golden-attribute" // attribute, its value in the graph, value under which the golden output follows
 	GoldenForm      Kind = "golden-form"      // form of the operator that the device has, form that golden has
@@ -302,7 +303,7 @@ var kinds = map[Kind]struct {
 	NoteEmpty: {}, NoteNotFinite: {}, NoteDisagree: {}, NoteZeroGolden: {}, NoteRounded: {}, ChoicesDiffer: {}, ChoicesLeave: {},
 	NoRightCall: {NoGolden, false}, NoLeftCall: {NoDump, false}, MadeNonFinite: {}, NaNFlagged: {}, NoRightValue: {NoGolden, false}, NoLeftValue: {NoDump, false}, RightDefault: {}, LeftDefault: {},
 	SortsDiffer: {TypeUnsupport, false}, ValueWithheld: {Silent, false}, ModuleEnds: {Silent, false}, MasksAlike: {Silent, false}, NoStatistics: {Silent, false}, NoNumber: {Unreadable, false}, CallAligned: {}, DTypesDiffer: {}, StaleFile: {}, StaleValue: {}, NoFile: {}, NoElements: {},
-	ChecksumLate: {}, TimesScales: {}, ScalesUnknown: {Silent, false}, ChecksumsLate: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, IntegersRounded: {}, NormsDiffer: {}, ValuesUnderway: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
+	ChecksumLate: {}, TimesScales: {}, ScalesUnknown: {Silent, false}, ChecksumsLate: {}, GradientsRenumbered: {}, BatchReordered: {}, Unfilled: {Skipped, false}, OtherGradient: {Skipped, false}, PartOfSum: {Skipped, false}, MemoryUnfilled: {}, IntegersRounded: {}, NormsDiffer: {}, ValuesUnderway: {}, InputsUnrecorded: {}, OutputsUnrecorded: {}, CallsElsewhere: {}, Unsharded: {}, NotUnsharded: {},
 	CallsAligned: {}, CallsNamed: {}, CallsReordered: {}, BlocksPaired: {}, CallsUnpaired: {}, CallRepeated: {}, CallsRepeated: {}, StructureOnly: {}, RecordingStopped: {}, UpdatesUnrecorded: {}, ExchangesUnrecorded: {}, CallsApart: {}, RanksUnpaired: {}, ProcessesUnpaired: {}, FrameworkAlone: {}, FloatsWidened: {}, DTypesMixed: {}, RecordingCut: {}, FileDamaged: {}, MappingUnused: {},
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},

@@ -945,11 +945,14 @@ func (w *recordedWalk) lone(place int) bool {
 }
 
 // leading is the call that a call of one side alone follows from: a gradient from the first
-// forward call that this side alone has in the piece, as of a second pass.
+// forward call that this side alone has in the piece, as of a second pass. -1 for the gradient of a call that both sides make.
 func (w *recordedWalk) leading(place int) int {
 	name := w.operators[place].Op.Name
 	if backwards(&w.operators[place]) == 0 {
 		return place
+	}
+	if of, ok := w.place[turnedName(name, ".backward", ".forward")]; ok && !w.lone(of) {
+		return -1
 	}
 	prefix := prefixOf(name)
 	at := place

@@ -359,7 +359,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 					other = find(op, b)
 				}
 			}
-			if other < 0 && len(b.From) == 0 {
+			if other < 0 && len(b.From) == 0 && !isWeight(op, w.table.Rows[b.Row].Recorded.Place) {
 				other = a.moved.by - 1
 			}
 		}
