@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"precision/internal/build"
 )
 
 // TestFacesAgree: whatever is wrong with a network, the summary, the shell, JSON,
@@ -79,10 +81,18 @@ func TestFacesAgree(t *testing.T) {
 				}
 			}
 		}
-		var sarif struct{ Runs []struct{ Results []any } }
+		var sarif struct {
+			Runs []struct {
+				Tool    struct{ Driver struct{ Version string } }
+				Results []any
+			}
+		}
 		readJSON(t, file("v.sarif"), &sarif)
 		if n := len(sarif.Runs[0].Results); n != len(batch.Roots) {
 			t.Errorf("seed %d, %s: SARIF has %d results, there are %d roots", seed, what, n, len(batch.Roots))
+		}
+		if got := sarif.Runs[0].Tool.Driver.Version; got != build.Name() {
+			t.Errorf("seed %d, %s: SARIF is of version %q, this is %q", seed, what, got, build.Name())
 		}
 		xml, err := os.ReadFile(file("v.xml"))
 		if err != nil || bytes.Contains(xml, []byte("<failure")) != (code == exitBelow) {

@@ -281,12 +281,6 @@ func versionCommand(_ context.Context, e env, args []string) (int, error) {
 	return exitOK, nil
 }
 
-// version is what the banner of the shell calls this program.
-func version() string {
-	info, _ := debug.ReadBuildInfo()
-	return build.Name(info)
-}
-
 // output is standard output of a command. It remembers that something could not
 // be written, which few who print ask for.
 type output struct {

@@ -16,7 +16,7 @@ import (
 // mcpCommand serves an assistant over standard input and output until it leaves.
 func mcpCommand(ctx context.Context, e env, args []string) (int, error) {
 	set, text := e.options("mcp")
-	o := mcp.Options{Version: version(), Build: build.Version}
+	o := mcp.Options{Version: build.Name(), Build: build.Version}
 	set.StringVar(&o.Out, "out", "", text("out"))
 	skill := set.Bool("skill", false, text("skill"))
 	folders, err := parseMixed(set, args)

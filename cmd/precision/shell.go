@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"precision/internal/build"
 	"precision/internal/clean"
 	"precision/internal/man"
 	"precision/internal/msg"
@@ -53,7 +54,7 @@ func (e env) result() (string, error) {
 
 // shellConfig is what every way into the shell shares.
 func shellConfig(e env) repl.Config {
-	return repl.Config{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr, Version: version(), Lang: e.lang, State: e.state, More: moreCommands(e)}
+	return repl.Config{Stdin: os.Stdin, Stdout: e.stdout, Stderr: e.stderr, Version: build.Name(), Lang: e.lang, State: e.state, More: moreCommands(e)}
 }
 
 // moreCommands are the program's own commands for the shell.

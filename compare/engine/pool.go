@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"precision/compare/result"
+	"precision/internal/build"
 	"precision/internal/interrupt"
 )
 
@@ -39,7 +40,7 @@ func (p *Pool) Run(ctx context.Context, from Source, opt Options, emit ...func(*
 	}
 	opt.repeats = newRepeats()
 	out := &Outcome{Groups: len(groups), Table: table}
-	out.Table.Meta.Time = time.Now()
+	out.Table.Meta.Time, out.Table.Meta.Version = time.Now(), build.Name()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	line := &emitter{emit: emit, out: out, ready: map[int]Found{}, opt: &opt}

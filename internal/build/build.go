@@ -57,7 +57,8 @@ func exact(info *debug.BuildInfo, program func() string) string {
 }
 
 // Name is the version as people have it.
-func Name(info *debug.BuildInfo) string {
+func Name() string {
+	info, _ := debug.ReadBuildInfo()
 	name, _, _, _ := parts(info)
 	return name
 }
