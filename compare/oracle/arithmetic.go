@@ -631,28 +631,17 @@ func buildBiasAdd(c *Call) Values {
 
 // buildScale: y = x·scale + bias along the channels.
 func buildScale(c *Call) Values {
-	x := c.need("x", 0)
-	slots := []*operand{c.input("scale", 1)}
-	if b := c.input("bias", 2); b != nil {
-		slots = append(slots, b)
-	}
-	in := []Values{x}
-	for _, o := range slots {
-		refuseIf(o == nil, NoInput, "scale")
-		if sameShape(o.shape, x.shape) {
-			in = append(in, reshape(o, x.shape))
-			continue
+	x, k := c.need("x", 0), &invocation{Call: c}
+	along := func(o *operand) Values {
+		switch {
+		case o == nil:
+			return nil
+		case sameShape(o.shape, x.shape):
+			return reshape(o, x.shape)
 		}
-		in = append(in, perChannel(x, o))
+		return perChannel(x, o)
 	}
-	a := c.arith()
-	return formulaOf(func(v []num) num {
-		y := a.mul(v[0], v[1])
-		if len(v) > 2 {
-			y = a.add(y, v[2])
-		}
-		return y
-	}, in...)
+	return k.also("y,b)=y+b", k.computed("x,s)=x*s", x, along(c.need("scale", 1))), along(c.input("bias", 2)))
 }
 
 // Gradients of element-wise functions, from what their prototypes take: the

@@ -429,10 +429,7 @@ func qkvRopeCache(k *invocation) []Values {
 		}
 		cache := k.tensor(name + "_cache")
 		if s := k.optional(name + "_scale"); s != nil {
-			v = k.computed("x,s)=x/s", v, sized(s, []int64{n, d}))
-			if o := k.optional(name + "_offset"); o != nil {
-				v = k.computed("x,o)=x+o", v, sized(o, []int64{n, d}))
-			}
+			v = k.also("x,o)=x+o", k.computed("x,s)=x/s", v, sized(s, []int64{n, d})), sized(k.ifGiven(name+"_offset"), []int64{n, d}))
 			v = k.clippedTo(cache.typ, math.RoundToEven, v)
 		}
 		refuseIf(len(cache.shape) != 4 || cache.shape[2] == 0 || cache.shape[3] == 0 || cache.shape[1]*cache.shape[3] != n*d || discrete(cache.typ) && !k.has(name+"_scale"), ShapesDiffer, cache.shape, x.shape)
@@ -505,11 +502,7 @@ func scatteredList(k *invocation) []Reading {
 	list, src, rows := k.tensors("input"), k.tensor("updates"), k.ints("indices")
 	refuseIf(k.string("reduce", "update") != "update", Unsupported, "reduce")
 	refuseIf(len(rows) != len(list) || len(src.shape) < 3 || src.shape[0] != int64(len(list)), ShapesDiffer, src.shape, []int64{int64(len(list)), int64(len(rows))})
-	var mask []float64
-	if o := k.optional("mask"); o != nil {
-		mask = must.Get(numbers(o))
-		refuseIf(len(mask) != len(list), ShapesDiffer, o.shape, []int64{int64(len(list))})
-	}
+	mask := k.listOf("mask", int64(len(list)))
 	var out []Values
 	for i, x := range list {
 		axis, part := k.axis("axis", -2, len(x.shape)), reshape(slab1(src, 0, int64(i), 1), src.shape[1:])

@@ -619,6 +619,16 @@ func (k *invocation) optional(name string) *operand {
 	return k.tensor(name)
 }
 
+// listOf are the numbers of an argument that has n of them; nil where it was not given.
+func (k *invocation) listOf(name string, n int64) []float64 {
+	o := k.optional(name)
+	if o == nil {
+		return nil
+	}
+	refuseIf(count(o.shape) != n, ShapesDiffer, o.shape, []int64{n})
+	return must.Get(numbers(o))
+}
+
 // ifGiven is optional as Values.
 func (k *invocation) ifGiven(name string) Values { return valuesOf(k.optional(name)) }
 

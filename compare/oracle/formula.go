@@ -471,6 +471,14 @@ func (k *invocation) computed(text string, in ...Values) Values {
 	return formulaOf(catalogue.Compile[num](f, k.arith()), in...)
 }
 
+// also is a formula of v and of what may not be there, in whose place v stays as it is.
+func (k *invocation) also(text string, v, other Values) Values {
+	if other == nil {
+		return v
+	}
+	return k.computed(text, v, other)
+}
+
 // rounding is a function of one number that is units of (|y| + near·min(|x|, 1)) off, and of what x
 // is off 1.1 times the largest slope there.
 func rounding(of func(x float64) (y, slope float64), ulps, near float64, cancels bool) kernel {

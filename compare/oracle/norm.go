@@ -166,15 +166,7 @@ func (m *normal) gradients(k *invocation, x, g Values) (dx, terms Values) {
 
 // affine reads weight and bias, each of n numbers, or none.
 func (m *normal) affine(k *invocation, n int64) {
-	list := func(name string) []float64 {
-		o := k.optional(name)
-		if o == nil {
-			return nil
-		}
-		refuseIf(count(o.shape) != n, ShapesDiffer, []int64{n}, o.shape)
-		return must.Get(numbers(o))
-	}
-	m.weight, m.bias = list("weight"), list("bias")
+	m.weight, m.bias = k.listOf("weight", n), k.listOf("bias", n)
 }
 
 // lastNormal is a normalisation of the last axes of x. Which axes: normalized_shape of the
@@ -209,18 +201,14 @@ func (k *invocation) lastNormal(x *operand, rms bool, missing float64) *normal {
 // saved takes the statistics that a kernel of gradients is given, a number each of every row.
 // 1/r² in place of variance + ε: native_layer_norm_backward takes mean and rstd and no ε.
 func (m *normal) saved(k *invocation, x *operand) {
-	o := k.args["rstd"]
-	if !o.tensor() || m.n == 0 {
+	if !k.args["rstd"].tensor() || m.n == 0 {
 		return
 	}
-	rows := func(name string) []float64 {
-		v := k.tensor(name)
-		refuseIf(count(v.shape) != count(x.shape)/m.n, ShapesDiffer, x.shape, v.shape)
-		return must.Get(numbers(v))
-	}
-	root, mean := rows("rstd"), []float64(nil)
+	rows := count(x.shape) / m.n
+	root, mean := k.listOf("rstd", rows), []float64(nil)
 	if !m.rms {
-		mean = rows("mean")
+		k.required("mean")
+		mean = k.listOf("mean", rows)
 	}
 	m.eps, m.given = 0, func(row int64) (num, num) {
 		at, r := num{}, root[row]
@@ -850,10 +838,7 @@ func npuNormForms() {
 		k.only(0, "inner_precision_mode")
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
 		v := k.computed("x,s,b)=x*s+b", x, scalar(k.factor("scale_value").y), k.tensor("relative_pos_bias"))
-		if k.has("atten_mask") {
-			v = k.computed("x,m)=x+m", v, k.tensor("atten_mask"))
-		}
-		return k.softmax(v, []int{len(x.shape) - 1}, false)
+		return k.softmax(k.also("x,m)=x+m", v, k.ifGiven("atten_mask")), []int{len(x.shape) - 1}, false)
 	})})
 	// see batchNormalised
 	define("npu_normalize_batch", function{forward: formulaFor(batchNormalised)})
@@ -1003,10 +988,7 @@ func defineHyperConnections() {
 		parts := []int64{n, n, n * n}[:min(alpha.shape[0], 3)]
 		refuseIf(len(parts) < 2 || phi.shape[1] != wide || phi.shape[0] != bias.shape[0] || phi.shape[0] != 2*n && phi.shape[0] != 2*n+n*n || (phi.shape[0] == 2*n) != (len(parts) == 2), ShapesDiffer, x.shape, phi.shape, alpha.shape, bias.shape)
 		flat := reshape(x, rows)
-		v, eps, a, u := flat, k.float("norm_eps", 1e-6), k.arith(), k.sumUnit()
-		if k.has("gamma") {
-			v = k.computed("x,g)=x*g", v, sized(k.tensor("gamma"), []int64{1, wide}))
-		}
+		v, eps, a, u := k.also("x,g)=x*g", flat, sized(k.ifGiven("gamma"), []int64{1, wide})), k.float("norm_eps", 1e-6), k.arith(), k.sumUnit()
 		mix := k.product(v, turned(phi, true))
 		root := &reduced{shape: []int64{rows[0], 1}, in: flat, n: wide, f: func(x, e []float64) (float64, float64) {
 			squares := make([]num, len(x))
@@ -1095,24 +1077,17 @@ func readStreamsBackward(k *invocation) []Reading {
 	at := picksOf(reshape(alpha, []int64{1, 3}), 1, by)
 	after := k.computed("g,a)=g*a", before, at)
 	mixed := must.Get(held(k.computed("g,r)=g*r", after, root)))
-	weighed := flat
-	if k.has("gamma") {
-		weighed = k.computed("x,g)=x*g", flat, sized(k.tensor("gamma"), []int64{1, wide}))
-	}
+	gamma := sized(k.ifGiven("gamma"), []int64{1, wide})
+	weighed := k.also("x,g)=x*g", flat, gamma)
 	back := must.Get(held(k.product(mixed, phi)))
 	share := k.computed("s,r)=s*r*r*r", k.newContraction([]string{"rm", "rm"}, "r", after, mix), reshape(root, []int64{rows}))
-	dx := k.computed("g,s,n,x)=g-s/n*x", back, reshape(share, []int64{rows, 1}), scalar(float64(wide)), flat)
-	if k.has("gamma") {
-		dx = k.computed("g,w,s,n,x)=g*w-s/n*x", back, sized(k.tensor("gamma"), []int64{1, wide}), reshape(share, []int64{rows, 1}), scalar(float64(wide)), flat)
-	}
+	dx := k.computed("g,s,n,x)=g-s/n*x", k.also("g,w)=g*w", back, gamma), reshape(share, []int64{rows, 1}), scalar(float64(wide)), flat)
 	dx = k.computed("a,h,g)=a+h*g", reshape(dx, []int64{rows, n, d}), reshape(pre, []int64{rows, n, 1}), reshape(in, []int64{rows, 1, d}))
-	if k.has("grad_x_post") {
-		dx = k.computed("a,g)=a+g", dx, as("grad_x_post", n, d))
-	}
+	dx = k.also("a,g)=a+g", dx, sized(k.ifGiven("grad_x_post"), []int64{rows, n, d}))
 	sums := k.newContraction([]string{"rm", "rm", "r"}, "m", before, mix, reshape(root, []int64{rows}))
 	groups := &formula{shape: []int64{3, n*n + 2*n}, exact: true, f: func(_ int64, at []int64) (float64, float64) { return toNumber(by[at[1]] == at[0]), 0 }}
 	out := []Values{dx, k.product(turned(mixed, true), weighed), k.newContraction([]string{"am", "m"}, "a", groups, sums), k.newContraction([]string{"rm"}, "m", before), nil}
-	if k.has("gamma") {
+	if gamma != nil {
 		out[4] = k.newContraction([]string{"rw", "rw"}, "w", flat, back)
 	}
 	return outputs(k.eachAsRecorded(out)...)

@@ -881,15 +881,7 @@ func topKTopP(k *invocation) Values {
 	x := k.tensor("logits")
 	refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
 	rows, n := x.shape[0], x.shape[1]
-	list := func(name string) []float64 {
-		if !k.has(name) {
-			return nil
-		}
-		o := k.tensor(name)
-		refuseIf(count(o.shape) != rows, ShapesDiffer, x.shape, o.shape)
-		return must.Get(numbers(o))
-	}
-	ks, ps := list("k"), list("p")
+	ks, ps := k.listOf("k", rows), k.listOf("p", rows)
 	d := must.Get(held(x))
 	y := &dense{shape: x.shape, y: slices.Clone(d.y), b: make([]float64, len(d.y)), exact: true}
 	for r := range rows {

@@ -948,18 +948,9 @@ func (k *invocation) planes(x, w, bias Values) Values {
 	for i, v := range m.y {
 		size[int64(i)%n] += abs(v)
 	}
-	in := []Values{k.product(x, w), newStrided(&dense{shape: []int64{rows}, y: largest, exact: true}, []int64{rows, n}, []int64{1, 0}, 0), &dense{shape: []int64{n}, y: size, exact: true}}
-	if bias != nil {
-		in = append(in, bias)
-	}
-	a := k.arith()
-	return formulaOf(func(v []num) num {
-		y := num{v[0].y, v[0].b + 0x1p-15*v[1].y*v[2].y}
-		if len(v) > 3 {
-			y = a.add(y, v[3])
-		}
-		return y
-	}, in...)
+	y := formulaOf(func(v []num) num { return num{v[0].y, v[0].b + 0x1p-15*v[1].y*v[2].y} },
+		k.product(x, w), newStrided(&dense{shape: []int64{rows}, y: largest, exact: true}, []int64{rows, n}, []int64{1, 0}, 0), &dense{shape: []int64{n}, y: size, exact: true})
+	return k.also("y,b)=y+b", y, bias)
 }
 
 // gatheredProduct adds the product of each row with matrices of its own, a pair or the second

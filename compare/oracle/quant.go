@@ -72,10 +72,7 @@ func quantKernels() {
 		x := k.tensor("x")
 		refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
 		groups := k.groupOf(x.shape[0], false)
-		v := k.computed("x,s)=x*s", x, k.perGroup(k.tensor("scale"), groups, x.shape[1]))
-		if k.has("offset") {
-			v = k.computed("x,o)=x+o", v, k.tensor("offset"))
-		}
+		v := k.also("x,o)=x+o", k.computed("x,s)=x*s", x, k.perGroup(k.tensor("scale"), groups, x.shape[1])), k.ifGiven("offset"))
 		return k.stepped(k.outType(), k.unwritten(v, groups))
 	})})
 	// y = round(x/scale + zero), or x·scale without div_mode, along an axis or for all.
@@ -272,10 +269,7 @@ func quantisedWithin(k *invocation) Values {
 	scale := k.tensor("weight_scale")
 	refuseIf(count(x.shape) == 0 || count(w.shape) == 0, ShapesDiffer, x.shape, w.shape)
 	refuseIf(len(x.shape) != 2 || len(w.shape) < 2 || w.typ != dtype.Int8 || scale.typ.Bits() == 64, Unsupported, "weights "+shapeText(w.shape)+", weight_scale")
-	var v Values = x
-	if k.has("smooth_scale") {
-		v = k.computed("x,s)=x*s", v, k.tensor("smooth_scale"))
-	}
+	v := k.also("x,s)=x*s", x, k.ifGiven("smooth_scale"))
 	var steps Values
 	if k.has("x_scale") {
 		steps = reshape(k.tensor("x_scale"), []int64{count(k.tensor("x_scale").shape), 1})
@@ -368,10 +362,7 @@ func swigluGroups(k *invocation) []Reading {
 	v := k.computed("a,b)=a*sigmoid(a)*b", a, b)
 	wide := v.Shape()[r-1]
 	rows := count(v.Shape()) / max(wide, 1)
-	v = reshape(v, []int64{rows, wide})
-	if w := k.optional("weight"); w != nil {
-		v = k.computed("v,w)=v*w", v, sized(w, []int64{rows, 1}))
-	}
+	v = k.also("v,w)=v*w", reshape(v, []int64{rows, wide}), sized(k.ifGiven("weight"), []int64{rows, 1}))
 	if k.has("group_index") {
 		live := make([]int64, rows)
 		for _, n := range k.ints("group_index") {
@@ -496,8 +487,11 @@ func (k *invocation) normedRows(x Values, shape []int64) Values {
 	return k.plus(normed, k.ifGiven("beta"))
 }
 
-// sized is a tensor in a shape of as many elements.
+// sized is a tensor in a shape of as many elements; none is none.
 func sized(v Values, shape []int64) Values {
+	if v == nil {
+		return nil
+	}
 	refuseIf(count(v.Shape()) != count(shape), ShapesDiffer, v.Shape(), shape)
 	return reshape(v, shape)
 }
@@ -522,18 +516,7 @@ func fours(o *operand) Values {
 // lessQuantised is (x + offset)·scale.
 // Two operations in the working arithmetic; x is a whole number and exact.
 func (k *invocation) lessQuantised(x, scale, offset Values) Values {
-	a := k.arith()
-	in := []Values{x, scale}
-	if offset != nil {
-		in = append(in, sized(offset, scale.Shape()))
-	}
-	return formulaOf(func(v []num) num {
-		y := v[0]
-		if len(v) > 2 {
-			y = a.add(y, v[2])
-		}
-		return a.mul(y, v[1])
-	}, in...)
+	return k.computed("x,s)=x*s", k.also("x,o)=x+o", x, sized(offset, scale.Shape())), scale)
 }
 
 // weightOf is a quantised weight (K, N) as it goes into a product: (w + offset)·scale, rounded to
@@ -687,22 +670,13 @@ func swigluQuant(k *invocation) []Reading {
 	refuseIf(k.has("group_index") && len(x.shape) != 2 || k.has("activate_dim") && k.axis("activate_dim", -1, len(x.shape)) != len(x.shape)-1, Unsupported, "group_index, activate_dim")
 	dequant := k.name == "npu_dequant_swiglu_quant"
 	groups := k.groupOf(rows, dequant || k.int("group_list_type", 0) == 1)
-	var v Values = reshape(x, []int64{rows, width})
-	a := k.arith()
+	v := reshape(x, []int64{rows, width})
 	if x.typ == dtype.Int32 {
 		k.unsupported("bias")
 		k.required("weight_scale")
-		in := []Values{v, k.perGroup(k.tensor("weight_scale"), groups, width)}
-		if k.has("activation_scale") {
-			in = append(in, sized(k.tensor("activation_scale"), []int64{rows, 1}))
-		}
-		v = formulaOf(func(v []num) num {
-			y := num{v[0].y, k.unit() * abs(v[0].y)}
-			for _, s := range v[1:] {
-				y = a.mul(y, s)
-			}
-			return y
-		}, in...)
+		v = formulaOf(func(x []num) num { return num{x[0].y, k.unit() * abs(x[0].y)} }, v)
+		v = k.computed("x,s)=x*s", v, k.perGroup(k.tensor("weight_scale"), groups, width))
+		v = k.also("x,t)=x*t", v, sized(k.ifGiven("activation_scale"), []int64{rows, 1}))
 	}
 	v = k.gatedBy(v, k.bool("activate_left", false))
 	smooth, offset := "smooth_scales", "offsets"
@@ -717,13 +691,11 @@ func swigluQuant(k *invocation) []Reading {
 	}
 	refuseIf(mode != 0 && mode != 1, Unsupported, "quant_mode")
 	if k.has(smooth) {
-		s := k.perGroup(k.tensor(smooth), groups, width/2)
-		v = formulaOf(func(v []num) num {
-			if dequant && mode == 0 {
-				return a.div(v[0], v[1])
-			}
-			return a.mul(v[0], v[1])
-		}, v, s)
+		text := "x,s)=x*s"
+		if dequant && mode == 0 {
+			text = "x,s)=x/s"
+		}
+		v = k.computed(text, v, k.perGroup(k.tensor(smooth), groups, width/2))
 	}
 	if k.has(offset) && mode == 0 {
 		v = k.plus(v, k.perGroup(k.tensor(offset), groups, width/2))
@@ -1075,20 +1047,11 @@ func buildDequant(c *Call) Values {
 // inSteps is x by its scale, or times it without div_mode, and a zero point, if there is one, in
 // steps of a type.
 func (k *invocation) inSteps(t dtype.Type, x, scale, zero Values) Values {
-	by, a, in := k.arith().div, k.arith(), []Values{x, scale, zero}
+	text := "x,s)=x/s"
 	if !k.bool("div_mode", true) {
-		by = a.mul
+		text = "x,s)=x*s"
 	}
-	if zero == nil {
-		in = in[:2]
-	}
-	return k.stepped(t, formulaOf(func(v []num) num {
-		y := by(v[0], v[1])
-		if len(v) > 2 {
-			y = a.add(y, v[2])
-		}
-		return y
-	}, in...))
+	return k.stepped(t, k.also("y,z)=y+z", k.computed(text, x, scale), zero))
 }
 
 // clippedTo rounds to a type of whole numbers, and cuts off what it does not hold. Where a number
@@ -1287,50 +1250,43 @@ func (k *invocation) dequantised(v, scale, token Values, bias, offset *operand) 
 // and offset (one or N) last. The number that is scaled is granted one rounding, as a kernel may
 // keep it in float32.
 func (k *invocation) scaledProduct(v, scale, token, bias Values, early bool, offset Values) Values {
-	s := v.Shape()
-	in := []Values{v}
-	a := k.arith()
-	scales, before, after, tokens := -1, -1, -1, -1
-	if scale != nil {
-		in, scales = append(in, reshape(scale, lastOf(scale, len(s)))), 1
+	a, in, steps, rank := k.arith(), []Values{v}, []func(y, x num) num{}, len(v.Shape())
+	with := func(v Values, by func(y, x num) num) {
+		if v != nil {
+			in, steps = append(in, v), append(steps, by)
+		}
 	}
-	if bias != nil {
-		if len(bias.Shape()) < 2 {
-			bias = reshape(bias, lastOf(bias, len(s)))
+	last := func(v Values) Values {
+		if v == nil {
+			return nil
 		}
-		if in = append(in, bias); early {
-			before = len(in) - 1
-		} else {
-			after = len(in) - 1
-		}
+		return reshape(v, lastOf(v, rank))
+	}
+	if bias != nil && len(bias.Shape()) < 2 {
+		bias = last(bias)
 	}
 	if token != nil {
 		shape := []int64{count(token.Shape()), 1}
 		if count(token.Shape()) == 1 {
 			shape = nil
 		}
-		in, tokens = append(in, reshape(token, shape)), len(in)
+		token = reshape(token, shape)
 	}
-	if offset != nil {
-		in = append(in, reshape(offset, lastOf(offset, len(s))))
+	if early {
+		in, bias = append(in, bias), nil
 	}
+	with(last(scale), a.mul)
+	with(token, a.mul)
+	with(bias, a.add)
+	with(last(offset), a.add)
 	return formulaOf(func(x []num) num {
 		y := x[0]
-		if before >= 0 {
-			y.y += x[before].y
+		if early {
+			y.y += x[1].y
 		}
 		y.b += k.unit() * abs(y.y)
-		if scales >= 0 {
-			y = a.mul(y, x[scales])
-		}
-		if tokens >= 0 {
-			y = a.mul(y, x[tokens])
-		}
-		if after >= 0 {
-			y = a.add(y, x[after])
-		}
-		if offset != nil {
-			y = a.add(y, x[len(x)-1])
+		for i, by := range steps {
+			y = by(y, x[len(x)-len(steps)+i])
 		}
 		return y
 	}, in...)

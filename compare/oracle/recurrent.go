@@ -65,10 +65,7 @@ func (k *invocation) cell(step func(k *invocation, x, h []Values) []Values) []Re
 			w = turned(w, true)
 		}
 		refuseIf(len(x.shape) != 2 || len(w.Shape()) != 2 || x.shape[1] != w.Shape()[0] || w.Shape()[1]%h.shape[len(h.shape)-1] != 0, ShapesDiffer, x.shape, w.Shape())
-		v := k.product(x, w)
-		if o := k.optional(bias); o != nil {
-			v = k.computed("x,b)=x+b", v, o)
-		}
+		v := k.also("x,b)=x+b", k.product(x, w), k.ifGiven(bias))
 		for from := int64(0); from < w.Shape()[1]; from += h.shape[len(h.shape)-1] {
 			parts = append(parts, slab1(k.halves(v), 1, from, h.shape[len(h.shape)-1]))
 		}
@@ -454,15 +451,7 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 		refuseIf(n > maxDense, TooLarge, n, maxDense)
 		s = &dense{shape: shape, y: make([]float64, count(shape))}
 	}
-	gate := func(name string) []float64 {
-		o := k.optional(name)
-		if o == nil {
-			return nil
-		}
-		refuseIf(count(o.shape) != tokens*heads, ShapesDiffer, o.shape, value.shape)
-		return must.Get(numbers(o))
-	}
-	g, beta := gate("g"), gate("beta")
+	g, beta := k.listOf("g", tokens*heads), k.listOf("beta", tokens*heads)
 	refuseIf(float64(tokens)*float64(heads*dv*dk)*4 > mostMultiplied, TooLarge, tokens, int64(mostMultiplied))
 	index, accepted := k.ints("ssm_state_indices"), k.ints("num_accepted_tokens")
 	refuseIf(!chunked && int64(len(index)) < tokens, NoArgument, "ssm_state_indices")

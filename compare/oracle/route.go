@@ -326,11 +326,10 @@ func combinedProducts(k *invocation) Values {
 	v := must.Get(held(k.expertProducts(nil, k.scaledProduct)))
 	n, to, shape, u := v.shape[1], ints(k.tensor("row_index")), k.shape(), k.unit()
 	refuseIf(len(shape) != 2 || shape[1] != n || int64(len(to)) != v.shape[0], ShapesDiffer, v.shape, shape)
-	weights := slices.Repeat([]float64{1}, len(to))
-	if k.has("logit") {
-		weights = must.Get(numbers(k.tensor("logit")))
+	weights := k.listOf("logit", int64(len(to)))
+	if weights == nil {
+		weights = slices.Repeat([]float64{1}, len(to))
 	}
-	refuseIf(len(weights) != len(to), ShapesDiffer, v.shape, []int64{int64(len(weights))})
 	sum := newSpreader(count(shape))
 	add := func(row int64, from *dense, i int64, weight float64) {
 		off := from.bounds(i*n, n)
@@ -386,10 +385,7 @@ func placedExperts(k *invocation) []Reading {
 		refuseIf(!slices.Equal(s.shape, ids.shape), ShapesDiffer, s.shape, ids.shape)
 		sums := &reduced{shape: []int64{ids.shape[0], 1}, in: s, n: per, f: sumOf(k.sumUnit(), per, 1)}
 		v := k.computed("x,s,t)=x>=s*t", s, sums, sized(k.tensor("pruning_threshold"), []int64{1, per}))
-		if k.has("active_mask") {
-			v = k.computed("x,a)=x*a", v, sized(k.tensor("active_mask"), []int64{ids.shape[0], 1}))
-		}
-		out[1] = v
+		out[1] = k.also("x,a)=x*a", v, sized(k.ifGiven("active_mask"), []int64{ids.shape[0], 1}))
 	}
 	return outputs(out...)
 }
@@ -672,21 +668,13 @@ func finalizeRouting(k *invocation) Values {
 	width := rows.shape[n-1]
 	tokens := int64(len(places)) / per
 	d := must.Get(held(rows))
-	list := func(name string, most int64) []float64 {
-		o := k.optional(name)
-		if o == nil {
-			return nil
-		}
-		refuseIf(count(o.shape) != most, ShapesDiffer, o.shape, []int64{most})
-		return must.Get(numbers(o))
-	}
-	skips := [][]float64{list("skip1", tokens*width), list("skip2", tokens*width)}
-	weights := list("scales", tokens*per)
+	skips := [][]float64{k.listOf("skip1", tokens*width), k.listOf("skip2", tokens*width)}
+	weights := k.listOf("scales", tokens*per)
 	var bias, expert []float64
 	if k.has("bias") {
 		o := k.tensor("bias")
 		refuseIf(len(o.shape) != 2 || o.shape[1] != width, ShapesDiffer, o.shape)
-		bias, expert = must.Get(numbers(o)), list("export_for_source_row", tokens*per)
+		bias, expert = must.Get(numbers(o)), k.listOf("export_for_source_row", tokens*per)
 		k.required("export_for_source_row")
 	}
 	byToken := k.int("drop_pad_mode", 0) >= 2
@@ -892,15 +880,10 @@ func unpermutedGradients(k *invocation, g []Values) gradients {
 // leaveFinished gives rows that are marked as finished the number of experts in place of one: they
 // go to none (test of op-plugin).
 func (k *invocation) leaveFinished(idx *dense, of []int64) {
-	if !k.has("finished") {
-		return
-	}
-	o := k.tensor("finished")
-	done, experts := must.Get(numbers(o)), of[len(of)-1]
-	refuseIf(int64(len(done)) != count(of[:len(of)-1]), ShapesDiffer, of, o.shape)
+	done, experts := k.listOf("finished", count(of[:len(of)-1])), of[len(of)-1]
 	few := idx.shape[len(idx.shape)-1]
 	for i := range idx.y {
-		if done[int64(i)/few] != 0 {
+		if done != nil && done[int64(i)/few] != 0 {
 			idx.y[i], idx.b[i] = float64(experts), 0
 		}
 	}
@@ -1016,11 +999,7 @@ func gatingTopK(k *invocation) []Reading {
 		panic(refusal(BadArgument, "norm_type", kind, "0 or 1"))
 	}
 	probs := must.Get(held(v))
-	var added []float64
-	if bias := k.optional("bias"); bias != nil {
-		added = must.Get(numbers(bias))
-		refuseIf(int64(len(added)) != x.shape[1], ShapesDiffer, shapeText(x.shape, bias.shape))
-	}
+	added := k.listOf("bias", x.shape[1])
 	closed, doubt := k.groupsOf(probs, added)
 	y, idx := k.gated(probs, added, closed)
 	for at := range idx.b {
