@@ -113,14 +113,10 @@ func defineSoftmax() {
 			x := k.tensor("input")
 			axes := k.softmaxAxes(x)
 			return k.softmax(k.converted(x), axes, log)
-		}), backward: func(k *invocation, g []Values) gradients {
-			return gradients{"input": func() Values {
-				y := k.result(0)
-				d := gradient(g, 0)
-				axes := k.softmaxAxes(y)
-				return k.softmaxGradient(y, d, axes, log)
-			}}
-		}})
+		}), backward: toInput(func(k *invocation, d Values) Values {
+			y := k.result(0)
+			return k.softmaxGradient(y, d, k.softmaxAxes(y), log)
+		})})
 	}
 	soft("softmax", false)
 	soft("log_softmax", true)
@@ -129,13 +125,10 @@ func defineSoftmax() {
 	define("softmin", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("input")
 		return k.softmax(formulaOf(func(v []num) num { return minus(v[0]) }, x), k.softmaxAxes(x), false)
-	}), backward: func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
-			y := k.result(0)
-			v := k.softmaxGradient(y, gradient(g, 0), k.softmaxAxes(y), false)
-			return formulaOf(func(x []num) num { return minus(x[0]) }, v)
-		}}
-	}})
+	}), backward: toInput(func(k *invocation, d Values) Values {
+		y := k.result(0)
+		return formulaOf(func(x []num) num { return minus(x[0]) }, k.softmaxGradient(y, d, k.softmaxAxes(y), false))
+	})})
 }
 
 // softmaxAxes are the axes that are taken together: one of PyTorch's functions, one or more of a
@@ -193,12 +186,18 @@ func (k *invocation) softmaxGradient(y *operand, g Values, axes []int, log bool)
 }
 
 func defineLookups() {
-	// max_norm changes the weight while it looks up, and is refused; padding_idx matters to
-	// gradients alone.
+	// Slices of an axis, the first one but of kernels. batch_dims leading axes are shared by weight and
+	// input, a negative one counting from the axes of input. max_norm changes the weight while it
+	// looks up, and is refused; padding_idx matters to gradients alone.
 	define("embedding", function{forward: formulaFor(func(k *invocation) Values {
 		x, w := k.pair("input", "weight")
-		refuseIf(len(w.shape) != 2 || k.has("max_norm"), Unsupported, "max_norm")
-		return gatheredBy(w, 0, x)
+		k.unsupported("max_norm")
+		axis, dims := k.axisOf(w.shape, "dim", 0), k.int("batch_dims", 0)
+		if dims < 0 {
+			dims += int64(len(x.shape))
+		}
+		refuseIf(!within(dims, 0, min(int64(len(x.shape)), int64(axis))) || !slices.Equal(w.shape[:dims], x.shape[:dims]), BadArgument, "batch_dims", dims, "axes that both share")
+		return k.asRecorded(gatheredIn(w, axis, int(dims), x, k.bool("negative", k.called == nil)), 0)
 	}), backward: func(k *invocation, g []Values) gradients {
 		return gradients{"weight": func() Values { return k.embeddingGradient(g) }}
 	}, nodes: [][]string{{"weight"}}})

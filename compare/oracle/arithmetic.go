@@ -94,15 +94,10 @@ func gradient(g []Values, i int) Values {
 // the recorded result y and the gradient g of it.
 // y is taken as it was recorded, as autograd keeps it, rounded.
 func chain(of func(k *invocation) func(a arith, x, y, g num) num) func(k *invocation, g []Values) gradients {
-	return func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
-			x := k.tensor("input")
-			y := k.result(0)
-			d := gradient(g, 0)
-			f := of(k)
-			return k.of("input", func(a arith, v []num) num { return f(a, v[0], v[1], v[2]) }, x, y, d)
-		}}
-	}
+	return unmoved(func(k *invocation, x *operand, d Values) Values {
+		y, f := k.result(0), of(k)
+		return k.of("input", func(a arith, v []num) num { return f(a, v[0], v[1], v[2]) }, x, y, d)
+	})
 }
 
 // unrounded is the backward of a quotient: of one that is rounded nothing goes back.
@@ -741,25 +736,12 @@ func optimizerKernels() {
 		nesterov := c.attrBool("use_nesterov", false)
 		return buildMomentum(c.arith(), nesterov, v)
 	}), "momentum")
-	register(one(func(c *Call) []Values {
-		v := c.update(10)
-		nesterov := c.attrBool("use_nesterov", false)
-		return buildAdam(c.arith(), nesterov, v)
-	}), "adam")
-	// var, m, v, β1ᵗ⁻¹, β2ᵗ⁻¹, lr, decay, β1, β2, ε and grad (ops-nn's apply_adam_w_proto.h).
-	register(one(func(c *Call) []Values {
-		k := &invocation{Call: c}
-		refuseIf(c.input("max_grad_norm", 11) != nil, Unsupported, "max_grad_norm")
-		refuseIf(c.attrBool("amsgrad", false), Unsupported, "amsgrad")
-		v := c.update(11)
-		return k.stepW(v[:3], v[10], c.attrBool("maximize", false), v[3:10])
-	}), "adamw")
 	// Functions of torch_npu (documentation and tests of op-plugin), which write over what is given
-	// as out.
+	// as out, and the kernels of GE (ops-nn's apply_adam_w_proto.h).
 	define("npu_apply_adam", function{forward: func(k *invocation) []Reading {
 		in := k.updated()
 		for _, name := range k.params[:6] {
-			in = append(in, k.constant(k.float(name, 0)))
+			in = append(in, k.amount(name))
 		}
 		nesterov := k.bool("use_nesterov", false)
 		return outputs(buildAdam(k.arith(), nesterov, append(in, k.tensor("grad")))...)
@@ -771,9 +753,13 @@ func optimizerKernels() {
 		v, g := k.updated(), Values(k.tensor("grad"))
 		var of []Values
 		for _, name := range k.params[:7] {
-			of = append(of, k.constant(k.float(name, 0)))
+			of = append(of, k.amount(name))
 		}
-		return outputs(k.stepW(v, g, k.bool("maximize", false), of)...)
+		if k.bool("maximize", false) {
+			g = k.computed("g)=-g", g)
+		}
+		first, second := k.computed("p,b)=1-p*b", of[0], of[4]), k.computed("p,b)=1-p*b", of[1], of[5])
+		return outputs(k.adamW(v, g, of[4], of[5], first, second, of[2], of[6], of[3])...)
 	}})
 	// MindSpeed's own, with a running mean of the weights (its docs/ops).
 	// s = d·s + (1 − d)·p, d = ema_decay. mode 0 is Adam with decay in the gradient, 1 AdamW. A
@@ -804,24 +790,17 @@ func optimizerKernels() {
 	}})
 }
 
-// updated are the weights and moments that a call is given as out.
+// updated are the weights and moments that a call is given as out, or a kernel as var, m and v.
 func (k *invocation) updated() (in []Values) {
+	if k.called != nil {
+		return []Values{k.tensor("var"), k.tensor("m"), k.tensor("v")}
+	}
 	list := k.tensors("out")
 	refuseIf(len(list) != 3, InputCount, len(list), 3)
 	for _, o := range list {
 		in = append(in, o)
 	}
 	return in
-}
-
-// stepW is a step by β1ᵗ⁻¹, β2ᵗ⁻¹, lr, decay, β1, β2 and ε.
-func (k *invocation) stepW(v []Values, g Values, maximize bool, of []Values) []Values {
-	if maximize {
-		g = k.computed("g)=-g", g)
-	}
-	beta, gamma := of[4], of[5]
-	first, second := k.computed("p,b)=1-p*b", of[0], beta), k.computed("p,b)=1-p*b", of[1], gamma)
-	return k.adamW(v, g, beta, gamma, first, second, of[2], of[6], of[3])
 }
 
 // adamW is what a step of AdamW makes of weights and moments, where first and second are what

@@ -366,15 +366,18 @@ func (c *Call) attrBool(key string, missing bool) bool {
 	return attributeOf(c, key, yes)
 }
 
-// attrInts returns a list of whole numbers; nil if it is missing.
+// attrInts returns a list of whole numbers, of lists of these all; nil if it is missing.
 func (c *Call) attrInts(key string) []int64 {
 	var list []int64
 	if v := c.attrs.Get(key); v != nil {
 		n, one := v.Int()
-		if list = v.Ints(); one {
+		if list = slices.Concat(v.IntLists()...); list == nil {
+			list = v.Ints()
+		}
+		if one {
 			list = []int64{n}
 		}
-		refuseIf(!one && (v.Kind() != graph.KindList || int64(len(list)) != v.Len()), BadAttribute, key, v.String(), "a list of whole numbers")
+		refuseIf(!one && v.IntLists() == nil && (v.Kind() != graph.KindList || int64(len(list)) != v.Len()), BadAttribute, key, v.String(), "a list of whole numbers")
 	}
 	return attributeOf(c, key, list)
 }

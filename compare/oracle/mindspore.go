@@ -40,10 +40,6 @@ var functionsOfMindSpore = sync.OnceValue(func() map[string]*function {
 	for _, name := range []string{"MatMul", "BatchMatMul", "MatMulExt"} {
 		all[name] = &function{params: []string{"input", "other", "transpose_a", "transpose_b"}, forward: primitiveProduct, backward: primitiveProductGradients, nodes: nodes}
 	}
-	gather := &function{params: []string{"weight", "input", "dim", "batch_dims"}, forward: formulaFor(gatherRows), backward: func(k *invocation, g []Values) gradients {
-		return gradients{"weight": func() Values { return k.embeddingGradient(g) }}
-	}, nodes: [][]string{{"weight"}}}
-	all["Gather"], all["gather"] = gather, gather
 	all["MaxPool"], all["AvgPool"] = pooled("max_pool2d"), pooled("avg_pool2d")
 	all["BiasAdd"] = &function{params: []string{"input", "bias", "data_format"}, forward: formulaFor(biasAdd), backward: biasAddGradients,
 		nodes: [][]string{{"bias", "input"}, {"input", "bias"}}}
@@ -117,15 +113,6 @@ func (k *invocation) window() {
 	}
 	k.args = maps.Clone(k.args)
 	k.args["kernel_size"], k.args["stride"] = sizes, sizes
-}
-
-// gatherRows takes the slices of an axis that are asked for.
-func gatherRows(k *invocation) Values {
-	w, x := k.pair("weight", "input")
-	at := k.axis("dim", 0, len(w.shape))
-	n, ok := k.args["batch_dims"].number()
-	refuseIf(ok && n != 0, Unsupported, "batch_dims")
-	return gatheredBy(w, at, x)
 }
 
 // flatRows is a tensor as the rows of a matrix.
@@ -663,7 +650,7 @@ func firstAdam(k *invocation) []Reading {
 		zero := zeros(k.shape()...)
 		in := []Values{old, zero, zero}
 		for _, name := range k.params[3:] {
-			in = append(in, k.scalarOrAll(name))
+			in = append(in, k.amount(name))
 		}
 		return buildAdam(k.arith(), false, in)
 	})
@@ -675,15 +662,18 @@ func firstMomentum(k *invocation) []Reading {
 	return k.firstStep(func(old Values) []Values {
 		in := []Values{old, zeros(k.shape()...)}
 		for _, name := range k.params[2:] {
-			in = append(in, k.scalarOrAll(name))
+			in = append(in, k.amount(name))
 		}
 		return buildMomentum(k.arith(), false, in)
 	})
 }
 
-// scalarOrAll is an input of an update: a number for all elements, or a tensor of the weight's
-// size.
-func (k *invocation) scalarOrAll(name string) Values {
+// amount is an argument of an update: a number for all elements, which may be a tensor, or a tensor
+// of the weight's size.
+func (k *invocation) amount(name string) Values {
+	if !k.args[name].tensor() {
+		return k.constant(k.float(name, 0))
+	}
 	o := k.tensor(name)
 	switch count(o.shape) {
 	case 1:

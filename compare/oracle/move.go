@@ -30,16 +30,18 @@ func moved(f func(k *invocation, x *operand) Values) func(k *invocation) []Readi
 	})
 }
 
-// unmoved makes the backward of one: f puts gradients back to where inputs came from.
+// toInput makes the backward of a function of one tensor: f gives its gradient from that of the
+// result.
+func toInput(f func(k *invocation, g Values) Values) func(k *invocation, g []Values) gradients {
+	return func(k *invocation, g []Values) gradients {
+		return gradients{"input": func() Values { return f(k, gradient(g, 0)) }}
+	}
+}
+
+// unmoved is that of one that moves: f puts gradients back to where inputs came from.
 // Not for a move that drops or repeats elements: traceBack adds these up.
 func unmoved(f func(k *invocation, x *operand, g Values) Values) func(k *invocation, g []Values) gradients {
-	return func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
-			x := k.tensor("input")
-			d := gradient(g, 0)
-			return f(k, x, d)
-		}}
-	}
+	return toInput(func(k *invocation, g Values) Values { return f(k, k.tensor("input"), g) })
 }
 
 // moveForms: forms whose result holds the elements of one tensor. A backward is given where it is a
@@ -477,10 +479,28 @@ func defineMade() {
 	})})
 	// torch_npu.npu_indexing and StridedSlice of GE.
 	define("npu_indexing", function{forward: moved(steppedBox)})
-	define("npu_pad", function{forward: moved(func(k *invocation, x *operand) Values { // two for each axis, the first one first
-		list := k.ints("paddings")
-		refuseIf(len(list) > 2*len(x.shape) || len(list)%2 != 0, BadArgument, "paddings", list, "two for each axis of "+shapeText(x.shape))
-		return k.framed(x, list, 0)
+	// A border of one number: so many before and behind on each axis, the first one first. Pad of GE
+	// has them as a matrix.
+	define("npu_pad", function{forward: moved(func(k *invocation, x *operand) Values {
+		mode := k.string("mode", "constant")
+		refuseIf(mode != "" && !strings.EqualFold(mode, "constant"), Unsupported, "mode "+mode)
+		k.required("paddings")
+		var list []int64
+		if k.args["paddings"].tensor() {
+			list = ints(k.tensor("paddings"))
+		} else {
+			list = k.ints("paddings")
+		}
+		refuseIf(len(list) > 2*len(x.shape) || len(list)%2 != 0, BadArgument, k.shown("paddings"), list, "two for each axis of "+shapeText(x.shape))
+		shape, before := slices.Clone(x.shape), make([]int64, len(x.shape))
+		for i, n := range list {
+			refuseIf(!within(n, 0, 1<<40), BadArgument, k.shown("paddings"), n, "a small number")
+			if shape[i/2] += n; i%2 == 0 {
+				before[i/2] = n
+			}
+		}
+		refuseIf(!slices.Equal(k.shape(), shape), ShapeComputed, shape, k.shape())
+		return bordered(x, before, shape, "constant", exactNum(k.float("value", 0)))
 	})})
 }
 
@@ -518,20 +538,6 @@ func seriesForms() {
 		base, a := exactNum(k.float("base", 10)), k.arith()
 		return func(x num) num { return a.pow(base, x) }
 	})
-}
-
-// framed is x with a border of one number: so many before and behind on each axis, the first one
-// first.
-func (c *Call) framed(x *operand, list []int64, value float64) Values {
-	shape, before := slices.Clone(x.shape), make([]int64, len(x.shape))
-	for i, n := range list {
-		refuseIf(!within(n, 0, 1<<40), BadArgument, "paddings", n, "a small number")
-		if shape[i/2] += n; i%2 == 0 {
-			before[i/2] = n
-		}
-	}
-	refuseIf(!slices.Equal(c.shape(), shape), ShapeComputed, shape, c.shape())
-	return bordered(x, before, shape, "constant", exactNum(value))
 }
 
 // oneHot is on at the places along an axis that x says, and off elsewhere.

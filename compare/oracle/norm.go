@@ -261,7 +261,6 @@ func normForms() {
 	register(one(buildLayerNormGrad), "normgrad")
 	register(one(buildLayerNormX), "normx")
 	register(one(buildLayerNormSums), "normsums")
-	register(single(buildBNInfer), "bninfer")
 	register(one(buildBNReduce), "bnreduce")
 	register(one(buildBNUpdate), "bnupdate")
 	register(one(buildBNUpdateGrad), "bnupdategrad")
@@ -408,16 +407,21 @@ func (k *invocation) channelNormal(x *operand) (*normal, Values, func(v Values) 
 }
 
 // alongChannels are x and what goes along its channels: weight, bias, mean and variance, of which
-// the first two may be 1 and 0.
+// the first two may be 1 and 0. BNInference of Caffe divides the statistics by a factor.
 func (k *invocation) alongChannels(x *operand) []Values {
 	refuseIf(len(x.shape) < 2, ShapesDiffer, x.shape)
 	in := []Values{x}
 	for i, name := range []string{"weight", "bias", "running_mean", "running_var"} {
-		if o := k.optional(name); o != nil {
-			in = append(in, perChannel(x, o))
-		} else {
+		switch o := k.optional(name); {
+		case o == nil:
 			refuseIf(i > 1, NoInput, k.shown(name))
 			in = append(in, scalar(float64(1-i)))
+		case i > 1 && k.has("factor"):
+			factor := k.float("factor", 1)
+			refuseIf(factor == 0, Unsupported, k.shown("factor"))
+			in = append(in, k.computed("m,f)=m/f", perChannel(x, o), scalar(factor)))
+		default:
+			in = append(in, perChannel(x, o))
 		}
 	}
 	return in
@@ -618,36 +622,6 @@ func normalised(a arith, eps float64, x, scale, offset, mean, variance num) num 
 	y := a.add(a.mul(a.mul(a.sub(x, mean), r), scale), offset)
 	y.b += 3 * (a.u + a.ulps) * abs(scale.y*r.y) * (abs(x.y) + abs(mean.y))
 	return y
-}
-
-// buildBNInfer: y = scale·(x - mean)/√(variance + ε) + offset, as BNInfer. BNInference of
-// Caffe divides the statistics by momentum, a scale factor, and may have no
-// scale and offset.
-func buildBNInfer(c *Call) Values {
-	x := c.need("x", 0)
-	eps := c.attrFloat("epsilon", 1e-5)
-	a := c.arith()
-	factor := exactNum(1)
-	if m := c.input("momentum", 3); m != nil {
-		l := must.Get(numbers(m))
-		refuseIf(len(l) != 1 || l[0] == 0, Unsupported, "momentum")
-		factor = exactNum(l[0])
-	}
-	slots := []*operand{c.input("mean", 1), c.input("variance", 2)}
-	scale, offset := c.input("scale", 4), c.input("offset", 5)
-	if scale != nil && offset != nil {
-		slots = append(slots, scale, offset)
-	} else if scale != nil || offset != nil {
-		panic(refusal(NoInput, "scale, offset"))
-	}
-	in := c.channels(x, slots...)
-	return formulaOf(func(v []num) num {
-		s, o := exactNum(1), exactNum(0)
-		if len(v) > 3 {
-			s, o = v[3], v[4]
-		}
-		return normalised(a, eps, v[0], s, o, a.div(v[1], factor), a.div(v[2], factor))
-	}, in...)
 }
 
 // buildBNReduce: sum and sum of squares of each channel.

@@ -388,8 +388,6 @@ func stepped(v Values, axis int, at [3]int64, open [3]bool) Values {
 // pickForms: what is found at places and what is counted there. Values that are moved are exact;
 // counts are whole numbers, and exact but where a border between two bins lies within rounding.
 func pickForms() {
-	register(single(buildGather), "rows")
-	register(single(buildPad), "border")
 	// torch.nonzero: places as rows of a matrix, or with as_tuple a vector for each axis, in
 	// row-major order.
 	define("nonzero", function{forward: func(k *invocation) []Reading {
@@ -652,64 +650,6 @@ func histogram(k *invocation) Values {
 		}
 	}
 	return &dense{shape: []int64{bins}, y: y, b: b, exact: false}
-}
-
-// buildGather: y = x[…, indices, …] along an axis, which is a recorded number (GatherV2), an
-// attribute (GatherV2D) or 0. batch_dims leading axes are shared by x and indices; a negative one
-// counts from the axes of indices. Prototypes:
-// selection_ops.h.
-func buildGather(c *Call) Values {
-	in := c.operands()
-	refuseIf(len(in) < 2, InputCount, len(in), 2)
-	x, idx := in[0], in[1]
-	a := c.attrInt("axis", 0)
-	if c.attrs.Get("axis") == nil && len(in) > 2 {
-		l := ints(in[2])
-		refuseIf(len(l) != 1, BadAttribute, "axis", l, "one axis")
-		a = l[0]
-	}
-	axes := axesOf("axis", []int64{a}, len(x.shape))
-	refuseIf(len(axes) != 1, BadAttribute, "axis", a, "an axis of "+shapeText(x.shape))
-	axis := axes[0]
-	dims := c.attrInt("batch_dims", 0)
-	if dims < 0 {
-		dims += int64(len(idx.shape))
-	}
-	refuseIf(dims < 0 || dims > int64(len(idx.shape)) || dims > int64(axis) || !slices.Equal(x.shape[:dims], idx.shape[:dims]), BadAttribute, "batch_dims", dims, "axes that x and indices share")
-	return c.asRecorded(gatheredIn(x, axis, int(dims), idx, c.attrBool("negative_index_support", false)), 0)
-}
-
-// buildPad puts a border of one value around x. paddings are two numbers an
-// axis, before and behind, as an attribute or an input.
-func buildPad(c *Call) Values {
-	x := c.need("x", 0)
-	mode := c.attrs.Get("mode").Text()
-	refuseIf(mode != "" && mode != "constant" && mode != "CONSTANT", Unsupported, "mode "+mode)
-	var list []int64
-	if v := c.attrs.Get("paddings"); v != nil {
-		for _, l := range v.IntLists() {
-			list = append(list, l...)
-		}
-		if list == nil {
-			list = v.Ints()
-		}
-	} else {
-		p := c.need("paddings", 1)
-		list = ints(p)
-	}
-	value := 0.0
-	for name, k := range c.names {
-		if (name == "constant_values" || name == "constant_value") && k < len(c.slots) && c.slots[k] != nil {
-			v := must.Get(numbers(c.slots[k]))
-			refuseIf(len(v) != 1, Unsupported, name)
-			value = v[0]
-		}
-	}
-	if v := c.attrFloat("constant_values", value); c.attrs.Get("constant_values") != nil {
-		value = v
-	}
-	refuseIf(len(list) != 2*len(x.shape), BadAttribute, "paddings", list, "two for each axis of "+shapeText(x.shape))
-	return c.framed(x, list, value)
 }
 
 // Gradients of functions that move numbers or weigh them, from what the function does with

@@ -125,13 +125,11 @@ func (w *windows) places(v Values) Values {
 // maximumGradient gives the gradient of a maximum to the place it was taken from, of equal ones to
 // any.
 func maximumGradient(d int) func(k *invocation, g []Values) gradients {
-	return func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
-			p, w := k.pooled(d, true)
-			gs, _ := batched(gradient(g, 0), d)
-			return w.toLargest(k.Call, p.v, gs, p.x.shape)
-		}}
-	}
+	return toInput(func(k *invocation, g Values) Values {
+		p, w := k.pooled(d, true)
+		g, _ = batched(g, d)
+		return w.toLargest(k.Call, p.v, g, p.x.shape)
+	})
 }
 
 // toLargest gives each number of g to the place of x that its maximum was taken from, of equal ones

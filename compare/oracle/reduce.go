@@ -104,23 +104,17 @@ func shared(k *invocation, g []Values) gradients {
 func reduceForms() {
 	define("sum", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.reduceUnit(), n, 1)
-	}), backward: func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
-			d := gradient(g, 0)
-			v, _ := k.spreadBack(d)
-			return v
-		}}
-	}})
+	}), backward: toInput(func(k *invocation, d Values) Values {
+		v, _ := k.spreadBack(d)
+		return v
+	})})
 	// dx = g/n, one division.
 	define("mean", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
 		return sumOf(c.sumUnit(), n, float64(n))
-	}), backward: func(k *invocation, g []Values) gradients {
-		return gradients{"input": func() Values {
-			d := gradient(g, 0)
-			v, n := k.spreadBack(d)
-			return k.of("input", func(a arith, x []num) num { return a.div(x[0], exactNum(float64(n))) }, v)
-		}}
-	}})
+	}), backward: toInput(func(k *invocation, d Values) Values {
+		v, n := k.spreadBack(d)
+		return k.of("input", func(a arith, x []num) num { return a.div(x[0], exactNum(float64(n))) }, v)
+	})})
 	// Relative errors add up: g(n) of the roundings and e/|x| of each element, with a tenth for
 	// their products.
 	define("prod", function{forward: reducing(false, func(c *Call, n int64) func(x, e []float64) (float64, float64) {

@@ -520,7 +520,13 @@ func (c *Call) invoked(row *catalogue.Row, f *function, args []catalogue.Arg) *i
 			k.args[a.Param] = c.rest(args)
 			continue
 		}
-		if o := c.input(a.From[0], a.Slot); o != nil && c.attrs.Get(key) == nil {
+		var o *operand
+		for _, name := range a.From {
+			if o == nil {
+				o = c.input(name, a.Slot)
+			}
+		}
+		if o != nil && c.attrs.Get(key) == nil {
 			at := strings.IndexByte(o.axes, 'C')
 			refuseIf(a.Param == "" && a.Slot >= 0, Unsupported, key)
 			refuseIf(row.Traits&catalogue.Channels != 0 && len(o.axes) == len(o.shape) && at > 0 && at != 1,
@@ -652,7 +658,7 @@ func (c *Call) attributeArgument(a *catalogue.Arg, key string) *argument {
 		return scalarArgument("bool", msprobe.Number{Kind: msprobe.Bool, I: int64(toNumber(x)), F: toNumber(x)})
 	case graph.KindString:
 		return textArgument(v.Text())
-	case graph.KindList:
+	case graph.KindList, graph.KindListListInt:
 		if v.Len() == 0 && a.Default != "" {
 			return numberArgument(defaultNumber(a))
 		}
