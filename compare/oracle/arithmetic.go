@@ -644,13 +644,10 @@ func buildScale(c *Call) Values {
 // Prototypes: nonlinear_fuc_ops.h, elewise_calculation_ops.h.
 
 func gradientForms() {
-	of := func(operands int, f func(a arith, x []num) num, form string) {
-		registerPart(elementwise{operands: operands, build: func(c *Call, in []Values) Values {
-			a := c.arith()
-			return formulaOf(func(x []num) num { return f(a, x) }, in...)
-		}}, form)
-	}
-	of(3, geluGrad, "gelugrad")
+	registerPart(elementwise{operands: 3, build: func(c *Call, in []Values) Values {
+		a := c.arith()
+		return formulaOf(func(x []num) num { return geluGrad(a, x) }, in...)
+	}}, "gelugrad")
 	register(single(buildBiasAddGrad), "biasgrad")
 	register(one(buildCrossEntropy), "crossentropy")
 	register(single(func(c *Call) Values {

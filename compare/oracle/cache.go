@@ -244,17 +244,24 @@ func cacheForms() {
 // on along an axis (example of torch_npu.scatter_update).
 func (k *invocation) scatteredFrom(src Values) Values {
 	x, idx := k.pair("input", "indices")
-	s, axis := src.Shape(), k.axis("axis", -2, len(x.shape))
-	refuseIf(axis == 0 || len(s) != len(x.shape) || len(idx.shape) != 1 || idx.shape[0] != s[0] || s[0] > x.shape[0], ShapesDiffer, x.shape, s, idx.shape)
-	at, to, from, rows := ints(idx), rowMajor(x.shape), rowMajor(s), make([]int64, s[0])
+	axis := k.axis("axis", -2, len(x.shape))
+	refuseIf(len(idx.shape) != 1, ShapesDiffer, x.shape, idx.shape)
+	return k.putAlong(x, x.shape, src, axis, ints(idx))
+}
+
+// putAlong puts src into a tensor of a shape, each of its batches from its own place on along an
+// axis.
+func (k *invocation) putAlong(x *operand, shape []int64, src Values, axis int, at []int64) Values {
+	s := src.Shape()
+	refuseIf(axis == 0 || len(s) != len(shape) || int64(len(at)) != s[0] || s[0] > shape[0], ShapesDiffer, shape, s)
+	to, from := rowMajor(shape), rowMajor(s)
 	for d := range s {
-		refuseIf(d > 0 && d != axis && s[d] != x.shape[d], ShapesDiffer, x.shape, s)
+		refuseIf(d > 0 && d != axis && s[d] != shape[d], ShapesDiffer, shape, s)
 	}
-	for i, p := range at {
-		refuseIf(p < 0 || p > x.shape[axis]-s[axis], OutsideCache, k.shown("indices"), p, x.shape[axis]-s[axis]+1)
-		rows[i] = int64(i)
+	for _, p := range at {
+		refuseIf(p < 0 || p > shape[axis]-s[axis], OutsideCache, k.shown("indices"), p, shape[axis]-s[axis]+1)
 	}
-	return k.patch(x, src, "indices", rows, s[0], count(s[1:]), func(row, e int64) int64 {
+	return k.patch(x, src, "indices", inOrder(s[0]), s[0], count(s[1:]), func(row, e int64) int64 {
 		place := row*to[0] + at[row]*to[axis]
 		for d := 1; d < len(s); d++ {
 			place += e / from[d] % s[d] * to[d]
@@ -505,21 +512,14 @@ func scatteredList(k *invocation) []Reading {
 	mask := k.listOf("mask", int64(len(list)))
 	var out []Values
 	for i, x := range list {
-		axis, part := k.axis("axis", -2, len(x.shape)), reshape(slab1(src, 0, int64(i), 1), src.shape[1:])
 		if mask != nil && mask[i] == 0 {
 			out = append(out, x)
 			continue
 		}
-		s := part.Shape()
-		refuseIf(len(s) != len(x.shape) || axis == 0, ShapesDiffer, x.shape, src.shape)
-		for d := range s {
-			refuseIf(d != axis && s[d] != x.shape[d], ShapesDiffer, x.shape, src.shape)
-		}
-		refuseIf(rows[i] < 0 || rows[i]+s[axis] > x.shape[axis], OutsideCache, "indices", rows[i], x.shape[axis])
-		inner := count(x.shape[axis+1:])
-		out = append(out, k.patch(x, part, "indices", []int64{0}, 1, count(s), func(_, e int64) int64 {
-			return e/(s[axis]*inner)*x.shape[axis]*inner + (rows[i]+e/inner%s[axis])*inner + e%inner
-		}))
+		axis := k.axis("axis", -2, len(x.shape))
+		refuseIf(axis == 0, ShapesDiffer, x.shape, src.shape)
+		one := append([]int64{1}, x.shape...)
+		out = append(out, k.putAlong(x, one, slab1(src, 0, int64(i), 1), axis+1, rows[i:i+1]))
 	}
 	return outputs(out...)
 }

@@ -646,26 +646,13 @@ func firstAdam(k *invocation) []Reading {
 	power, ok := k.args["beta1_power"].number()
 	beta, too := k.args["beta1"].number()
 	refuseIf(!ok || !too || power != beta, NotRecorded, "m, v")
-	return k.firstStep(func(old Values) []Values {
-		zero := zeros(k.shape()...)
-		in := []Values{old, zero, zero}
-		for _, name := range k.params[3:] {
-			in = append(in, k.amount(name))
-		}
-		return buildAdam(k.arith(), false, in)
-	})
+	return k.firstStep(2, buildAdam)
 }
 
 // firstMomentum: var and accum behind the first step.
 // accum = momentum·accum + grad, which is grad in the first step.
 func firstMomentum(k *invocation) []Reading {
-	return k.firstStep(func(old Values) []Values {
-		in := []Values{old, zeros(k.shape()...)}
-		for _, name := range k.params[2:] {
-			in = append(in, k.amount(name))
-		}
-		return buildMomentum(k.arith(), false, in)
-	})
+	return k.firstStep(1, buildMomentum)
 }
 
 // amount is an argument of an update: a number for all elements, which may be a tensor, or a tensor
@@ -684,8 +671,19 @@ func (k *invocation) amount(name string) Values {
 	panic(refusal(ShapesDiffer, shapeText(o.shape, k.shape())))
 }
 
-// firstStep are the readings of an update by all that may have been the weight before.
-func (k *invocation) firstStep(update func(old Values) []Values) (out []Reading) {
+// firstStep are the readings of an update, whose moments were 0, by all that may have been the weight
+// before.
+func (k *invocation) firstStep(moments int, by func(a arith, nesterov bool, in []Values) []Values) (out []Reading) {
+	update := func(old Values) []Values {
+		in := []Values{old}
+		for range moments {
+			in = append(in, zeros(k.shape()...))
+		}
+		for _, name := range k.params[1+moments:] {
+			in = append(in, k.amount(name))
+		}
+		return by(k.arith(), false, in)
+	}
 	for _, old := range k.before {
 		out = append(out, Reading{Name: "weight", Args: []string{old.name}, Out: k.eachAsRecorded(update(reshape(old, k.shape())))})
 	}

@@ -132,15 +132,11 @@ func defineParts() {
 		kept := slices.Clone(sizes)
 		kept[axis] = 1
 		refuseIf(count(kept) != count(g.shape), ShapesDiffer, g.shape, sizes)
-		d, at := must.Get(held(g)), ints(idx)
-		y, steps, place := make([]float64, count(sizes)), rowMajor(sizes), make([]int64, len(sizes))
-		for i, p := range at {
-			refuseIf(p < 0 || p >= sizes[axis], OutsideCache, "indices", p, sizes[axis])
-			nd.PlaceIn(int64(i), kept, place)
-			place[axis] = p
-			y[nd.Number(place, steps)] = d.y[i]
+		d, y := must.Get(held(g)), zeros(sizes...)
+		for i, p := range placesAlong(sizes, axis, ints(idx), kept, false, "indices") {
+			y.y[p] = d.y[i]
 		}
-		return &dense{shape: sizes, y: y, exact: true}
+		return y
 	})})
 	// y[i][j][k] = x[index[i][j][k]][j][k] for axis 0; index may be shorter than x on the other
 	// axes.
@@ -151,21 +147,7 @@ func defineParts() {
 		for i := range idx.shape {
 			refuseIf(i != axis && idx.shape[i] > x.shape[i], ShapesDiffer, x.shape, idx.shape)
 		}
-		at := must.Get(numbers(idx))
-		for _, j := range at {
-			refuseIf(j < 0 || j >= float64(x.shape[axis]), OutsideCache, "index", j, x.shape[axis])
-		}
-		d := must.Get(held(x))
-		steps := rowMajor(x.shape)
-		return &formula{shape: idx.shape, exact: true, f: func(i int64, p []int64) (float64, float64) {
-			k := int64(at[i]) * steps[axis]
-			for a := range p {
-				if a != axis {
-					k += p[a] * steps[a]
-				}
-			}
-			return d.y[k], 0
-		}}
+		return takenFrom(must.Get(held(x)), placesAlong(x.shape, axis, must.Get(numbers(idx)), idx.shape, false, "index"), idx.shape)
 	}))
 	// tril keeps j − i ≤ diagonal, triu j − i ≥ diagonal, of the last two axes. What goes becomes 0
 	// also where it is NaN, so that nothing is multiplied.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/nd"
 )
@@ -550,9 +551,7 @@ func (t *tape) scattered(x *dense, places []int64, src []float64, how string, se
 
 // alongIndex are the places in x that an index of its rank names on an axis, one for each of its
 // elements. index has the rank of x, and its element at (i, j, k) names (index, j, k) for axis 0;
-// its other axes may be shorter than those of x (torch.scatter, torch.gather). A negative entry
-// counts from the end. An entry outside is refused as one of a cache is: the device would have
-// written elsewhere.
+// its other axes may be shorter than those of x (torch.scatter, torch.gather).
 func (t *tape) alongIndex(shape []int64, axis int, name string) (places, where []int64) {
 	idx := t.tensor(name)
 	s := idx.shape
@@ -560,20 +559,25 @@ func (t *tape) alongIndex(shape []int64, axis int, name string) (places, where [
 		s = atLeast(s, len(shape))
 	}
 	refuseIf(len(s) != len(shape), ShapesDiffer, shape, idx.shape)
-	list, steps, at := ints(idx), rowMajor(shape), make([]int64, len(s))
-	for i, p := range list {
-		nd.PlaceIn(int64(i), s, at)
-		if at[axis] = p; p < 0 {
+	return placesAlong(shape, axis, ints(idx), s, true, name), s
+}
+
+// placesAlong are the places in a tensor of a shape that an index of the shape where names on an
+// axis. Negative entries count from the end if they may; one outside is refused as one of a cache
+// is: the device would have read or written elsewhere.
+func placesAlong[N int64 | float64](shape []int64, axis int, index []N, where []int64, negative bool, name string) []int64 {
+	at, steps, places := make([]int64, len(where)), rowMajor(shape), make([]int64, len(index))
+	for i, p := range index {
+		nd.PlaceIn(int64(i), where, at)
+		if at[axis] = int64(p); p < 0 && negative {
 			at[axis] += shape[axis]
 		}
-		place := int64(0)
 		for a := range at {
 			refuseIf(at[a] < 0 || at[a] >= shape[a], OutsideCache, name, at[a], shape[a])
-			place += at[a] * steps[a]
 		}
-		places = append(places, place)
+		places[i] = nd.Number(at, steps)
 	}
-	return places, s
+	return places
 }
 
 // slicesAt are the places of slices of an axis, one for each entry of a list. Of (…, n, …) and m
@@ -583,12 +587,7 @@ func (t *tape) slicesAt(shape []int64, axis int, name string) (places []int64, w
 	list := ints(t.tensor(name))
 	where = slices.Clone(shape)
 	where[axis] = int64(len(list))
-	for i := range list {
-		if list[i] < 0 {
-			list[i] += shape[axis]
-		}
-		refuseIf(list[i] < 0 || list[i] >= shape[axis], OutsideCache, name, list[i], shape[axis])
-	}
+	list = placesAlong(shape[axis:axis+1], 0, list, where[axis:axis+1], true, name)
 	for _, p := range move(picksOf(t.places(shape), axis, list)).y {
 		places = append(places, int64(p))
 	}
@@ -661,11 +660,7 @@ func defineIndexed() {
 	program("put", []string{"input", "source"}, func(t *tape) []*dense {
 		x, src := t.in("input"), t.in("source")
 		list := ints(t.tensor("index"))
-		for i := range list {
-			if list[i] < 0 {
-				list[i] += int64(len(x.y))
-			}
-		}
+		list = placesAlong([]int64{int64(len(x.y))}, 0, list, []int64{int64(len(list))}, true, "index")
 		refuseIf(len(src.y) != len(list), ShapesDiffer, src.shape, []int64{int64(len(list))})
 		return []*dense{t.scattered(x, list, src.y, map[bool]string{true: "sum"}[t.bool("accumulate", false)], true)}
 	})
@@ -693,15 +688,8 @@ func defineTaken() {
 	// torch.take: places of the flattened tensor.
 	mover("take", func(t *tape, x *dense) Values {
 		idx := t.tensor("index")
-		out := t.blank(idx.shape)
-		for i, p := range ints(idx) {
-			if p < 0 {
-				p += int64(len(x.y))
-			}
-			refuseIf(p < 0 || p >= int64(len(x.y)), OutsideCache, "index", p, len(x.y))
-			out.y[i] = x.y[p]
-		}
-		return out
+		list := ints(idx)
+		return takenFrom(x, placesAlong([]int64{int64(len(x.y))}, 0, list, []int64{int64(len(list))}, true, "index"), idx.shape)
 	})
 	// torch.take_along_dim; without dim both are flattened.
 	mover("take_along_dim", func(t *tape, x *dense) Values {
@@ -798,17 +786,12 @@ func takenAlong(x, idx Values, axis int) Values {
 	to[axis] = w[axis]
 	from, _ := broadcast(x, s)
 	by, _ := broadcast(idx, to)
-	d, list, steps := move(from), must.Get(numbers(by)), rowMajor(s)
-	out, at := &dense{shape: to, y: make([]float64, len(list)), exact: true}, make([]int64, len(to))
-	for i, p := range list {
-		nd.PlaceIn(int64(i), to, at)
-		if at[axis] = int64(p); p < 0 {
-			at[axis] += s[axis]
-		}
-		refuseIf(at[axis] < 0 || at[axis] >= s[axis], OutsideCache, "indices", p, s[axis])
-		out.y[i] = d.y[nd.Number(at, steps)]
-	}
-	return out
+	return takenFrom(move(from), placesAlong(s, axis, must.Get(numbers(by)), to, true, "indices"), to)
+}
+
+// takenFrom are the numbers of d in places, in a shape.
+func takenFrom(d *dense, places, shape []int64) Values {
+	return &dense{shape: shape, y: each.Of(places, func(p int64) float64 { return d.y[p] }), exact: true}
 }
 
 // columns are the windows of an image as columns.

@@ -150,18 +150,16 @@ func reduceForms() {
 func defineExtremes() {
 	// NaN may win or lose on devices, so that a row with one is open.
 	pick := func(f func(a, b float64) float64, start float64) reducer {
-		return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
-			return func(x, e []float64) (float64, float64) {
-				y := start
-				for _, v := range x {
-					y = f(y, v)
-				}
-				if math.IsNaN(y) {
-					return y, math.Inf(1)
-				}
-				return y, 0
+		return ofNumbers(func(x []float64) (float64, float64) {
+			y := start
+			for _, v := range x {
+				y = f(y, v)
 			}
-		}
+			if math.IsNaN(y) {
+				return y, math.Inf(1)
+			}
+			return y, 0
+		})
 	}
 	largest, smallest := pick(math.Max, math.Inf(-1)), pick(math.Min, math.Inf(1))
 	// torch.amax and amin: exact, over several axes, and in their gradients equal elements share.
@@ -215,29 +213,20 @@ func defineExtremes() {
 // defineTruths: what is so of all elements, of any, of how many.
 func defineTruths() {
 	truth := func(want bool) reducer {
-		return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
-			return func(x, e []float64) (float64, float64) {
-				for _, v := range x {
-					if (v != 0) != want {
-						return toNumber(!want), 0
-					}
-				}
-				return toNumber(want), 0
-			}
-		}
+		return ofNumbers(func(x []float64) (float64, float64) {
+			other := slices.ContainsFunc(x, func(v float64) bool { return (v != 0) != want })
+			return toNumber(want != other), 0
+		})
 	}
 	// torch.all and any, and how many elements are not 0.
 	define("all", function{forward: reducing(true, truth(true))})
 	define("any", function{forward: reducing(true, truth(false))})
-	define("count_nonzero", function{forward: reducing(true, func(c *Call, n int64) func(x, e []float64) (float64, float64) {
-		return func(x, e []float64) (float64, float64) {
-			y := 0.0
-			for _, v := range x {
-				y += toNumber(v != 0)
-			}
-			return y, 0
+	define("count_nonzero", function{forward: reducing(true, ofNumbers(func(x []float64) (y, b float64) {
+		for _, v := range x {
+			y += toNumber(v != 0)
 		}
-	})})
+		return y, 0
+	}))})
 }
 
 // defineOrdered: elements one behind another.
@@ -283,22 +272,20 @@ func (k *invocation) running(x Values) Values {
 
 // indexOf is where the largest or smallest element is; of equal ones any.
 func indexOf(start float64, better func(a, b float64) bool) reducer {
-	return func(c *Call, n int64) func(x, e []float64) (float64, float64) {
-		return func(x, e []float64) (float64, float64) {
-			best, at, b := start, 0, 0.0
-			for i, v := range x {
-				switch {
-				case math.IsNaN(v):
-					return 0, math.Inf(1)
-				case v == best:
-					b = math.Inf(1)
-				case better(v, best):
-					best, at, b = v, i, 0
-				}
+	return ofNumbers(func(x []float64) (float64, float64) {
+		best, at, b := start, 0, 0.0
+		for i, v := range x {
+			switch {
+			case math.IsNaN(v):
+				return 0, math.Inf(1)
+			case v == best:
+				b = math.Inf(1)
+			case better(v, best):
+				best, at, b = v, i, 0
 			}
-			return float64(at), b
 		}
-	}
+		return float64(at), b
+	})
 }
 
 // alongAxes computes rows along some axes of x and puts them back.
@@ -464,6 +451,13 @@ func ordered(k *invocation) []Reading {
 // Max and min move numbers. All and any are exact.
 
 type reducer func(c *Call, n int64) func(x, e []float64) (y, b float64)
+
+// ofNumbers is a reducer that asks for the numbers alone, as those that are exact do.
+func ofNumbers(f func(x []float64) (y, b float64)) reducer {
+	return func(*Call, int64) func(x, e []float64) (float64, float64) {
+		return func(x, _ []float64) (float64, float64) { return f(x) }
+	}
+}
 
 // reduction is a reduction as the first output, in the shape that was recorded.
 func (c *Call) reduction(x Values, axes []int, keep, exact bool, f reducer) Values {
