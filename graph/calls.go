@@ -23,11 +23,9 @@ func NewCalls(m *Model) *Calls {
 			c.graphs[g.Name] = g
 		}
 	}
-	for _, g := range m.Graphs {
-		for _, o := range g.Ops {
-			for _, callee := range c.Callees(o) {
-				c.callers[callee] = append(c.callers[callee], o)
-			}
+	for o := range m.Ops() {
+		for _, callee := range c.Callees(o) {
+			c.callers[callee] = append(c.callers[callee], o)
 		}
 	}
 	for g := range c.callers {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -50,6 +51,19 @@ type Model struct {
 
 	NoGraphs bool // JSON without the graph key
 	owned    bool // operators know their graph
+}
+
+// Ops are the operators of all graphs, one graph after the other.
+func (m *Model) Ops() iter.Seq[*Op] {
+	return func(yield func(*Op) bool) {
+		for _, g := range m.Graphs {
+			for _, op := range g.Ops {
+				if !yield(op) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Graph is one graph of a model.

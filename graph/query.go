@@ -83,11 +83,9 @@ func (q Query) Match(o *Op) bool {
 
 // Select returns the operators of all graphs that a query selects, in file order.
 func (m *Model) Select(q Query) (out []*Op) {
-	for _, g := range m.Graphs {
-		for _, o := range g.Ops {
-			if q.Match(o) {
-				out = append(out, o)
-			}
+	for o := range m.Ops() {
+		if q.Match(o) {
+			out = append(out, o)
 		}
 	}
 	return out

@@ -61,11 +61,9 @@ func Unmatched(err error) bool {
 // named are the names that a person may mean by one.
 func (c *Check) named(names []string, name string) (chosen []string) {
 	if c.Model != nil {
-		for _, g := range c.Model.Graphs {
-			for _, op := range g.Ops {
-				if origins, ok := op.OriginNames(); ok && slices.Contains(origins, name) && slices.Contains(names, op.Name) && !slices.Contains(chosen, op.Name) {
-					chosen = append(chosen, op.Name)
-				}
+		for op := range c.Model.Ops() {
+			if origins, ok := op.OriginNames(); ok && slices.Contains(origins, name) && slices.Contains(names, op.Name) && !slices.Contains(chosen, op.Name) {
+				chosen = append(chosen, op.Name)
 			}
 		}
 	}

@@ -72,12 +72,10 @@ func BenchmarkCheckTypes(b *testing.B) {
 	}
 	typeOf := map[string]string{}
 	var types []string
-	for _, g := range model.Graphs {
-		for _, op := range g.Ops {
-			if folder.Op(op.Name) != nil {
-				typeOf[op.Name] = op.Type
-				types = append(types, op.Type)
-			}
+	for op := range model.Ops() {
+		if folder.Op(op.Name) != nil {
+			typeOf[op.Name] = op.Type
+			types = append(types, op.Type)
 		}
 	}
 	slices.Sort(types)

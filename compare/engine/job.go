@@ -323,11 +323,9 @@ func (s *Session) notTaken(path string, dumps *dump.Folder, names iter.Seq2[stri
 // NamesOf are the operators of all graphs of a file.
 func NamesOf(m *graph.Model) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		for _, g := range m.Graphs {
-			for _, o := range g.Ops {
-				if !yield(o.Name, o.Type) {
-					return
-				}
+		for o := range m.Ops() {
+			if !yield(o.Name, o.Type) {
+				return
 			}
 		}
 	}

@@ -228,11 +228,9 @@ func (r *runner) graphOp(x *Part, key string) *graph.Op {
 			return nil, err
 		}
 		ops := map[string]*graph.Op{}
-		for _, g := range m.Graphs {
-			for _, op := range g.Ops {
-				if oracle.IsCollective(op.Type) {
-					ops[dump.Normalise(op.Name)] = op
-				}
+		for op := range m.Ops() {
+			if oracle.IsCollective(op.Type) {
+				ops[dump.Normalise(op.Name)] = op
 			}
 		}
 		return ops, nil

@@ -113,21 +113,17 @@ func (j Job) Run(ctx context.Context) ([]Finding, error) {
 func (j Job) tasks() (out []task) {
 	for d, device := range j.Devices {
 		used := map[*dump.Op]bool{}
-		for _, g := range j.Graph.Graphs {
-			for _, op := range g.Ops {
-				rec := device.Folder.Op(op.Name)
-				if rec == nil || used[rec] || skipped[op.Type] || j.Only != nil && !j.Only(op.Name) {
-					continue
-				}
-				used[rec] = true
-				out = append(out, task{op, d, rec.Newest()})
+		for op := range j.Graph.Ops() {
+			rec := device.Folder.Op(op.Name)
+			if rec == nil || used[rec] || skipped[op.Type] || j.Only != nil && !j.Only(op.Name) {
+				continue
 			}
+			used[rec] = true
+			out = append(out, task{op, d, rec.Newest()})
 		}
-		for _, g := range j.Graph.Graphs {
-			for _, op := range g.Ops {
-				if rec := device.Folder.Op(op.Name); rec != nil && skipped[op.Type] {
-					used[rec] = true // the graph has it, and there is nothing to compute
-				}
+		for op := range j.Graph.Ops() {
+			if rec := device.Folder.Op(op.Name); rec != nil && skipped[op.Type] {
+				used[rec] = true // the graph has it, and there is nothing to compute
 			}
 		}
 		for _, rec := range device.Folder.Ops {
@@ -549,27 +545,25 @@ func (f *Finding) aside() bool {
 func (j Job) Unread() (list []result.Damage) {
 	for _, device := range j.Devices {
 		seen := map[*dump.Op]bool{}
-		for _, g := range j.Graph.Graphs {
-			for _, o := range g.Ops {
-				rec := device.Folder.Op(o.Name)
-				if rec == nil || seen[rec] || !skipped[o.Type] || !op.Is(o.Type, op.Feed|op.Constant) {
-					continue
-				}
-				seen[rec] = true
-				e := rec.Newest()
-				r, err := e.Open()
-				if err == nil {
-					r.Close()
-					err = r.Misnamed()
-					for i := range r.Outputs {
-						if err == nil && r.Outputs[i].Err != nil {
-							err = r.Outputs[i].Err
-						}
+		for o := range j.Graph.Ops() {
+			rec := device.Folder.Op(o.Name)
+			if rec == nil || seen[rec] || !skipped[o.Type] || !op.Is(o.Type, op.Feed|op.Constant) {
+				continue
+			}
+			seen[rec] = true
+			e := rec.Newest()
+			r, err := e.Open()
+			if err == nil {
+				r.Close()
+				err = r.Misnamed()
+				for i := range r.Outputs {
+					if err == nil && r.Outputs[i].Err != nil {
+						err = r.Outputs[i].Err
 					}
 				}
-				if err != nil && dump.Code(err) != dump.CodeType { // of a type that nobody reads
-					list = append(list, result.DamageOf(result.TensorName(o.Name, result.Output, 0), e.Path, reasonOf(refuse(BadDump, err)), err))
-				}
+			}
+			if err != nil && dump.Code(err) != dump.CodeType { // of a type that nobody reads
+				list = append(list, result.DamageOf(result.TensorName(o.Name, result.Output, 0), e.Path, reasonOf(refuse(BadDump, err)), err))
 			}
 		}
 	}
@@ -590,20 +584,18 @@ func (j Job) Missing(computes, passthrough func(*graph.Op) bool) (list []Finding
 func (j Job) undumped(why result.Kind, which func(*graph.Op) bool) (list []Finding) {
 	for _, device := range j.Devices {
 		dumped := map[string]bool{}
-		for _, g := range j.Graph.Graphs {
-			for _, op := range g.Ops {
-				if rec := device.Folder.Op(op.Name); rec != nil || skipped[op.Type] || !which(op) || dumped[op.Name] {
-					continue
+		for op := range j.Graph.Ops() {
+			if rec := device.Folder.Op(op.Name); rec != nil || skipped[op.Type] || !which(op) || dumped[op.Name] {
+				continue
+			}
+			dumped[op.Name] = true
+			for i := range max(1, len(op.OutputDesc)) {
+				f := Finding{Op: op.Name, Type: op.Type, ID: op.ID, Rank: -1, Index: i, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan,
+					Reasons: []result.Reason{because(why)}}
+				if len(j.Devices) > 1 {
+					f.Rank = device.Rank
 				}
-				dumped[op.Name] = true
-				for i := range max(1, len(op.OutputDesc)) {
-					f := Finding{Op: op.Name, Type: op.Type, ID: op.ID, Rank: -1, Index: i, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan,
-						Reasons: []result.Reason{because(why)}}
-					if len(j.Devices) > 1 {
-						f.Rank = device.Rank
-					}
-					list = append(list, f)
-				}
+				list = append(list, f)
 			}
 		}
 	}
@@ -614,14 +606,12 @@ func (j Job) undumped(why result.Kind, which func(*graph.Op) bool) (list []Findi
 // there is none what no operator takes.
 func (j Job) Leaves() map[string]bool {
 	leaves, taken := map[string]bool{}, map[string]bool{}
-	for _, g := range j.Graph.Graphs {
-		for _, op := range g.Ops {
-			for _, e := range op.Inputs {
-				if from := e.Producer(); !e.IsControl() && from != "" {
-					taken[from] = true
-					if op.Type == "NetOutput" {
-						leaves[from] = true
-					}
+	for op := range j.Graph.Ops() {
+		for _, e := range op.Inputs {
+			if from := e.Producer(); !e.IsControl() && from != "" {
+				taken[from] = true
+				if op.Type == "NetOutput" {
+					leaves[from] = true
 				}
 			}
 		}
@@ -629,11 +619,9 @@ func (j Job) Leaves() map[string]bool {
 	if len(leaves) > 0 {
 		return leaves
 	}
-	for _, g := range j.Graph.Graphs {
-		for _, op := range g.Ops {
-			if !taken[op.Name] {
-				leaves[op.Name] = true
-			}
+	for op := range j.Graph.Ops() {
+		if !taken[op.Name] {
+			leaves[op.Name] = true
 		}
 	}
 	return leaves

@@ -234,14 +234,12 @@ func (j Job) earlier(t task) iter.Seq[pattern.Tensor] {
 		left := mostEarlier
 		device := j.Devices[t.device]
 		var before []task
-		for _, g := range j.Graph.Graphs {
-			for _, op := range g.Ops {
-				if op.ID >= t.op.ID || op.Graph != t.op.Graph {
-					continue
-				}
-				if rec := device.Folder.Op(op.Name); rec != nil && !skipped[op.Type] {
-					before = append(before, task{op, t.device, rec.Newest()})
-				}
+		for op := range j.Graph.Ops() {
+			if op.ID >= t.op.ID || op.Graph != t.op.Graph {
+				continue
+			}
+			if rec := device.Folder.Op(op.Name); rec != nil && !skipped[op.Type] {
+				before = append(before, task{op, t.device, rec.Newest()})
 			}
 		}
 		for i := len(before) - 1; i >= 0 && left > 0; i-- {

@@ -328,14 +328,12 @@ func (o *onnxReader) link() {
 	for _, g := range o.subgraphs {
 		byName[g.Name] = true
 	}
-	for _, g := range o.to.model.Graphs {
-		for _, op := range g.Ops {
-			if op.Type != "PartitionedCall" || len(op.SubgraphNames) > 0 {
-				continue
-			}
-			if i := strings.LastIndex(op.Name, "_PartitionedCall_"); i > 0 && byName[op.Name[:i]] {
-				op.SubgraphNames = []string{op.Name[:i]}
-			}
+	for op := range o.to.model.Ops() {
+		if op.Type != "PartitionedCall" || len(op.SubgraphNames) > 0 {
+			continue
+		}
+		if i := strings.LastIndex(op.Name, "_PartitionedCall_"); i > 0 && byName[op.Name[:i]] {
+			op.SubgraphNames = []string{op.Name[:i]}
 		}
 	}
 }

@@ -222,10 +222,8 @@ func WriteNodes(to io.Writer, findings []oracle.Finding) error {
 func WriteGraph(to io.Writer, label string, findings []oracle.Finding, network *graph.Model) error {
 	inputs := map[string][]graph.Edge{}
 	if network != nil {
-		for _, g := range network.Graphs {
-			for _, op := range g.Ops {
-				inputs[op.Name] = op.Inputs
-			}
+		for op := range network.Ops() {
+			inputs[op.Name] = op.Inputs
 		}
 	}
 	nodes, places := []report.ExplorerNode{}, map[string]int{}

@@ -621,10 +621,8 @@ func further(all, more []byte, file string) (names []string) {
 			return nil
 		}
 		ops[i] = map[string]string{}
-		for _, g := range m.Graphs {
-			for _, op := range g.Ops {
-				ops[i][op.Name] = op.Type
-			}
+		for op := range m.Ops() {
+			ops[i][op.Name] = op.Type
 		}
 	}
 	for name, kind := range ops[0] {
