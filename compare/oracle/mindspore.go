@@ -293,11 +293,6 @@ func defineKernels(all map[string]*function) {
 	all["Tile"] = &function{params: []string{"input", "dims"}, rest: true, forward: formulaFor(tiled)}
 	views := func(k *invocation) []Reading { return outputs(k.asRecorded(k.tensor("input"), 0)) }
 	all["TransposeExtView"] = &function{params: strings.Fields("input dim0 dim1"), forward: views}
-	layers := *all["LayerNorm"]
-	rows := layers.forward
-	layers.forward = func(k *invocation) []Reading {
-		return rows(k.with(map[string]*argument{"beside": textArgument("variance")}))
-	}
 	batches := *all["BatchNorm"]
 	first := batches.forward
 	batches.states = []int{1, 2}
@@ -310,13 +305,7 @@ func defineKernels(all map[string]*function) {
 		}
 		return list
 	}
-	all["LayerNorm"], all["BatchNorm"] = &layers, &batches
-	sorted := *all["TopK"]
-	all["TopK"] = &function{params: sorted.params, forward: func(k *invocation) []Reading {
-		x := *k
-		x.name = "topk"
-		return sorted.forward(&x)
-	}}
+	all["BatchNorm"] = &batches
 	permuted := *functions()["permute"]
 	// A permutation that is a constant of the graph is no input of its file.
 	all["Transpose"] = &function{params: []string{"input", "dims"}, rest: true, backward: permuted.backward, nodes: permuted.nodes, hidden: []string{"dims"}, forward: func(k *invocation) []Reading {

@@ -396,7 +396,7 @@ func ordered(k *invocation) []Reading {
 	refuseIf(rank == 0, BadArgument, "dim", axis, "an axis of "+shapeText(x.shape))
 	down := k.bool("descending", false)
 	n := x.shape[axis]
-	if k.name == "topk" {
+	if slices.Contains(k.params, "k") { // topk
 		down = k.bool("largest", true)
 		refuseIf(!k.bool("sorted", true), Unsupported, "sorted false")
 		n = k.int("k", -1)
