@@ -341,13 +341,13 @@ func (c *call) passes() bool {
 	return c.Parsed.Returns() && in != nil && out != nil && in.tensor() && sameType(in, out) && slices.Equal(in.Shape, out.Shape) && in.stated() == out.stated()
 }
 
-// onlySum tells a pair that has the same statistics, to the last bit or but for the order of sums, and another checksum.
+// onlySum tells a pair that has the same statistics, to the last bit or but for the order of sums where that is proven, and another checksum.
 func (p *part) onlySum(x *leafPair) bool {
 	if x.left == nil || x.right == nil || !x.left.tensor() || !x.right.tensor() || !sameType(x.left, x.right) || !sameShape(x.left.Shape, x.right.Shape) {
 		return false
 	}
 	a, b := x.left.sum(), x.right.sum()
-	return crc(a) && crc(b) && a.S != b.S && x.left.summary.Has(result.KnownMax|result.KnownMin) && (x.left.stated() == x.right.stated() || p.sums > 0 && x.left.sameButSums(x.right))
+	return crc(a) && crc(b) && a.S != b.S && x.left.summary.Has(result.KnownMax|result.KnownMin) && (x.left.stated() == x.right.stated() || p.summedOtherwise && x.left.sameButSums(x.right))
 }
 
 // stated identifies a tensor by its statistics and how many elements it has.

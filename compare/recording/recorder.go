@@ -43,7 +43,7 @@ func (s *side) saveOrder() {
 	}
 }
 
-// renumber gives the backward calls of modules that are called several times the numbers of their forward calls. Recorders before 8 count them
+// renumber gives the backward calls of modules that are called several times the numbers of their forward calls. Recorders of version 1 count them
 // as they come, which is from the last forward call to the first: then all such modules have them in ascending order, and by their numbers none.
 func (s *side) renumber() {
 	type uses struct {

@@ -451,7 +451,7 @@ func TestOmitted(t *testing.T) {
 	}
 }
 
-// TestRenumbered: recorders before 8 count the backward calls of a module as they come, from its last forward call to its first. They
+// TestRenumbered: recorders of version 1 count the backward calls of a module as they come, from its last forward call to its first. They
 // are the gradients of these calls as newer recorders number them, and are told once.
 func TestRenumbered(t *testing.T) {
 	module := func(direction string, n int, in, out float64) string {

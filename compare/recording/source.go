@@ -42,8 +42,9 @@ type part struct {
 	migrated  bool
 	gradients [2]int
 	// sums is how many tensors are the same but for their norms and means, which the sides add up in other orders; 0 where they add up
-	// alike (statistics.go).
-	sums int
+	// alike (statistics.go). summedOtherwise tells that a checksum proves it.
+	sums            int
+	summedOtherwise bool
 	// inside are the calls made in a module, per side.
 	inside [2]map[*call][]*call
 	// boundaries are the results of modules that end at another step, per side (forms.go).

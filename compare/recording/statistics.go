@@ -79,7 +79,6 @@ const (
 func (p *part) findOtherSums() {
 	type votes struct{ alike, apart int }
 	var given, all votes // given are those that no call made
-	proven := false
 	seen := map[identity]bool{}
 	for _, u := range p.units {
 		if p.migrated || u.left == nil || u.right == nil {
@@ -101,7 +100,7 @@ func (p *part) findOtherSums() {
 				continue
 			}
 			seen[id] = true
-			proven = proven || a.sum.Kind == msprobe.Text && a.sum.Same(b.sum) && !a.stats[atNorm].Same(b.stats[atNorm])
+			p.summedOtherwise = p.summedOtherwise || a.sum.Kind == msprobe.Text && a.sum.Same(b.sum) && !a.stats[atNorm].Same(b.stats[atNorm])
 			counted := []*votes{&all}
 			if l.role == result.Input && l.from.call == 0 && r.from.call == 0 {
 				counted = append(counted, &given)
@@ -115,7 +114,7 @@ func (p *part) findOtherSums() {
 			}
 		}
 	}
-	if proven || all.apart >= leastSummed && all.alike <= mostAlike*all.apart && given.alike <= mostAlike*given.apart+1 {
+	if p.summedOtherwise || all.apart >= leastSummed && all.alike <= mostAlike*all.apart && given.alike <= mostAlike*given.apart+1 {
 		p.sums = all.apart
 	}
 }

@@ -24,7 +24,7 @@ type Recording struct {
 	Construct, Stack, Tensors string
 	// Step and Rank are the numbers in the names of the folders, -1 where they
 	// have none. A process outside a group has its number in Process and no rank;
-	// that of another run is another. Recorders before 8.1 do not write the number
+	// that of another run is another. Recorders before 26 do not write the number
 	// (their folder is called rank, and Process is 0).
 	Step, Rank, Process int
 	// Mode is the folder graph or pynative above the steps of a MindSpore
