@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -321,6 +322,46 @@ func TestSummedOverRanks(t *testing.T) {
 		}
 		if seen != c.ranks {
 			t.Errorf("%s: %d sums, expected %d", c.name, seen, c.ranks)
+		}
+	}
+}
+
+// Recorders of version 1.0 leave out the parameters of modules: those that a call in them was given are theirs, and where no call was recorded, nobody
+// knows whether a norm has any. None is wrong for it.
+func TestParametersNotRecorded(t *testing.T) {
+	dir := unpacked(t, "clean.tar.gz")
+	for name, known := range map[string]bool{"mix-bf16": true, "L0-fp32": false} {
+		dumps, err := filepath.Glob(filepath.Join(dir, name, "step0", "*", msprobe.DumpFile))
+		if err != nil || len(dumps) != 1 {
+			t.Fatal(dumps, err)
+		}
+		var dump map[string]any
+		text, err := os.ReadFile(dumps[0])
+		if err == nil {
+			err = json.Unmarshal(text, &dump)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, values := range dump["data"].(map[string]any) {
+			delete(values.(map[string]any), "parameters")
+		}
+		if text, err = json.Marshal(dump); err == nil {
+			err = os.WriteFile(dumps[0], text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := recordingFindings(t, filepath.Join(dir, name))
+		for n, f := range found {
+			if f.Verdict == Wrong {
+				t.Errorf("%s: %s is wrong: %v", name, n, f.Reasons)
+			}
+		}
+		for _, norm := range []string{"Module.bn.BatchNorm2d.forward.0:output:0", "Module.last.LayerNorm.forward.0:output:0"} {
+			if f := found[norm]; f == nil || (f.Verdict != Unknown) != known {
+				t.Errorf("%s: %s is %v, expected it to be known: %v", name, norm, f, known)
+			}
 		}
 	}
 }

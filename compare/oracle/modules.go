@@ -44,12 +44,14 @@ func (b *bound) resolveModule(from *recordedCall, r *recorded) {
 		inner := recordedOf(child.Call)
 		args, inPlace = bind(f, inner, false)
 		for name, a := range args {
-			if a.tensor() && !slices.Contains(m.Params, name) && name != "target" {
-				delete(args, name) // the module's own are taken
+			if b.of.owns && a.tensor() && !slices.Contains(m.Params, name) && name != "target" {
+				delete(args, name) // the module's own are taken, where they are recorded
 			}
 		}
 		b.openInputs(inner)
 	} else {
+		// Recorders before 1.1 leave out all parameters: a norm may have a weight that is not known.
+		refuseIf(!b.of.owns && slices.Contains(f.params, "weight"), NotRecorded, "weight")
 		b.hidden = m.Params
 	}
 	for i, a := range r.args {

@@ -71,6 +71,7 @@ type recordedCalls struct {
 	kernels bool                // it was dumped kernel by kernel
 	keep    bool                // elements of wrong outputs
 	device  bool                // some calls ran on an NPU or GPU
+	owns    bool                // some modules have their parameters recorded
 	bad     []result.Damage     // what cannot be read of its files
 	step    []*recordedCalls    // of all ranks of the step, this one too
 	before  *recordedCalls      // of the step before, nil without one
@@ -283,6 +284,7 @@ func readCalls(from *msprobe.Recording) (*recordedCalls, error) {
 			c := &recordedCall{Call: rec.Clone(), of: r, order: len(r.calls)}
 			r.calls = append(r.calls, c)
 			r.device = r.device || onDevice(c.Call)
+			r.owns = r.owns || slices.ContainsFunc(c.Values, func(v msprobe.Value) bool { return v.Section == msprobe.Parameters })
 			if r.index[c.Name] == nil {
 				r.index[c.Name] = c
 			}

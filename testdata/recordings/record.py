@@ -16,6 +16,7 @@ exact if it is that module or one of these calls inside it.
 import argparse
 import contextlib
 import glob
+import inspect
 import json
 import os
 import random
@@ -253,14 +254,18 @@ def record(out, name, seed, level, task, dtype, how, given=None, saved=None):
     config = os.path.join(out, "config.json")
     with open(config, "w") as f:
         json.dump(given | {"dump_path": out} if given else {"task": kindly, "dump_path": out, "rank": [], "step": [], "level": level, kindly: t}, f)
-    debugger = PrecisionDebugger(config_path=config)
+    begin = {"model": model}
+    if "model" in inspect.signature(PrecisionDebugger.start).parameters:
+        debugger = PrecisionDebugger(config_path=config)
+    else:  # mindstudio-probe 1.0
+        debugger, begin = PrecisionDebugger(config_path=config, **begin), {}
     optimizer = torch.optim.SGD(model.parameters(), lr=0.11 if how == "lr" else 0.1, weight_decay=0.01 if how == "decay" else 0, **({how: True} if how in ("foreach", "fused") else {"foreach": False}))
     if how == "step":
         model(**batch).loss.backward()
         optimizer.step()
         optimizer.zero_grad()
     halves = [{k: v[i:i + 1] for k, v in batch.items()} for i in range(2)] if how == "accumulation" else [batch]
-    debugger.start(model=model)
+    debugger.start(**begin)
     for part in halves:
         with torch.autocast("cpu", torch.bfloat16, enabled=how == "autocast"), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH) if how == "math" else contextlib.nullcontext():
             loss = model(**part).loss / len(halves)
