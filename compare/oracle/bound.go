@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"precision/compare/pattern"
+	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
 	"precision/internal/must"
@@ -402,7 +403,6 @@ func onlyOutput(i int, v Values) []Values {
 func (b *bound) judge(f *Finding, full bool) {
 	i := f.Index
 	if b.bad[i] != nil {
-		f.Verdict = Unknown
 		f.fail(b.bad[i], "")
 		return
 	}
@@ -414,7 +414,6 @@ func (b *bound) judge(f *Finding, full bool) {
 	}
 	readings, err := b.call.readings()
 	if err != nil {
-		f.Verdict = Unknown
 		f.fail(err, "")
 		return
 	}
@@ -446,8 +445,7 @@ func (b *bound) judge(f *Finding, full bool) {
 			return
 		}
 		if b.viewed = false; left != "" {
-			f.Pattern, f.Patterns, f.Reasons = "", nil, nil
-			unknown(f, because(NotRecorded, "strides of "+left))
+			f.retract(because(NotRecorded, "strides of "+left))
 			return
 		}
 	}
@@ -467,21 +465,22 @@ func (b *bound) judge(f *Finding, full bool) {
 	}
 	switch at := b.overwritten(i); {
 	case b.f.borrowed:
-		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
-		unknown(f, because(NoAPI, b.kind()))
+		f.retract(because(NoAPI, b.kind()))
 	case partial != "":
-		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
-		unknown(f, because(Partial, partial))
+		f.retract(because(Partial, partial))
 	case slices.Contains(b.f.states, i):
-		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
-		unknown(f, because(NotRecorded, "running_mean, running_var"))
+		f.retract(because(NotRecorded, "running_mean, running_var"))
 	case len(b.hidden) > 0:
-		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
-		unknown(f, because(NotRecorded, strings.Join(b.hidden, ", ")))
+		f.retract(because(NotRecorded, strings.Join(b.hidden, ", ")))
 	case at != "":
-		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
-		unknown(f, because(Overwritten, at))
+		f.retract(because(Overwritten, at))
 	}
+}
+
+// retract takes back what was found.
+func (f *Finding) retract(why result.Reason) {
+	f.Pattern, f.Patterns, f.Reasons = "", nil, nil
+	unknown(f, why)
 }
 
 // partial is a tensor of a call that is spread over ranks and is, on each, one summand of what

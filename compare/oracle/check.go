@@ -104,9 +104,14 @@ func CheckOp(op *graph.Op, r *dump.Reader, s Settings) []Finding {
 }
 
 func blank(op *graph.Op, r *dump.Reader, i int) Finding {
-	t := &r.Outputs[i]
-	return Finding{Op: op.Name, Type: op.Type, ID: op.ID, Rank: -1, Index: i, Ratio: math.NaN(), Expected: math.NaN(), Found: math.NaN(),
-		Bound: math.NaN(), Largest: math.NaN(), DType: t.Type, Shape: t.OriginShape}
+	f := newFinding(op.Name, op.Type, op.ID, i)
+	f.DType, f.Shape = r.Outputs[i].Type, r.Outputs[i].OriginShape
+	return f
+}
+
+// newFinding is one of an output of which nothing is known.
+func newFinding(op, typ string, id int64, index int) Finding {
+	return Finding{Op: op, Type: typ, ID: id, Rank: -1, Index: index, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan}
 }
 
 func refused(f []Finding, why result.Reason) []Finding {
@@ -153,7 +158,6 @@ func failed(f []Finding, err error, bad []error, file string) []Finding {
 		if i < len(bad) && bad[i] != nil {
 			why = bad[i]
 		}
-		f[i].Verdict = Unknown
 		f[i].fail(why, file)
 	}
 	return f
@@ -191,19 +195,15 @@ func (c *checker) check(f *Finding, readings []Reading) {
 		return
 	}
 	f.fill(j)
-	if j.coarse > 0 && j.beyond == 0 {
-		f.Verdict = Unknown
-		f.Reasons = append(f.Reasons, because(Coarse, j.coarse, j.looked))
+	switch {
+	case j.coarse > 0 && j.beyond == 0:
+		unknown(f, because(Coarse, j.coarse, j.looked))
 		return
-	}
-	if j.judged == 0 {
-		f.Verdict = Unknown
-		f.Reasons = append(f.Reasons, because(NotJudged, j.looked))
+	case j.judged == 0:
+		unknown(f, because(NotJudged, j.looked))
 		return
-	}
-	if best.NaN != nil && best.NaN.Load() && j.open > 0 && j.beyond == 0 {
-		f.Verdict = Unknown
-		f.Reasons = append(f.Reasons, because(NaNOrdered, j.open, j.looked))
+	case best.NaN != nil && best.NaN.Load() && j.open > 0 && j.beyond == 0:
+		unknown(f, because(NaNOrdered, j.open, j.looked))
 		return
 	}
 	switch {
@@ -231,17 +231,13 @@ func (c *checker) check(f *Finding, readings []Reading) {
 	if k := c.unlikely(j); k != nil && k.beyond > 0 {
 		suspect(Unlikely, k.beyond, c.call.terms, k.ratio, k.found, k.value)
 	}
-	if j.saturated > 0 {
-		suspect(Saturated, j.saturated)
-	}
-	if j.flushed > 0 {
-		suspect(Flushed, j.flushed)
-	}
-	if j.lost > 0 {
-		suspect(LostNaN, j.lost)
-	}
-	if j.rounding > 0 {
-		suspect(Rounding, j.rounding)
+	for _, x := range []struct {
+		kind result.Kind
+		n    int64
+	}{{Saturated, j.saturated}, {Flushed, j.flushed}, {LostNaN, j.lost}, {Rounding, j.rounding}} {
+		if x.n > 0 {
+			suspect(x.kind, x.n)
+		}
 	}
 	if mean, limit, yes := j.oneSided(); yes && j.saturated == 0 && c.independent(best) {
 		suspect(OneSided, mean, limit)
@@ -317,8 +313,7 @@ func (c *checker) wrong(f *Finding, readings []Reading, best Reading, j *judge) 
 	}
 	f.looser = c.call.build != nil && (half || c.explainedBy(looserParts, j) || c.explainedBy(loosestParts, j))
 	if at := c.inPlace(); at >= 0 {
-		f.Verdict = Unknown
-		f.Reasons = append(f.Reasons, because(InPlace, at))
+		unknown(f, because(InPlace, at))
 		return
 	}
 	f.Reasons = append(f.Reasons, because(Beyond, j.beyond, j.looked))

@@ -267,15 +267,12 @@ func (b *bound) guessedReadings(c *Call, i int) (out []Reading) {
 // judgeGuess judges an output by what the module may be, which is not known to be what it is.
 func (b *bound) judgeGuess(f *Finding, c *checker, readings []Reading) {
 	if _, j, err := c.best(readings); err != nil || j.beyond > 0 || j.judged == 0 {
-		f.Verdict = Unknown
 		f.fail(b.unguessed, "")
 		return
 	}
 	c.check(f, readings)
 	if f.Verdict != OK && f.Verdict != Suspect {
-		f.Pattern, f.Patterns, f.Reasons = "", nil, nil
-		f.Verdict = Unknown
-		f.fail(b.unguessed, "")
+		f.retract(reasonOf(b.unguessed))
 	}
 }
 

@@ -834,7 +834,7 @@ func addRemarks(findings []Finding, remarks []remark) []Finding {
 		at := slices.IndexFunc(findings, func(f Finding) bool { return f.Op == r.on.name })
 		if at < 0 {
 			at = len(findings)
-			findings = append(findings, Finding{Op: r.on.name, Type: r.on.Parsed.API, ID: int64(r.on.order), Rank: -1, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan})
+			findings = append(findings, newFinding(r.on.name, r.on.Parsed.API, int64(r.on.order), 0))
 		}
 		f := &findings[at]
 		if f.Verdict < Suspect {

@@ -283,7 +283,7 @@ func (f *Finding) Name() string { return result.TensorName(f.Op, result.Output, 
 // error knows that.
 func (f *Finding) fail(err error, file string) {
 	why := reasonOf(err)
-	f.Reasons = append(f.Reasons, why)
+	unknown(f, why)
 	if why.Kind == OutsideCache {
 		f.Verdict = Suspect // of the arguments, whatever the kernel made of them
 	}

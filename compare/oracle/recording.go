@@ -235,7 +235,7 @@ func (j RecordingJob) gaps() (list []Finding) {
 		for _, r := range ranks {
 			if s.mode == r.mode && !there[process{s.mode, s.step, r.rank}] {
 				label := recordingLabel(&msprobe.Recording{Mode: s.mode, Step: s.step, Rank: r.rank})
-				list = append(list, Finding{Op: label, Rank: -1, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan, Reasons: []result.Reason{because(NoProcess)}})
+				list = append(list, refused([]Finding{newFinding(label, "", 0, 0)}, because(NoProcess))...)
 			}
 		}
 	}
@@ -401,7 +401,8 @@ func (c *recordedCall) needs(full bool) int64 {
 
 // blank is the finding of an output before it is judged.
 func (c *recordedCall) blank(v *msprobe.Value, index int) Finding {
-	f := Finding{Op: c.name, Type: c.kind(), function: c.kind() + "." + c.Parsed.Direction.String(), ID: int64(c.order), Rank: -1, Index: index, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan}
+	f := newFinding(c.name, c.kind(), int64(c.order), index)
+	f.function = c.kind() + "." + c.Parsed.Direction.String()
 	if v != nil {
 		f.Shape, f.DType = v.Shape, v.Elem
 		if n, ok := v.Elements(); ok {

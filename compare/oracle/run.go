@@ -155,7 +155,7 @@ func (j Job) check(ctx context.Context, t task, s Settings, b *budget) (out []Fi
 	if t.op != nil {
 		name = t.op.Name
 	}
-	lone := Finding{Op: name, Type: t.entry.Name.OpType, Rank: -1, Index: 0, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan}
+	lone := newFinding(name, t.entry.Name.OpType, 0, 0)
 	defer func() {
 		if p := recover(); p != nil {
 			lone.Reasons = append(lone.Reasons, because(Crashed, p))
@@ -590,8 +590,7 @@ func (j Job) undumped(why result.Kind, which func(*graph.Op) bool) (list []Findi
 			}
 			dumped[op.Name] = true
 			for i := range max(1, len(op.OutputDesc)) {
-				f := Finding{Op: op.Name, Type: op.Type, ID: op.ID, Rank: -1, Index: i, Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan,
-					Reasons: []result.Reason{because(why)}}
+				f := refused([]Finding{newFinding(op.Name, op.Type, op.ID, i)}, because(why))[0]
 				if len(j.Devices) > 1 {
 					f.Rank = device.Rank
 				}

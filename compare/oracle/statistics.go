@@ -812,7 +812,7 @@ func CheckMonitors(d *monitor.Data) []Finding {
 	var events []*event
 	for i, s := range list {
 		f := &findings[i]
-		*f = Finding{Op: seriesName(s), Type: s.Metric, ID: int64(i), Rank: -1, Index: int(s.Micro), Ratio: nan, Expected: nan, Found: nan, Bound: nan, Largest: nan}
+		*f = newFinding(seriesName(s), s.Metric, int64(i), int(s.Micro))
 		if s.Again > 0 {
 			f.Reasons = append(f.Reasons, because(StepsAgain, s.Again))
 		}
