@@ -342,3 +342,30 @@ func TestTargetsToo(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawnAnew: weights drawn from other numbers have means that are standard deviations of a mean apart, however near their ends are; a step of
+// training moves them by a hundredth of that, though ends may move as far.
+func TestDrawnAnew(t *testing.T) {
+	side := func(ends, mean float64) string {
+		var calls []string
+		for i := range 6 {
+			peak := 3 + float64(i)/4
+			weight := statistics("float32", fmt.Sprint(float32(peak*(1+ends))), fmt.Sprint(float32(-peak*(1+ends))), fmt.Sprint(float32(0.01+mean/8)), fmt.Sprint(float32(8)))
+			calls = append(calls, entry("Functional.linear", i, []string{sized(1+float64(i), 0), weight}, sized(2+float64(i), ends)))
+		}
+		return written(t, calls...)
+	}
+	for _, c := range []struct {
+		ends, mean float64 // the latter in standard deviations of the mean of 64 numbers of deviation 1
+		kind       verdict.PremiseKind
+	}{
+		{0.07, 1, verdict.PremiseWeights},
+		{0.07, 0.01, verdict.PremiseStep},
+		{0.3, 0.01, verdict.PremiseStep},
+		{0.3, 1, verdict.PremiseWeights},
+	} {
+		if j := judged(t, side(c.ends, c.mean), side(0, 0)); len(j.Premises) != 1 || j.Premises[0].Kind != c.kind || j.Verdict != verdict.Inconclusive {
+			t.Errorf("ends %v, means %v apart: %s, premises %v, expected %v", c.ends, c.mean, j.Verdict, j.Premises, c.kind)
+		}
+	}
+}

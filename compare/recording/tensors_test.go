@@ -439,23 +439,6 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// TestDrawnAnew: statistics of all weights that are far apart are those of other weights, and near each other those of another step.
-func TestDrawnAnew(t *testing.T) {
-	side := func(off float64) string {
-		var list []string
-		for i := range 4 {
-			x := 2 * float64(i)
-			list = append(list, entry("Functional.linear", i, []string{sized(2+x, off*float64(min(i, 1))), sized(1.1+x, off)}, sized(4+x, off)))
-		}
-		return written(t, list...)
-	}
-	for off, want := range map[float64]verdict.PremiseKind{0.15: verdict.PremiseWeights, 0.04: verdict.PremiseStep} {
-		if j := judged(t, side(off), side(0)); j.Verdict != verdict.Inconclusive || len(j.Premises) != 1 || j.Premises[0].Kind != want {
-			t.Errorf("weights off by %g: %s, %v, expected %s", off, j.Verdict, j.Premises, want)
-		}
-	}
-}
-
 // TestTurned: of two numbers that are as near to each other as they are off, the other one may be the larger and get the gradient. Where they
 // are the same on both sides it may not, and many elements do not turn by chance; they may be off as the gradient is that came in.
 func TestTurned(t *testing.T) {
