@@ -113,7 +113,8 @@ func (a *adder) leaf(l *leaf, v *msprobe.Value) {
 }
 
 // mindsporeTensor is what MindSpore's tensors are called in recordings of msprobe, which takes the statistics of all but floats of
-// them by way of float32, and writes with a point, as recorders of PyTorch before 26 do with integers; mostExact is up to where that has all integers. asyncTensor is a result that is not there yet.
+// them by way of float32 and writes them with a point, as recorders of PyTorch before 26 do with integers; mostExact is up to where
+// float32 has all integers. asyncTensor is a result that is not there yet.
 const (
 	mindsporeTensor = "mindspore.Tensor"
 	mostExact       = 1 << 24
