@@ -502,3 +502,24 @@ func TestIntegersWithAPoint(t *testing.T) {
 		}
 	}
 }
+
+// TestOmittedOrder: what puts elements in another order, by itself or by indices, is blamed beside a recorder that tells more than the other.
+func TestOmittedOrder(t *testing.T) {
+	for _, turn := range []string{"Tensor.roll", "Torch.index_select"} {
+		side := func(old bool) string {
+			x, y := sized(1, 0), sized(2, 0)
+			calls := []string{entry("Functional.linear", 0, []string{x, sized(0.3, 0)}, y)}
+			if old {
+				for _, m := range []string{"view_as", "transpose", "expand", "unsqueeze"} {
+					calls = append(calls, entry("Tensor."+m, 0, []string{y}, y))
+				}
+				calls = append(calls, entry(turn, 0, []string{y}, y))
+			}
+			off := map[bool]float64{true: 0.2, false: 0}[old]
+			return written(t, append(calls, entry("Functional.linear", 1, []string{y, sized(0.4, 0)}, sized(3, off)), entry("Functional.linear", 2, []string{sized(3, off), sized(0.5, 0)}, sized(4, off)))...)
+		}
+		if j := judged(t, side(true), side(false)); !slices.Equal(rootNames(j), []string{turn + ".0.forward"}) {
+			t.Errorf("%s: %s, roots %v", turn, j.Verdict, rootNames(j))
+		}
+	}
+}
