@@ -201,6 +201,12 @@ func (w *recordedWalk) shows(op *Operator, r *result.Row) bool {
 // fewestRescaled is of how many elements the norm moves seldom where each of them is rounded otherwise: by a sixteenth of a roundoff.
 const fewestRescaled = 256
 
+// ofTheSame tells of an output of many elements that statistics in a type of few digits are all that is known of it, and that nothing differs before,
+// nor in what goes into its call.
+func (w *recordedWalk) ofTheSame(op *Operator, r *result.Row) bool {
+	return backwards(op) == 0 && op.Op.Steps == 0 && !r.Compared && !fine(r) && r.Left.DType == r.Right.DType && !w.noise && elements(r.Right.Shape) >= fewestRescaled && w.unchanged(op)
+}
+
 // mostNormSteps is how many steps of a type of few digits the norm of a result may move where its elements are rounded otherwise: these
 // cancel, and what is left is the rounding of the norm itself and of one factor of all.
 const mostNormSteps = 2
@@ -210,8 +216,8 @@ const mostNormSteps = 2
 // taken from polynomials, or are steep, may be off in one direction.
 func (w *recordedWalk) shrunk(op *Operator, r *result.Row) bool {
 	row, a, b := catalogue.Of(op.Op.Type), r.Recorded.Left, r.Recorded.Right
-	if backwards(op) > 0 || op.Op.Steps > 0 || r.Compared || fine(r) || r.Left.DType != r.Right.DType || w.noise || !w.unchanged(op) || ofModule(op.Op.Name) && row.Module == nil ||
-		row.Traits&(catalogue.Approximate|catalogue.Steep|catalogue.Random) != 0 || !a.Has(result.KnownNorm) || !b.Has(result.KnownNorm) || elements(r.Right.Shape) < fewestRescaled {
+	if !w.ofTheSame(op, r) || ofModule(op.Op.Name) && row.Module == nil || row.Traits&(catalogue.Approximate|catalogue.Steep|catalogue.Random) != 0 ||
+		!a.Has(result.KnownNorm) || !b.Has(result.KnownNorm) {
 		return false
 	}
 	_, exponent := math.Frexp(b.Stats.Norm)
@@ -226,8 +232,7 @@ func (w *recordedWalk) shrunk(op *Operator, r *result.Row) bool {
 func (w *recordedWalk) rescaled(op *Operator, r *result.Row) bool {
 	const all = result.KnownMax | result.KnownMin | result.KnownMean | result.KnownNorm
 	a, b := r.Recorded.Left, r.Recorded.Right
-	if !ofModule(op.Op.Name) || backwards(op) > 0 || op.Op.Steps > 0 || r.Compared || fine(r) || r.Left.DType != r.Right.DType || w.noise || !w.unchanged(op) ||
-		!a.Has(all) || !b.Has(all) || nonFinite(a) || nonFinite(b) || elements(r.Right.Shape) < fewestRescaled || !slices.Equal(r.Right.Shape, w.row(&op.Inputs[0]).Right.Shape) {
+	if !ofModule(op.Op.Name) || !w.ofTheSame(op, r) || !a.Has(all) || !b.Has(all) || nonFinite(a) || nonFinite(b) || !slices.Equal(r.Right.Shape, w.row(&op.Inputs[0]).Right.Shape) {
 		return false
 	}
 	further := func(x, y float64) int { return cmp.Compare(math.Abs(x), math.Abs(y)) * cmp.Compare(x*y, 0) }
