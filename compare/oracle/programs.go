@@ -580,6 +580,11 @@ func placesAlong[N int64 | float64](shape []int64, axis int, index []N, where []
 	return places
 }
 
+// placesOn are those on one axis of n places.
+func placesOn(n int64, index []int64, name string) []int64 {
+	return placesAlong([]int64{n}, 0, index, []int64{int64(len(index))}, true, name)
+}
+
 // slicesAt are the places of slices of an axis, one for each entry of a list. Of (…, n, …) and m
 // entries the places are (…, m, …), in row-major order: index_copy, index_add, index_fill and
 // index_reduce.
@@ -587,7 +592,7 @@ func (t *tape) slicesAt(shape []int64, axis int, name string) (places []int64, w
 	list := ints(t.tensor(name))
 	where = slices.Clone(shape)
 	where[axis] = int64(len(list))
-	list = placesAlong(shape[axis:axis+1], 0, list, where[axis:axis+1], true, name)
+	list = placesOn(shape[axis], list, name)
 	for _, p := range move(picksOf(t.places(shape), axis, list)).y {
 		places = append(places, int64(p))
 	}
@@ -659,8 +664,7 @@ func defineIndexed() {
 	// Places are of the flattened tensor. With accumulate what stands there takes part in the sum.
 	program("put", []string{"input", "source"}, func(t *tape) []*dense {
 		x, src := t.in("input"), t.in("source")
-		list := ints(t.tensor("index"))
-		list = placesAlong([]int64{int64(len(x.y))}, 0, list, []int64{int64(len(list))}, true, "index")
+		list := placesOn(int64(len(x.y)), ints(t.tensor("index")), "index")
 		refuseIf(len(src.y) != len(list), ShapesDiffer, src.shape, []int64{int64(len(list))})
 		return []*dense{t.scattered(x, list, src.y, map[bool]string{true: "sum"}[t.bool("accumulate", false)], true)}
 	})
@@ -688,8 +692,7 @@ func defineTaken() {
 	// torch.take: places of the flattened tensor.
 	mover("take", func(t *tape, x *dense) Values {
 		idx := t.tensor("index")
-		list := ints(idx)
-		return takenFrom(x, placesAlong([]int64{int64(len(x.y))}, 0, list, []int64{int64(len(list))}, true, "index"), idx.shape)
+		return takenFrom(x, placesOn(int64(len(x.y)), ints(idx), "index"), idx.shape)
 	})
 	// torch.take_along_dim; without dim both are flattened.
 	mover("take_along_dim", func(t *tape, x *dense) Values {
