@@ -365,3 +365,33 @@ func TestParametersNotRecorded(t *testing.T) {
 		}
 	}
 }
+
+// The gradient of a module that is called twice belongs to the forward call that it is of, also where a recorder counted backward calls as they
+// came.
+func TestForwardOfRenumbered(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "step0", "rank")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var entries []string
+	for _, name := range []string{"forward.0", "forward.1", "backward.0", "backward.1"} {
+		entries = append(entries, fmt.Sprintf(`"Module.act.GELU.%s": {"input": [], "output": []}`, name))
+	}
+	path := filepath.Join(dir, msprobe.DumpFile)
+	if err := os.WriteFile(path, []byte(`{"task": "tensor", "level": "L0", "framework": "pytorch", "dump_data_dir": null, "data": {`+strings.Join(entries, ", ")+"}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list, err := msprobe.Find(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := readCalls(&list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for back, forward := range map[string]string{"Module.act.GELU.backward.0": "Module.act.GELU.forward.1", "Module.act.GELU.backward.1": "Module.act.GELU.forward.0"} {
+		if got := r.index[back].forward(); got == nil || got.Name != forward {
+			t.Errorf("%s is the gradient of %v, expected %s", back, got, forward)
+		}
+	}
+}

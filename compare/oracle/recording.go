@@ -19,6 +19,7 @@ import (
 	"precision/dump/mindspore"
 	"precision/dump/msprobe"
 	"precision/dump/torch"
+	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/plainfile"
 	catalogue "precision/op"
@@ -295,6 +296,10 @@ func readCalls(from *msprobe.Recording) (*recordedCalls, error) {
 	r.header = f.Header()
 	if err := f.Err(); err != nil {
 		return nil, err
+	}
+	// Names stay as they are in the file; which forward call a backward call is of goes by the number.
+	for at, number := range msprobe.BackwardNumbers(each.Of(r.calls, func(c *recordedCall) msprobe.Name { return c.Parsed })) {
+		r.calls[at].Parsed.Number = number
 	}
 	return r, r.readModules()
 }

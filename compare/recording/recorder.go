@@ -9,6 +9,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
+	"precision/internal/each"
 	catalogue "precision/op"
 )
 
@@ -43,48 +44,18 @@ func (s *side) saveOrder() {
 	}
 }
 
-// renumber gives the backward calls of modules that are called several times the numbers of their forward calls. Recorders of version 1 count them
-// as they come, which is from the last forward call to the first: then all such modules have them in ascending order, and by their numbers none.
+// renumber gives the backward calls of modules the numbers of their forward calls, where the recorder counted them otherwise.
 func (s *side) renumber() {
-	type uses struct {
-		forward int
-		back    []*call
+	names := map[string]string{}
+	for at, number := range msprobe.BackwardNumbers(each.Of(s.calls, func(c *call) msprobe.Name { return c.Parsed })) {
+		n := s.calls[at].Parsed
+		n.Number = number
+		names[s.calls[at].Name] = n.String()
 	}
-	modules := map[string]*uses{}
-	for _, c := range s.calls {
-		if c.Parsed.Form != msprobe.Module {
-			continue
-		}
-		name := c.Parsed.API + "." + c.Parsed.Class
-		of := modules[name]
-		if of == nil {
-			of = &uses{}
-			modules[name] = of
-		}
-		if c.Parsed.Direction == msprobe.Forward {
-			of.forward++
-		} else {
-			of.back = append(of.back, c)
-		}
-	}
-	numbers := map[string]string{}
-	for _, of := range modules {
-		if of.forward < 2 || len(of.back) != of.forward {
-			continue
-		}
-		for i, c := range of.back {
-			if c.Parsed.Number != i {
-				return
-			}
-			n := c.Parsed
-			n.Number = of.forward - 1 - i
-			numbers[c.Name] = n.String()
-		}
-	}
-	if len(numbers) == 0 {
+	if len(names) == 0 {
 		return
 	}
-	named := func(name string) string { return cmp.Or(numbers[name], name) }
+	named := func(name string) string { return cmp.Or(names[name], name) }
 	for _, c := range s.calls {
 		if name := named(c.Name); name != c.Name {
 			s.renumbered.add(c.Name, name)

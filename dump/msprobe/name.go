@@ -138,3 +138,45 @@ func count(s string) (int, bool) {
 	n, ok := dump.Small(s)
 	return n, ok && (s[0] != '0' || len(s) == 1)
 }
+
+// BackwardNumbers are the numbers that backward calls of modules have by their forward calls, by their places among the names of all calls in
+// their order, where a recorder numbered them otherwise: those of version 1 count them as they come, which is from the last forward call of a module
+// to its first. Then all modules that are called several times have theirs in ascending order, and by their forward calls none.
+func BackwardNumbers(names []Name) map[int]int {
+	type uses struct {
+		forward int
+		back    []int // places
+	}
+	modules := map[string]*uses{}
+	for i, n := range names {
+		if n.Form != Module {
+			continue
+		}
+		path := n.API + "." + n.Class
+		of := modules[path]
+		if of == nil {
+			of = &uses{}
+			modules[path] = of
+		}
+		if n.Direction == Forward {
+			of.forward++
+		} else {
+			of.back = append(of.back, i)
+		}
+	}
+	numbers := map[int]int{}
+	for _, of := range modules {
+		if of.forward < 2 || len(of.back) != of.forward {
+			continue
+		}
+		for i, at := range of.back {
+			if names[at].Number != i {
+				return nil
+			}
+			if number := of.forward - 1 - i; number != i {
+				numbers[at] = number
+			}
+		}
+	}
+	return numbers
+}
