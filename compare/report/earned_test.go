@@ -28,7 +28,7 @@ func claims(key string) bool {
 }
 
 // judging are the reasons that judge: premises, hints, and what is known of golden outputs.
-var judging = regexp.MustCompile(`^(inputs|given|weights|step|hint|order|golden)-|^(inconsistent|torn|cancelled|operators-alone|batch-differs|shapes-mostly|same-sides|made-non-finite)$`)
+var judging = regexp.MustCompile(`^(inputs|given|rows|weights|step|hint|order|golden)-|^(inconsistent|torn|cancelled|operators-alone|batch-differs|shapes-mostly|same-sides|made-non-finite)$`)
 
 // earned are the sentences of the catalogue, by key, with a table of which each is said and one of
 // which it must not be; "calls" in front of tables of recordings.
@@ -282,6 +282,7 @@ var elsewhere = map[string][3]string{
 	"reason.golden-places":       {"../oracle/follow_test.go", "TestGoldenReasons", "GoldenPlaces"},
 	"reason.order-differs":       {"../recording/order_test.go", "TestOtherOrder", "OrderDiffers"},
 	"reason.ranks-exchanged":     {"../recording/ranks_test.go", "TestExchangedRanks", "RanksExchanged"},
+	"reason.rows-unseen":         {"../recording/decode_test.go", "TestUnseenRows", "RowsUnseen"},
 	"reason.operators-alone":     {"../verdict/premise_test.go", "TestPremisesByNames", "PremiseGraph"},
 	"reason.inputs-sums":         {"../recording/premise_test.go", "TestIdsByChecksum", "InputsSummed"},
 	"reason.inputs-said":         {"../recording/premise_test.go", "TestPremises", "PremiseInputs"},

@@ -245,6 +245,7 @@ const (
 	WeightsDiffer  Kind = "weights-differ"  // weights that differ, of, relative distance in percent of half of them
 	StepDiffers    Kind = "step-differs"    // the same, where they are nearly the same
 	RanksExchanged Kind = "ranks-exchanged" // rank of the left side, the one of the right side that was given the same
+	RowsUnseen     Kind = "rows-unseen"     // an attention that the sides compute by other calls, and whose mask may leave rows nothing to see
 	Inconsistent   Kind = "inconsistent"    // outputs that do not follow from the inputs recorded with them, of
 	Torn           Kind = "torn"            // inputs that are not what the operators that made them recorded as outputs, of
 	Cancelled      Kind = "cancelled"       // sums whose terms cancel to rounding, the first, operators that follow from these alone
@@ -308,7 +309,7 @@ var kinds = map[Kind]struct {
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled:   {},
-	OperatorsAlone: {}, OrderDiffers: {}, InputsDiffer: {}, InputsApart: {}, InputsRecorded: {}, InputsSummed: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, RanksExchanged: {}, WeightsUnseen: {}, WeightsApart: {}, Cancelled: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
+	OperatorsAlone: {}, OrderDiffers: {}, InputsDiffer: {}, InputsApart: {}, InputsRecorded: {}, InputsSummed: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, RanksExchanged: {}, RowsUnseen: {}, WeightsUnseen: {}, WeightsApart: {}, Cancelled: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
 	WeightStep: {}, WeightNear: {}, WeightQuantised: {}, WeightElsewhere: {}, WeightConstant: {}, WeightTransposed: {}, WeightUnlike: {}, WeightPermuted: {}, WeightRotated: {}, StoredShape: {}, StoredDiffers: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }

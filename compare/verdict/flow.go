@@ -347,6 +347,10 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 			w.hidden = append(w.hidden, a.begin)
 		}
 		carries(a.roots)
+	case len(a.roots) == 0 && (a.begin == nil || a.soft) && word <= checkFollows && w.unseen(op):
+		w.blank(op)
+		*t = trail{stirred: true, chosen: true, coarse: a.coarse}
+		w.noise = true
 	case w.isRoot(op, a):
 		other := -1
 		if a.begin == nil && len(a.roots) == 0 && !w.made(op) { // no order of elements makes NaN of finite ones
@@ -762,7 +766,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			a.stirred = true
 			a.chosen = w.crossing(r, in.coarse) || a.chosen
 		case in.stirred:
-			if w.gap(op, r, calls, in.coarse) {
+			if w.gap(op, r, calls, in.coarse) || w.pointwiseAlone(r, calls) {
 				begin(t.Row, calls, soft)
 			}
 		case known == fedBySame && len(w.sent) > 0 && putElsewhere(r):
@@ -845,6 +849,34 @@ func (w *recordedWalk) detour(r *result.Row) bool {
 		return apartBy(r.Recorded.Left, r.Recorded.Right, limit)
 	}
 	return false
+}
+
+// mostPointwise is how many calls of one side alone are followed to what they compute of each number.
+const mostPointwise = 4
+
+// pointwiseAlone tells of an input of which elements are known, and before which nothing differs, that calls of one side alone that compute each
+// number by itself make it and that it is off by more than they round: nothing cancels in them, whatever the other side's way is, which was not
+// recorded.
+func (w *recordedWalk) pointwiseAlone(r *result.Row, calls []string) bool {
+	size, known := sizeOf(r)
+	if w.noise || !known || !r.Compared || !r.Left.DType.IsFloat() || len(calls) != 1 {
+		return false
+	}
+	steps := 0
+	for next := calls; len(next) > 0; next = next[1:] {
+		k, ok := w.place[next[0]]
+		if !ok || !w.lone(k) {
+			continue
+		}
+		op := &w.operators[k]
+		if steps++; steps > mostPointwise || catalogue.Of(op.Op.Type).Formula == nil && !catalogue.Is(op.Op.Type, catalogue.Exact) || catalogue.Is(op.Op.Type, catalogue.Steep) {
+			return false
+		}
+		for _, p := range op.Op.Inputs {
+			next = append(next, p.Op)
+		}
+	}
+	return steps > 0 && size > float64(2+steps)*roundedOff(r)
 }
 
 // finiteOnce tells of a pair that one side alone has NaN or infinities.

@@ -94,3 +94,44 @@ func swamping(rec *result.Recorded) bool {
 
 // mostMask is beyond what people use as a number that stands for itself.
 const mostMask = 1e9
+
+// unseen tells of what an attention gives, which one side computes by other calls than the other, that it may differ in rows that see nothing: those of
+// padding on the left, of which a mask leaves no number. What these are is up to who computes them, zeros or the mean of all values; what is seen does
+// not hang on them. Statistics do not tell which rows differ. That the extremes are the same says that it is not all.
+func (w *recordedWalk) unseen(op *Operator) bool {
+	if backwards(op) == 1 || len(op.Outputs) == 0 || !slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return hidesKeys(w.row(&t)) }) {
+		return false
+	}
+	return !slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		e, known := extremesOf(r)
+		far := 4 * roundedOff(r) * math.Max(math.Abs(e.rightMax), math.Abs(e.rightMin))
+		return !known || nonFinite(r.Recorded.Left) || nonFinite(r.Recorded.Right) || math.Abs(e.leftMax-e.rightMax) > far || math.Abs(e.leftMin-e.rightMin) > far
+	})
+}
+
+// blank says that rows of an attention see nothing, and that what follows is not judged by size.
+func (w *recordedWalk) blank(op *Operator) {
+	if k := slices.IndexFunc(w.out.Premises, func(p Premise) bool { return p.Reason.Kind == result.RowsUnseen }); k >= 0 {
+		w.out.Premises[k].Tensors++
+		return
+	}
+	t := &op.Outputs[0]
+	w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseCompared, Broken: true, Tensors: 1, Share: 1, Rows: []int{t.Row}, Reason: result.Because(result.RowsUnseen, op.Op.Name)})
+}
+
+// hidesKeys tells of what goes into an attention that it is a mask of flags, a row for each query, which one side alone is given: the other one
+// adds it to scores.
+func hidesKeys(r *result.Row) bool {
+	if r.Recorded == nil || r.Recorded.Argument {
+		return false
+	}
+	flags, has := r.Left, r.Recorded.Left
+	if r.Has(result.NoLeftValue) {
+		flags, has = r.Right, r.Recorded.Right
+	} else if !r.Has(result.NoRightValue) {
+		return false
+	}
+	n := len(flags.Shape)
+	return n >= 2 && flags.Shape[n-2] > 1 && flags.DType.IsBool() && has.Has(result.KnownMin|result.KnownMax) && has.Stats.Max > has.Stats.Min
+}

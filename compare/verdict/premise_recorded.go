@@ -48,6 +48,8 @@ func (w *recordedWalk) premises() {
 	start := map[string]int{}            // the first operator of a piece
 	runs := map[string]map[string]*run{} // by step and rank
 	astray := map[string]bool{}          // ranks with an output that is off by as much as other data
+	looked := map[string]string{}        // the table that a rank looked up first
+	apart := map[string]bool{}           // ranks of which an output differs
 	var steps []string
 	var weights, near []*source
 	fed := map[string][]*source{} // by step
@@ -89,7 +91,11 @@ func (w *recordedWalk) premises() {
 			}
 			s := w.source(op, &op.Inputs[k])
 			weight := s.weight && s.elements > 1
-			if lookup := catalogue.Is(op.Op.Type, catalogue.Copies); lookup && !part.differs && s.off && counted(r.Left.DType) {
+			lookup := catalogue.Is(op.Op.Type, catalogue.Copies)
+			if !apart[rank] && s.off && next(r) && looked[rank] != "" && looked[rank] == w.tableOf(op) {
+				s.large, s.share, s.of = true, 1, 0 // what was sampled is what it is given next, however alike it looks
+			}
+			if lookup && !part.differs && s.off && counted(r.Left.DType) {
 				part.ids = cmp.Or(part.ids, s)
 			} else if part.ids != nil && s.off && counted(r.Left.DType) && catalogue.Is(op.Op.Type, catalogue.Targets) {
 				// What the loss compares with are others, too: no fault before the first lookup reaches them.
@@ -133,7 +139,11 @@ func (w *recordedWalk) premises() {
 				}
 			}
 		}
-		part.differs = part.differs || w.off(op)
+		if w.off(op) {
+			part.differs, apart[rank] = true, true
+		} else if looked[rank] == "" && w.looksRows(op) {
+			looked[rank] = w.tableOf(op)
+		}
 		// Where outputs are not recorded, an input may be what any call before it made.
 		part.started = part.started || computesFloats(w, op) || len(op.Outputs) == 0 && len(op.Inputs) > 0
 		for k := range op.Outputs {
@@ -214,6 +224,34 @@ func (w *recordedWalk) meansApart(list []*source) (median float64, known bool) {
 	}
 	slices.Sort(all)
 	return all[len(all)/2], true
+}
+
+// looksRows tells of a call that it gives a row of numbers for each whole number it takes, as a table of tokens does, also where it scales them.
+func (w *recordedWalk) looksRows(op *Operator) bool {
+	return catalogue.Is(op.Op.Type, catalogue.Copies) || ofModule(op.Op.Name) && len(op.Outputs) == 1 && slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
+		ids, rows := w.row(&t).Right, w.row(&op.Outputs[0]).Right
+		return ids.DType.IsInteger() && rows.DType.IsFloat() && len(rows.Shape) == len(ids.Shape)+1 && slices.Equal(rows.Shape[:len(ids.Shape)], ids.Shape)
+	})
+}
+
+// tableOf names the table that a call looks rows up in, of modules by their name, "" where that is not known.
+func (w *recordedWalk) tableOf(op *Operator) string {
+	name := strings.TrimPrefix(op.Op.Name, prefixOf(op.Op.Name))
+	if ofModule(name) {
+		return name[:strings.LastIndexByte(name, '.')+1]
+	}
+	for k := range op.Inputs {
+		if r := w.row(&op.Inputs[k]); r.Recorded != nil && isWeight(op, r.Recorded.Place) {
+			return strconv.FormatInt(r.Recorded.Right.Print(r.Right.Shape), 10)
+		}
+	}
+	return ""
+}
+
+// next tells of ids that they are one for each text: what a model that writes by tokens is given again.
+func next(ids *result.Row) bool {
+	shape := ids.Right.Shape
+	return counted(ids.Left.DType) && len(shape) > 0 && (len(shape) == 1 || shape[len(shape)-1] == 1) && slices.Equal(ids.Left.Shape, shape)
 }
 
 // mostGiven bounds how many tensors that differ are kept of what a rank was given, and how many that do not: the first calls

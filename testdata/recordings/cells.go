@@ -22,7 +22,7 @@ func cell(pair string, a *answer) (func(name string) bool, error) {
 	if a.Recorder != "dump" {
 		for only, side := range map[bool]string{false: "left", true: "golden"} {
 			var err error
-			if _, parents[only], err = calls(filepath.Join(pair, side)); err != nil {
+			if _, parents[only], err = calls(filepath.Join(pair, side), 0); err != nil {
 				return nil, err
 			}
 		}
@@ -157,7 +157,7 @@ func (r *recorded) like(o *recorded) bool {
 }
 
 func tensors(dir string) (list []*recorded, err error) {
-	all, _, err := calls(dir)
+	all, _, err := calls(dir, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -82,6 +82,8 @@ type answer struct {
 	// is a collective that does other than it is told.
 	Job, Collective bool
 	Rank            int
+	// Step is that in which the fault begins, where each token of a text is a step (decode.py).
+	Step int
 	// Exact are the calls at fault by their names, where these are known.
 	Exact []string
 }
@@ -269,7 +271,7 @@ const fewBeside = 8
 
 // culprits tells of the name of a call whether it is at fault.
 func culprits(pair string, a *answer) (func(name string) bool, error) {
-	left, parents, err := calls(filepath.Join(pair, "left"))
+	left, parents, err := calls(filepath.Join(pair, "left"), a.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +279,7 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 	if _, err := os.Stat(filepath.Join(pair, "before")); err == nil {
 		right = "before" // the left side without its fault, where the right one is another program (versions.py)
 	}
-	golden, _, err := calls(filepath.Join(pair, right))
+	golden, _, err := calls(filepath.Join(pair, right), a.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -308,6 +310,9 @@ func culprits(pair string, a *answer) (func(name string) bool, error) {
 		return false
 	}
 	return func(name string) bool {
+		if step, _, ok := strings.Cut(name, "/"); ok && a.Step > 0 && step != fmt.Sprint("step", a.Step) {
+			return false
+		}
 		name = name[strings.LastIndex(name, "/")+1:] // without the step and rank
 		parts := strings.Split(name, ".")
 		known := len(parts) > 1 && slices.Contains(a.Calls, parts[1])
@@ -337,10 +342,10 @@ type call struct {
 }
 
 // calls are those of the only recording below a folder, in order, and what is around each.
-func calls(dir string) (list []call, parents map[string]string, err error) {
-	found, err := filepath.Glob(filepath.Join(dir, "step0", "*", "d*.json"))
+func calls(dir string, step int) (list []call, parents map[string]string, err error) {
+	found, err := filepath.Glob(filepath.Join(dir, fmt.Sprint("step", step), "*", "d*.json"))
 	if err != nil || len(found) == 0 {
-		return nil, nil, fmt.Errorf("%s: found no recording of step 0", dir)
+		return nil, nil, fmt.Errorf("%s: found no recording of step %d", dir, step)
 	}
 	text, err := os.ReadFile(found[0])
 	if err != nil {

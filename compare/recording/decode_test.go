@@ -1,0 +1,186 @@
+package recording_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"precision/compare/result"
+	"precision/compare/verdict"
+	"precision/dump/dtype"
+	"precision/dump/torch"
+)
+
+// TestNextToken: what a model that writes text is given next are the tokens that were sampled. They are other data, however alike they look, where all
+// before agrees; in another table than that of the first lookup, or in a prompt, a few other numbers are the root.
+func TestNextToken(t *testing.T) {
+	ids := func(shape, top string) string {
+		return strings.Replace(statistics("int64", top, "31", "null", "null"), "[8, 8]", shape, 1)
+	}
+	run := func(next, top string, table, off float64) string {
+		pass := func(n int, shape, top string, table, off float64) []string {
+			rows := sized(3, off)
+			if n > 0 && off > 0 { // one row, at one end
+				rows = statistics("float32", "3.3", "-1.5", "0.334", "15.3")
+			}
+			return []string{entry("Functional.embedding", 2*n, []string{ids(shape, top), sized(table, 0)}, rows), entry("Functional.embedding", 2*n+1, []string{ids(shape, "93"), sized(11, 0)}, sized(4, 0)),
+				entry("Functional.linear", n, []string{rows, sized(5, 0)}, sized(6, off))}
+		}
+		list := pass(0, "[2, 6]", "93", 2, off)
+		differs := 0.0
+		if top != "83" {
+			differs = 0.1
+		}
+		return written(t, append(list, pass(1, next, top, table, differs)...)...)
+	}
+	for _, c := range []struct {
+		name, next string
+		table, off float64
+		premise    bool
+	}{
+		{"one of two tokens", "[2, 1]", 2, 0, true},
+		{"tokens in a row", "[2]", 2, 0, true},
+		{"a prompt", "[2, 6]", 2, 0, false},
+		{"of another table", "[2, 1]", 7, 0, false},
+		{"behind an error", "[2, 1]", 2, 0.1, false},
+	} {
+		j := judged(t, run(c.next, "84", c.table, c.off), run(c.next, "83", c.table, 0))
+		told := j.Verdict == verdict.Inconclusive && len(j.Roots) == 0 && len(j.Premises) == 1 && j.Premises[0].Kind == verdict.PremiseInputs
+		if told != c.premise || !told && len(j.Roots) == 0 {
+			t.Errorf("%s: %s, roots %v, premises %v", c.name, j.Verdict, rootNames(j), j.Premises)
+		}
+	}
+}
+
+// TestUnseenRows: rows of attention that a mask leaves nothing to see are what the implementation makes of them. Where the sides have other ones, a
+// result with the same extremes and another norm under a mask by rows is no proof of an error, and never good; with other extremes, or under a
+// mask that is one for all rows, it is one.
+func TestUnseenRows(t *testing.T) {
+	const heads = "[2, 4, 8, 8]"
+	shaped := func(text, shape string) string { return strings.Replace(text, "[8, 8]", shape, 1) }
+	linear := func(n int, x, y float64) string {
+		return entry("Functional.linear", n, []string{sized(x, 0), sized(3, 0)}, sized(y, 0))
+	}
+	const low = "-3.3895313892515355e+38"
+	side := func(steps bool, result, rows string) string {
+		var list []string
+		for n := range 8 {
+			list = append(list, linear(n+2, float64(20+2*n), float64(21+2*n)))
+		}
+		list = append(list, linear(0, 2, 4))
+		out := shaped(result, heads)
+		if !steps {
+			mask := shaped(statistics("bool", "true", "false", "null", "null"), rows)
+			list = append(list, fmt.Sprintf(`"Functional.scaled_dot_product_attention.0.forward": {"input_args": [%s, %s, %s], "input_kwargs": {"attn_mask": %s}, "output": [%s]}`,
+				shaped(sized(2, 0), heads), shaped(sized(3, 0), heads), shaped(sized(4, 0), heads), mask, out))
+			return written(t, append(list, linear(1, 6, 8))...)
+		}
+		mask := shaped(statistics("float32", "0", low, "-1e38", "Infinity"), rows)
+		weights := shaped(statistics("float32", "0.6", "0", "0.08", "3"), heads)
+		list = append(list, entry("Torch.matmul", 0, []string{shaped(sized(2, 0), heads), shaped(sized(3, 0), heads)}, shaped(sized(11, 0), heads)),
+			entry("Tensor.__add__", 0, []string{shaped(sized(11, 0), heads), mask}, shaped(statistics("float32", "11", low, "-1e38", "Infinity"), heads)),
+			entry("Functional.softmax", 0, []string{shaped(statistics("float32", "11", low, "-1e38", "Infinity"), heads)}, weights),
+			entry("Torch.matmul", 1, []string{weights, shaped(sized(4, 0), heads)}, out))
+		return written(t, append(list, linear(1, 6, 8))...)
+	}
+	of := func(top, norm string) string { return statistics("float32", top, "-3", "0.66", norm) }
+	for _, c := range []struct {
+		name, top, norm, rows string
+		verdict               verdict.Verdict
+	}{
+		{"the same", "6", "30", "[2, 1, 8, 8]", verdict.Good},
+		{"another norm", "6", "31", "[2, 1, 8, 8]", verdict.Inconclusive},
+		{"other extremes", "6.5", "31", "[2, 1, 8, 8]", verdict.Bad},
+		{"one mask for all rows", "6", "32", "[2, 1, 1, 8]", verdict.Bad},
+	} {
+		for _, golden := range []bool{false, true} {
+			left, right := side(true, of(c.top, c.norm), c.rows), side(false, of("6", "30"), c.rows)
+			if golden {
+				left, right = side(false, of(c.top, c.norm), c.rows), side(true, of("6", "30"), c.rows)
+			}
+			j := judged(t, left, right)
+			told := slices.ContainsFunc(j.Premises, func(p verdict.Premise) bool { return p.Broken && p.Reason.Kind == result.RowsUnseen })
+			if j.Verdict != c.verdict && (c.verdict != verdict.Bad || j.Verdict != verdict.Suspect) || told != (c.verdict == verdict.Inconclusive) || told != (len(j.Roots) == 0 && c.norm != "30") {
+				t.Errorf("%s, golden in steps %v: %s, roots %v, premises %v", c.name, golden, j.Verdict, rootNames(j), j.Premises)
+			}
+		}
+	}
+}
+
+// TestFactorAlone: a factor that one side alone has, in bfloat16 and behind a cast that nobody recorded, is no rounding, of which it is as much as
+// seven: nothing before differs, and nothing cancels in a product. Two roundings are.
+func TestFactorAlone(t *testing.T) {
+	const n = 64
+	round := func(x float64) float64 {
+		return float64(math.Float32frombits((math.Float32bits(float32(x)) + 0x8000) &^ 0xffff))
+	}
+	side := func(factor float64) string {
+		dir := filepath.Join(t.TempDir(), "step0", "rank0")
+		files := 0
+		tensor := func(typ dtype.Type, v []float64) string {
+			files++
+			var raw []byte
+			hi, lo, sum, squares := math.Inf(-1), math.Inf(1), 0.0, 0.0
+			for _, x := range v {
+				bits := math.Float32bits(float32(x))
+				if typ == dtype.BFloat16 {
+					raw = append(raw, byte(bits>>16), byte(bits>>24))
+				} else {
+					raw = append(raw, byte(bits), byte(bits>>8), byte(bits>>16), byte(bits>>24))
+				}
+				hi, lo, sum, squares = max(hi, x), min(lo, x), sum+x, squares+x*x
+			}
+			var b bytes.Buffer
+			if err := torch.Write(&b, typ, []int64{8, 8}, bytes.NewReader(raw)); err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("t%d.pt", files)
+			write(t, filepath.Join(dir, "dump_tensor_data", name), b.Bytes())
+			number := func(x float64) string { text, _ := json.Marshal(x); return string(text) }
+			text := statistics(map[bool]string{true: "bfloat16", false: "float32"}[typ == dtype.BFloat16], number(hi), number(lo), number(sum/n), number(math.Sqrt(squares)))
+			return strings.Replace(text, `"type"`, `"data_name": "`+name+`", "type"`, 1)
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		draw := func(f func(i int) float64) []float64 {
+			v := make([]float64, n)
+			for i := range v {
+				v[i] = f(i)
+			}
+			return v
+		}
+		norm := func(int) float64 { return r.NormFloat64() }
+		var calls []string
+		x := draw(norm)
+		for k := range 12 {
+			y := draw(func(i int) float64 { return x[i] * (1 + 0.1*r.Float64()) })
+			calls = append(calls, entry("Functional.silu", k, []string{tensor(dtype.Float32, x)}, tensor(dtype.Float32, y)))
+			x = y
+		}
+		cast := draw(func(i int) float64 { return round(x[i]) })
+		if factor != 1 {
+			times := draw(func(i int) float64 { return round(cast[i] * factor) })
+			calls = append(calls, fmt.Sprintf(`"Tensor.__mul__.0.forward": {"input_args": [%s, {"type": "float", "value": %v}], "input_kwargs": {}, "output": [%s]}`, tensor(dtype.BFloat16, cast), factor, tensor(dtype.BFloat16, times)))
+			cast = times
+		}
+		for k := range 4 {
+			y := draw(func(i int) float64 { return round(2 * cast[i]) })
+			calls = append(calls, entry("Functional.linear", k, []string{tensor(dtype.BFloat16, cast), tensor(dtype.BFloat16, draw(func(int) float64 { return 2 }))}, tensor(dtype.BFloat16, y)))
+			cast = y
+		}
+		write(t, filepath.Join(dir, "dump.json"), []byte(strings.Replace(dumpOf("L1", calls), `"statistics"`, `"tensor"`, 1)))
+		return dir
+	}
+	golden := side(1)
+	for factor, root := range map[float64]bool{1.027: true, 1.0001: false} {
+		j := judged(t, side(factor), golden)
+		if root != slices.Equal(rootNames(j), []string{"Tensor.__mul__.0.forward"}) || root != (len(j.Roots) > 0) {
+			t.Errorf("a factor of %v: %s, roots %v", factor, j.Verdict, rootNames(j))
+		}
+	}
+}
