@@ -2,6 +2,7 @@ package recording
 
 import (
 	"math"
+	"slices"
 
 	"precision/compare/result"
 	"precision/dump/msprobe"
@@ -88,7 +89,7 @@ func byToken(a, b []*call) (apart bool) {
 	if len(a) == 0 {
 		return false
 	}
-	certain := anchors(a, b, (*leaf).content)
+	certain := inOrder(a, x, y, anchors(a, b, (*leaf).content))
 	for i, p := range certain {
 		x[p[0]], y[p[1]] = int32(-1-i), int32(-1-i)
 	}
@@ -114,6 +115,44 @@ func byToken(a, b []*call) (apart bool) {
 		}
 	}
 	return apart
+}
+
+// inOrder leaves out of pairs that are certain by what goes in those that cross others, where both sides make the same calls in the same order
+// between what does not cross and no weight goes into those that do: a pass over the next token whose positions are one too large gets what the
+// pass after it gets. x and y number the tokens.
+func inOrder(a []*call, x, y []int32, certain [][2]int32) [][2]int32 {
+	chain := ascending(certain)
+	if len(chain) == len(certain) {
+		return certain
+	}
+	// Of either side, the places of calls that cross with a weight.
+	var heavy [2][]int
+	for _, p := range certain {
+		if _, straight := slices.BinarySearchFunc(chain, p, func(q, p [2]int32) int { return int(q[0] - p[0]) }); !straight && weighted(a[p[0]]) {
+			heavy[0], heavy[1] = append(heavy[0], int(p[0])), append(heavy[1], int(p[1]))
+		}
+	}
+	slices.Sort(heavy[1])
+	level := [2][]bool{make([]bool, len(x)), make([]bool, len(y))}
+	i, j := 0, 0
+	for _, p := range append(chain, [2]int32{int32(len(x)), int32(len(y))}) {
+		none := func(places []int, from, to int) bool {
+			k, _ := slices.BinarySearch(places, from)
+			return k == len(places) || places[k] >= to
+		}
+		if l := x[i:p[0]]; slices.Equal(l, y[j:p[1]]) && none(heavy[0], i, int(p[0])) && none(heavy[1], j, int(p[1])) {
+			for k := range l {
+				level[0][i+k], level[1][j+k] = true, true
+			}
+		}
+		i, j = int(p[0])+1, int(p[1])+1
+	}
+	return slices.DeleteFunc(certain, func(p [2]int32) bool { return level[0][p[0]] && level[1][p[1]] })
+}
+
+// weighted tells of a call that a parameter goes into it.
+func weighted(c *call) bool {
+	return slices.ContainsFunc(c.leaves, func(l leaf) bool { return parameter(c, &l) })
 }
 
 // likeness is how much two calls that do the same look like a pair, more than by that:

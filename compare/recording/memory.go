@@ -236,7 +236,7 @@ func (p *part) reordered(u *unit, x leafPair) bool {
 	if l.role != result.Input || l.from.call > 0 || x.right.from.call > 0 || l.before.call > 0 || p.own[l] != "" || nd.Single(l.Shape) || u.left.Parsed.Direction != msprobe.Forward || u.left.Parsed.InPlace() {
 		return false
 	}
-	if at, ok := strings.CutPrefix(l.place, "input."); l.Section == msprobe.Parameters || !ok || slices.ContainsFunc(catalogue.Of(typeOf(u.left)).Weights, func(n int) bool { return at == strconv.Itoa(n) }) {
+	if parameter(u.left, l) || !strings.HasPrefix(l.place, "input.") {
 		return false
 	}
 	some := false
@@ -616,4 +616,10 @@ func exposes(u *unit) bool {
 		some = some || l.sort() == 'f' && l.tells()
 	}
 	return some
+}
+
+// parameter tells of what goes into a call that it is one of a module, or in a place of weights.
+func parameter(c *call, l *leaf) bool {
+	at, ok := strings.CutPrefix(l.place, "input.")
+	return l.Section == msprobe.Parameters || ok && slices.ContainsFunc(catalogue.Of(typeOf(c)).Weights, func(n int) bool { return at == strconv.Itoa(n) })
 }
