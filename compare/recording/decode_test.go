@@ -2,6 +2,7 @@ package recording_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -113,74 +114,145 @@ func TestUnseenRows(t *testing.T) {
 	}
 }
 
+// elements writes a recording with the elements of its tensors.
+type elements struct {
+	t     *testing.T
+	dir   string
+	files int
+	calls []string
+}
+
+func newElements(t *testing.T) *elements {
+	return &elements{t: t, dir: filepath.Join(t.TempDir(), "step0", "rank0")}
+}
+
+// tensor writes rows of eight numbers, or a list of whole ones, and is what dump.json says of them.
+func (e *elements) tensor(typ dtype.Type, v []float64) string {
+	e.files++
+	var raw []byte
+	hi, lo, sum, squares := math.Inf(-1), math.Inf(1), 0.0, 0.0
+	for _, x := range v {
+		switch bits := math.Float32bits(float32(x)); typ {
+		case dtype.Int64:
+			raw = binary.LittleEndian.AppendUint64(raw, uint64(x))
+		case dtype.BFloat16:
+			raw = binary.LittleEndian.AppendUint16(raw, uint16(bits>>16))
+		default:
+			raw = binary.LittleEndian.AppendUint32(raw, bits)
+		}
+		hi, lo, sum, squares = max(hi, x), min(lo, x), sum+x, squares+x*x
+	}
+	shape := []int64{int64(len(v)) / 8, 8}
+	if typ == dtype.Int64 {
+		shape = []int64{int64(len(v))}
+	}
+	var b bytes.Buffer
+	if err := torch.Write(&b, typ, shape, bytes.NewReader(raw)); err != nil {
+		e.t.Fatal(err)
+	}
+	name := fmt.Sprintf("t%d.pt", e.files)
+	write(e.t, filepath.Join(e.dir, "dump_tensor_data", name), b.Bytes())
+	number := func(x float64) string { text, _ := json.Marshal(x); return string(text) }
+	text := statistics(strings.ToLower(typ.String()), number(hi), number(lo), number(sum/float64(len(v))), number(math.Sqrt(squares)))
+	dims, _ := json.Marshal(shape)
+	return strings.Replace(strings.Replace(text, `"type"`, `"data_name": "`+name+`", "type"`, 1), "[8, 8]", string(dims), 1)
+}
+
+// folder ends the recording.
+func (e *elements) folder() string {
+	write(e.t, filepath.Join(e.dir, "dump.json"), []byte(strings.Replace(dumpOf("L1", e.calls), `"statistics"`, `"tensor"`, 1)))
+	return e.dir
+}
+
+// short rounds to bfloat16.
+func short(x float64) float64 {
+	return float64(math.Float32frombits((math.Float32bits(float32(x)) + 0x8000) &^ 0xffff))
+}
+
+func numbersOf(n int, f func(i int) float64) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = f(i)
+	}
+	return v
+}
+
 // TestFactorAlone: a factor that one side alone has, in bfloat16 and behind a cast that nobody recorded, is no rounding, of which it is as much as
 // seven: nothing before differs, and nothing cancels in a product. Two roundings are.
 func TestFactorAlone(t *testing.T) {
-	const n = 64
-	round := func(x float64) float64 {
-		return float64(math.Float32frombits((math.Float32bits(float32(x)) + 0x8000) &^ 0xffff))
-	}
 	side := func(factor float64) string {
-		dir := filepath.Join(t.TempDir(), "step0", "rank0")
-		files := 0
-		tensor := func(typ dtype.Type, v []float64) string {
-			files++
-			var raw []byte
-			hi, lo, sum, squares := math.Inf(-1), math.Inf(1), 0.0, 0.0
-			for _, x := range v {
-				bits := math.Float32bits(float32(x))
-				if typ == dtype.BFloat16 {
-					raw = append(raw, byte(bits>>16), byte(bits>>24))
-				} else {
-					raw = append(raw, byte(bits), byte(bits>>8), byte(bits>>16), byte(bits>>24))
-				}
-				hi, lo, sum, squares = max(hi, x), min(lo, x), sum+x, squares+x*x
-			}
-			var b bytes.Buffer
-			if err := torch.Write(&b, typ, []int64{8, 8}, bytes.NewReader(raw)); err != nil {
-				t.Fatal(err)
-			}
-			name := fmt.Sprintf("t%d.pt", files)
-			write(t, filepath.Join(dir, "dump_tensor_data", name), b.Bytes())
-			number := func(x float64) string { text, _ := json.Marshal(x); return string(text) }
-			text := statistics(map[bool]string{true: "bfloat16", false: "float32"}[typ == dtype.BFloat16], number(hi), number(lo), number(sum/n), number(math.Sqrt(squares)))
-			return strings.Replace(text, `"type"`, `"data_name": "`+name+`", "type"`, 1)
-		}
-		r := rand.New(rand.NewPCG(1, 2))
-		draw := func(f func(i int) float64) []float64 {
-			v := make([]float64, n)
-			for i := range v {
-				v[i] = f(i)
-			}
-			return v
-		}
-		norm := func(int) float64 { return r.NormFloat64() }
-		var calls []string
-		x := draw(norm)
+		e, r := newElements(t), rand.New(rand.NewPCG(1, 2))
+		x := numbersOf(64, func(int) float64 { return r.NormFloat64() })
 		for k := range 12 {
-			y := draw(func(i int) float64 { return x[i] * (1 + 0.1*r.Float64()) })
-			calls = append(calls, entry("Functional.silu", k, []string{tensor(dtype.Float32, x)}, tensor(dtype.Float32, y)))
+			y := numbersOf(64, func(i int) float64 { return x[i] * (1 + 0.1*r.Float64()) })
+			e.calls = append(e.calls, entry("Functional.silu", k, []string{e.tensor(dtype.Float32, x)}, e.tensor(dtype.Float32, y)))
 			x = y
 		}
-		cast := draw(func(i int) float64 { return round(x[i]) })
+		cast := numbersOf(64, func(i int) float64 { return short(x[i]) })
 		if factor != 1 {
-			times := draw(func(i int) float64 { return round(cast[i] * factor) })
-			calls = append(calls, fmt.Sprintf(`"Tensor.__mul__.0.forward": {"input_args": [%s, {"type": "float", "value": %v}], "input_kwargs": {}, "output": [%s]}`, tensor(dtype.BFloat16, cast), factor, tensor(dtype.BFloat16, times)))
+			times := numbersOf(64, func(i int) float64 { return short(cast[i] * factor) })
+			e.calls = append(e.calls, fmt.Sprintf(`"Tensor.__mul__.0.forward": {"input_args": [%s, {"type": "float", "value": %v}], "input_kwargs": {}, "output": [%s]}`, e.tensor(dtype.BFloat16, cast), factor, e.tensor(dtype.BFloat16, times)))
 			cast = times
 		}
 		for k := range 4 {
-			y := draw(func(i int) float64 { return round(2 * cast[i]) })
-			calls = append(calls, entry("Functional.linear", k, []string{tensor(dtype.BFloat16, cast), tensor(dtype.BFloat16, draw(func(int) float64 { return 2 }))}, tensor(dtype.BFloat16, y)))
+			y := numbersOf(64, func(i int) float64 { return short(2 * cast[i]) })
+			e.calls = append(e.calls, entry("Functional.linear", k, []string{e.tensor(dtype.BFloat16, cast), e.tensor(dtype.BFloat16, numbersOf(64, func(int) float64 { return 2 }))}, e.tensor(dtype.BFloat16, y)))
 			cast = y
 		}
-		write(t, filepath.Join(dir, "dump.json"), []byte(strings.Replace(dumpOf("L1", calls), `"statistics"`, `"tensor"`, 1)))
-		return dir
+		return e.folder()
 	}
 	golden := side(1)
 	for factor, root := range map[float64]bool{1.027: true, 1.0001: false} {
 		j := judged(t, side(factor), golden)
 		if root != slices.Equal(rootNames(j), []string{"Tensor.__mul__.0.forward"}) || root != (len(j.Roots) > 0) {
 			t.Errorf("a factor of %v: %s, roots %v", factor, j.Verdict, rootNames(j))
+		}
+	}
+}
+
+// TestRowsOfAChoice: where one token has two experts with nearly the same score, they change places in another type, and rows that are taken by the
+// places of experts lie elsewhere. That is no error of what takes them, unless there are not as many rows, or other ones.
+func TestRowsOfAChoice(t *testing.T) {
+	const rows = 16
+	side := func(typ dtype.Type, order []int, taken int, factor float64) string {
+		e, r := newElements(t), rand.New(rand.NewPCG(3, 4))
+		round := func(x float64) float64 { return x }
+		if typ == dtype.BFloat16 {
+			round = short
+		}
+		draw := func(n int) []float64 { return numbersOf(n, func(int) float64 { return r.NormFloat64() }) }
+		rounded := func(v []float64) string {
+			return e.tensor(typ, numbersOf(len(v), func(i int) float64 { return round(v[i]) }))
+		}
+		x := draw(8 * rows)
+		for k := range 12 {
+			y := numbersOf(len(x), func(i int) float64 { return x[i] * (1 + 0.1*r.Float64()) })
+			e.calls = append(e.calls, entry("Functional.linear", k, []string{rounded(x), rounded(draw(64))}, rounded(y)))
+			x = y
+		}
+		scores := draw(8 * rows)
+		scores[0], scores[1] = 3, 3.0001
+		places := e.tensor(dtype.Int64, numbersOf(rows, func(i int) float64 { return float64(order[i]) }))
+		e.calls = append(e.calls, fmt.Sprintf(`"Torch.topk.0.forward": {"input_args": [%s, {"type": "int", "value": 1}], "input_kwargs": {}, "output": [%s, %s]}`, rounded(scores), rounded(numbersOf(8*rows, func(i int) float64 { return 3 })), places))
+		all := draw(8 * rows)
+		by := numbersOf(8*taken, func(i int) float64 { return factor * all[8*(order[i/8]%rows)+i%8] })
+		e.calls = append(e.calls, entry("Functional.silu", 0, []string{rounded(by)}, rounded(numbersOf(len(by), func(i int) float64 { return by[i] / (1 + math.Exp(-by[i])) }))))
+		return e.folder()
+	}
+	straight, turned := make([]int, rows), make([]int, rows)
+	for i := range rows {
+		straight[i], turned[i] = i, i
+	}
+	turned[0], turned[1] = 1, 0
+	for _, c := range []struct {
+		name   string
+		taken  int
+		factor float64
+		root   bool
+	}{{"rows in their places", rows, 1, false}, {"fewer rows", rows / 2, 1, true}, {"other rows", rows, 1.2, true}} {
+		j := judged(t, side(dtype.BFloat16, turned, c.taken, c.factor), side(dtype.Float32, straight, c.taken, 1))
+		if c.root != slices.Equal(rootNames(j), []string{"Functional.silu.0.forward"}) || c.root != (len(j.Roots) > 0) {
+			t.Errorf("%s: %s, roots %v", c.name, j.Verdict, rootNames(j))
 		}
 	}
 }

@@ -106,12 +106,14 @@ func (w *recordedWalk) run() {
 	w.pending = map[int]bool{}
 	w.handed.roots = map[string][]int{}
 	w.narrow = map[extremes][]*result.Row{}
+	w.placed = map[int64]bool{}
 	w.noise, w.read = w.opts.Behind, w.taken()
 	for i := range w.operators {
 		op := &w.operators[i]
 		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
 			w.lonely, w.blur, w.flipped, w.near, w.gradient, w.loose, w.decided, w.sent = false, 0, 0, 0, 0, 0, nil, nil
 			clear(w.narrow)
+			clear(w.placed)
 		}
 		a := w.came(op)
 		if w.made(op) || len(op.Outputs) == 0 {
@@ -296,6 +298,13 @@ func (w *recordedWalk) asks(op *Operator, i int) {
 		return r.Left.DType.IsInteger() && agreementOf(r) == different
 	}) {
 		w.sent = merge(w.sent, w.trails[i].roots)
+	}
+	if t := &w.trails[i]; t.chosen && len(t.roots) == 0 {
+		for k := range op.Outputs {
+			if r := w.row(&op.Outputs[k]); r.Left.DType.IsInteger() && agreementOf(r) == different {
+				w.placed[int64(elements(r.Right.Shape))] = true
+			}
+		}
 	}
 }
 
@@ -799,6 +808,8 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 				hidden = w.widened(op, r)
 			}
 			switch noise := w.noise || recast(r); {
+			case len(before) == 0 && len(r.Right.Shape) > 1 && w.placed[r.Right.Shape[0]] && putElsewhere(r):
+				a.stirred, a.chosen = true, true // rows that a choice sent elsewhere, by a way that was not recorded
 			case len(before) > 0:
 			case w.loose > 0 && !w.noise && backwards(op) == 0 && r.Left.DType.IsFloat() && r.Recorded.Hashed && !isWeight(op, r.Recorded.Place):
 				begin(t.Row, nil, soft) // checksums alone show that elements are in another order
