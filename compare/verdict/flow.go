@@ -106,7 +106,7 @@ func (w *recordedWalk) run() {
 	w.pending = map[int]bool{}
 	w.handed.roots = map[string][]int{}
 	w.narrow = map[extremes][]*result.Row{}
-	w.placed = map[int64]bool{}
+	w.placed, w.looked = map[int64]bool{}, map[string]string{}
 	w.noise, w.read = w.opts.Behind, w.taken()
 	for i := range w.operators {
 		op := &w.operators[i]
@@ -136,6 +136,9 @@ func (w *recordedWalk) run() {
 			if k, other := w.drawn[rank]; other {
 				a.roots, a.chosen = merge(a.roots, []int{k}), true
 			}
+		}
+		if _, rank := partOf(op.Op.Name); w.looked[rank] == "" && w.looksRows(op) {
+			w.looked[rank] = w.tableOf(op)
 		}
 		w.settle(op, i, &a)
 		w.trails[i].chosen = w.trails[i].chosen && !w.choseAlike(op)
@@ -744,6 +747,11 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			if view := w.viewed(r); view != "" && w.off(op) {
 				begin(t.Row, []string{view}, false)
 			}
+			continue
+		}
+		if agrees == different && w.sampled(op, r) {
+			w.otherTokens(op, t)
+			a.stirred, a.chosen = true, true
 			continue
 		}
 		if w.vain(op, r) {

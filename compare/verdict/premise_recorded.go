@@ -48,8 +48,6 @@ func (w *recordedWalk) premises() {
 	start := map[string]int{}            // the first operator of a piece
 	runs := map[string]map[string]*run{} // by step and rank
 	astray := map[string]bool{}          // ranks with an output that is off by as much as other data
-	looked := map[string]string{}        // the table that a rank looked up first
-	apart := map[string]bool{}           // ranks of which an output differs
 	var steps []string
 	var weights, near []*source
 	fed := map[string][]*source{} // by step
@@ -91,11 +89,7 @@ func (w *recordedWalk) premises() {
 			}
 			s := w.source(op, &op.Inputs[k])
 			weight := s.weight && s.elements > 1
-			lookup := catalogue.Is(op.Op.Type, catalogue.Copies)
-			if !apart[rank] && s.off && next(r) && looked[rank] != "" && looked[rank] == w.tableOf(op) {
-				s.large, s.share, s.of = true, 1, 0 // what was sampled is what it is given next, however alike it looks
-			}
-			if lookup && !part.differs && s.off && counted(r.Left.DType) {
+			if lookup := catalogue.Is(op.Op.Type, catalogue.Copies); lookup && !part.differs && s.off && counted(r.Left.DType) {
 				part.ids = cmp.Or(part.ids, s)
 			} else if part.ids != nil && s.off && counted(r.Left.DType) && catalogue.Is(op.Op.Type, catalogue.Targets) {
 				// What the loss compares with are others, too: no fault before the first lookup reaches them.
@@ -139,11 +133,7 @@ func (w *recordedWalk) premises() {
 				}
 			}
 		}
-		if w.off(op) {
-			part.differs, apart[rank] = true, true
-		} else if looked[rank] == "" && w.looksRows(op) {
-			looked[rank] = w.tableOf(op)
-		}
+		part.differs = part.differs || w.off(op)
 		// Where outputs are not recorded, an input may be what any call before it made.
 		part.started = part.started || computesFloats(w, op) || len(op.Outputs) == 0 && len(op.Inputs) > 0
 		for k := range op.Outputs {
@@ -224,6 +214,25 @@ func (w *recordedWalk) meansApart(list []*source) (median float64, known bool) {
 	}
 	slices.Sort(all)
 	return all[len(all)/2], true
+}
+
+// sampled tells of ids that they are tokens that a model which writes text was given next, and that nobody is to blame that they are others: each side
+// sampled from what it gave before, which noise may turn where two are nearly as likely. They are looked up in the table that was first.
+func (w *recordedWalk) sampled(op *Operator, ids *result.Row) bool {
+	_, rank := partOf(op.Op.Name)
+	table := w.looked[rank]
+	return next(ids) && table != "" && table == w.tableOf(op) && w.named(ids.Facts.Producer.Op) == nil && w.named(ids.Recorded.Golden.Op) == nil && !slices.ContainsFunc(w.out.Roots, func(r Root) bool {
+		_, other := partOf(w.operators[r.Operator].Op.Name)
+		return other == rank
+	})
+}
+
+// otherTokens says it, and what follows from them is not judged by size.
+func (w *recordedWalk) otherTokens(op *Operator, t *Tensor) {
+	if !slices.ContainsFunc(w.out.Premises, func(p Premise) bool { return p.Kind == PremiseInputs && p.Broken }) {
+		s := w.source(op, t)
+		w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: 1, Share: 1, Rows: []int{t.Row}, Reason: w.fedWith(s)})
+	}
 }
 
 // looksRows tells of a call that it gives a row of numbers for each whole number it takes, as a table of tokens does, also where it scales them.

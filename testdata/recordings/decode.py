@@ -29,7 +29,7 @@ import others  # noqa: E402  (which puts models of its own in their place)
 MODELS |= others.MODELS
 NAMES = ["llama", "qwen3", "qwen2", "gemma2", "mixtral", "qwen3moe", "gpt2", "mistral", "opt", "bloom", "falcon", "phi", "gptneox", "deepseek", "gptoss", "qwen2moe", "gemma3", "exaone4", "cohere", "olmo2"]
 TOKENS, PROMPT, PAD = 4, 6, 2
-HARMLESS = ["same", "threads", "eager", "static", "whole", "math"]
+HARMLESS = ["same", "threads", "eager", "static", "whole", "math", "bf16"]
 FAULTS = ["position", "stale", "shared", "rounded", "padding", "norm", "linear", "activation", "attention", "nan"]
 
 
@@ -120,7 +120,7 @@ def recorded(out, name, seed, level, task, dtype, how, at, whole, free):
     for p in model.parameters():
         if p.dim() == 1:
             p.data.add_(torch.randn(p.shape) * 0.1)
-    kind = torch.bfloat16 if dtype == "bf16" else torch.float32
+    kind = torch.bfloat16 if dtype == "bf16" or how == "bf16" else torch.float32
     model = model.to(kind).eval()
     rng = np.random.default_rng(seed)
     ids = torch.tensor(rng.integers(3, 96, (2, PROMPT + TOKENS)))
@@ -180,6 +180,8 @@ def main():
             at, whole, free = rng.choice([0, 1, 2]), rng.random() < 0.4, rng.random() < 0.4
             if what == "premise" or how in ("stale", "shared", "rounded", "position", "padding"):
                 at, free = max(at, 1), free and what != "premise"
+            if how == "bf16":
+                dtype = "fp32"
             made += 1
             label = f"{name}-{level}-{task}-{dtype}-{how}-{at}{'-whole' if whole else ''}{'-free' if free else ''}"
             if o.only not in label:
