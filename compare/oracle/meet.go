@@ -3,13 +3,12 @@ package oracle
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"hash/crc32"
-	"math"
 	"slices"
 	"strings"
 
+	"precision/compare/result"
 	"precision/dump"
+	"precision/dump/msprobe"
 	"precision/graph"
 	"precision/internal/each"
 	"precision/internal/must"
@@ -22,11 +21,8 @@ import (
 //
 // Graphs often do not say which ranks form a group. Groups are therefore found: all ranks, those
 // that an attribute names, or those that shapes allow; where several ways are left, the one whose
-// values fit. Then every output is made of pieces of inputs ([piece]), which are compared bit for
-// bit where they are copied, and within the bound of a sum in any order where they are reduced.
-//
-// Memory is bounded by working through a tensor in portions, whatever the number of ranks: of each
-// portion all inputs are read once, and all outputs that are made of it are judged.
+// values fit. What they then have to have, and why they have not, is told by package-wide rules of
+// collectives (gather.go).
 
 // Member is what one rank recorded of an operator that several ran together.
 type Member struct {
@@ -112,18 +108,30 @@ func CheckMeeting(ctx context.Context, members []Member) (Meeting, error) {
 
 // meetingOf does what [CheckMeeting] says, and keeps what became of each output.
 func meetingOf(ctx context.Context, members []Member) (*meeting, error) {
+	return newMeeting(ctx, members).checked((*meeting).check)
+}
+
+func newMeeting(ctx context.Context, members []Member) *meeting {
 	order.Stable(members, func(a, b Member) int { return cmp.Compare(a.Rank, b.Rank) })
-	m := &meeting{ctx: ctx, keep: len(members) <= mostOpen}
+	m := &meeting{ctx: ctx, keep: len(members) <= mostOpen, where: map[*argument]spot{}}
 	for i := range members {
 		m.ends = append(m.ends, &end{Member: members[i]})
 	}
+	return m
+}
+
+// checked does a check; a recording that cannot be read makes it unknown.
+func (m *meeting) checked(check func(*meeting)) (*meeting, error) {
 	defer m.close()
-	err := must.Try(m.check)
-	if err != nil && ctx.Err() != nil {
-		return m, context.Cause(ctx)
+	err := must.Try(func() { check(m) })
+	if m.bad == nil {
+		m.bad = err
 	}
-	if err != nil {
-		m.unknown(WhyBadDump, itoa(m.rank), err.Error())
+	if m.bad != nil && m.ctx.Err() != nil {
+		return m, context.Cause(m.ctx)
+	}
+	if m.bad != nil {
+		m.unknown(WhyBadDump, itoa(m.rank), m.bad.Error())
 	}
 	return m, nil
 }
@@ -135,14 +143,22 @@ const mostOpen = 200
 // meeting is a check in the making.
 type meeting struct {
 	Meeting
-	ctx  context.Context
-	ends []*end
-	keep bool
-	rank int // that was looked at last
-	kind string
-	root int // of a broadcast, where no graph names it
+	ctx   context.Context
+	ends  []*end
+	where map[*argument]spot
+	keep  bool
+	rank  int   // that was looked at last, or cannot be read
+	bad   error // why
+	kind  string
 	// outcomes are those of each output, by the places of ends.
-	outcomes [][]*outcome
+	outcomes [][]*gathered
+}
+
+// spot is which tensor of which end an argument is.
+type spot struct {
+	end    int
+	output bool
+	tensor int
 }
 
 // end is the recording of a rank.
@@ -150,13 +166,16 @@ type end struct {
 	Member
 	file      *dump.Reader
 	ins, outs []*operand
-	inPlace   bool // the input that was looked at last has the address of its output: it may be the result already
+	arguments [][2]*argument // the inputs and outputs by their numbers, see arguments
+	inPlace   bool           // the input that was looked at last has the address of its output: it may be the result already
 }
 
 // open opens the recording of an end.
 func (m *meeting) open(i int) *end {
 	e := m.ends[i]
-	m.rank = e.Rank
+	if m.bad == nil {
+		m.rank = e.Rank
+	}
 	must.Do(m.ctx.Err())
 	if e.file == nil {
 		e.read(e.Entry)
@@ -190,16 +209,21 @@ func (e *end) read(entry *dump.Entry) {
 
 // done lets an end go where there are too many to keep.
 func (m *meeting) done(e *end) {
-	if !m.keep && e.file != nil {
+	if !m.keep {
+		e.close()
+	}
+}
+
+func (e *end) close() {
+	if e.file != nil {
 		e.file.Close()
 		e.file, e.ins, e.outs = nil, nil, nil
 	}
 }
 
 func (m *meeting) close() {
-	m.keep = false
 	for _, e := range m.ends {
-		m.done(e)
+		e.close()
 	}
 }
 
@@ -207,48 +231,73 @@ func (m *meeting) unknown(why string, args ...string) {
 	m.Verdict, m.Why, m.Args = Unknown, why, args
 }
 
-// with hands over an input or output of an end, kept in memory meanwhile if it is to be read many
-// times and is not too large for that.
-func (m *meeting) with(i int, output bool, tensor int, many bool, use func(*operand)) {
-	e := m.open(i)
-	defer m.done(e)
-	o := e.tensor(output, tensor)
-	if many && o.f32 == nil && o.f64 == nil {
-		o.hold()
-		defer func() { o.f32, o.f64 = nil, nil }()
+// with hands over a tensor of an end. The first that cannot be read is noted.
+func (m *meeting) with(_ int, a *argument, use func(*operand)) {
+	at := m.where[a]
+	err := must.Try(func() {
+		e := m.open(at.end)
+		defer m.done(e)
+		use(e.tensor(at))
+	})
+	if err != nil && m.bad == nil {
+		m.bad = err
 	}
-	use(o)
+	must.Do(err)
 }
 
-// read reads elements of an input or output of an end.
-func (m *meeting) read(i int, output bool, tensor int, lo int64, into []float64) {
-	m.with(i, output, tensor, false, func(o *operand) { o.Range(lo, into, nil) })
+func (m *meeting) earlier() bool {
+	return slices.ContainsFunc(m.ends, func(e *end) bool { return e.Before != nil })
 }
 
-func (e *end) tensor(output bool, i int) *operand {
+// before hands over that of its recording of an earlier step, where it can be had.
+func (m *meeting) before(a *argument, use func(*operand)) {
+	at := m.where[a]
+	e := &end{Member: m.ends[at.end].Member}
+	if e.Before == nil {
+		return
+	}
+	defer e.close()
+	e.read(e.Before)
+	use(e.tensor(at))
+}
+
+func (e *end) tensor(at spot) *operand {
 	list := e.ins
-	if output {
+	if at.output {
 		list = e.outs
 	}
-	refuseIf(i >= len(list), NoInput, i)
-	return list[i]
+	refuseIf(at.tensor >= len(list), NoInput, at.tensor)
+	return list[at.tensor]
 }
 
-// sizes are the numbers of elements of an input and an output of an end, -1 where it has none. It
-// also notes whether the two share an address on the device: then the input may be the result
-// already, and nothing is accused.
-func (m *meeting) sizes(i, tensor int) (in, out int64) {
-	e := m.open(i)
-	defer m.done(e)
-	in, out = -1, -1
-	if tensor < len(e.ins) {
-		in = e.ins[tensor].view.Len()
+// arguments are an input and an output of an end, nil where it has none. It also notes whether the
+// two share an address on the device: then the input may be the result already, and nothing is
+// accused.
+func (m *meeting) arguments(i, tensor int) (in, out *argument) {
+	e := m.ends[i]
+	for t := len(e.arguments); t <= tensor; t++ {
+		m.open(i)
+		var both [2]*argument
+		for side, list := range [][]*operand{e.ins, e.outs} {
+			if t < len(list) {
+				v := &msprobe.Value{Kind: msprobe.Tensor, Elem: list[t].typ, Shape: []int64{list[t].view.Len()}}
+				both[side] = &argument{place: list[t].name, v: v}
+				m.where[both[side]] = spot{i, side == 1, t}
+			}
+		}
+		e.arguments = append(e.arguments, both)
+		e.inPlace = both[0] != nil && both[1] != nil && e.ins[t].address != 0 && e.ins[t].address == e.outs[t].address
+		m.done(e)
 	}
-	if tensor < len(e.outs) {
-		out = e.outs[tensor].view.Len()
-	}
-	e.inPlace = in >= 0 && out >= 0 && e.ins[tensor].address != 0 && e.ins[tensor].address == e.outs[tensor].address
-	return in, out
+	return e.arguments[tensor][0], e.arguments[tensor][1]
+}
+
+// collectives are the functions of torch.distributed that do what the operators do, and what they
+// call the input. Inputs and outputs are taken as one row, block by block.
+var collectives = map[string][2]string{
+	"HcomAllReduce": {"all_reduce", "tensor"}, "HcomReduceScatter": {"reduce_scatter_tensor", "in"},
+	"HcomAllGather": {"all_gather_into_tensor", "in"}, "HcomBroadcast": {"broadcast", "tensor"},
+	"HcomAllToAll": {"all_to_all_single", "in"}, "HcomAlltoAll": {"all_to_all_single", "in"},
 }
 
 // check judges all outputs. The kind of operator is that of the first member; outputs are judged
@@ -259,116 +308,82 @@ func (m *meeting) check() {
 		return
 	}
 	m.kind = m.ends[0].Type
-	if _, known := pieces[m.kind]; !known {
+	if _, known := collectives[m.kind]; !known {
 		m.unknown(WhyType, m.kind)
 		return
 	}
 	first := m.open(0)
-	tensors, typ := len(first.outs), first.precision()
+	tensors := len(first.outs)
 	m.done(first)
-	m.Reduction = m.attribute("reduction")
-	if m.Reduction == "" && reduces[m.kind] {
-		m.Reduction = "sum"
-	}
-	if !reduces[m.kind] {
-		m.Reduction = ""
+	if reduces[m.kind] {
+		m.Reduction = cmp.Or(strings.ToLower(m.attribute("reduction").Text()), "sum")
 	}
 	m.Verdict = OK
 	if tensors == 0 {
 		m.unknown(WhyShapes)
 	}
 	for t := 0; t < tensors && m.Why == ""; t++ {
-		m.outcomes = append(m.outcomes, make([]*outcome, len(m.ends)))
-		m.tensor(t, typ)
+		m.outcomes = append(m.outcomes, make([]*gathered, len(m.ends)))
+		m.tensor(t)
 	}
 }
 
-func (e *end) precision() precisionOf {
-	if len(e.outs) == 0 {
-		return precisionOf{max: math.Inf(1), limit: math.Inf(1)}
-	}
-	return precisionFor(e.outs[0].typ)
-}
-
-// attribute is one of the operator, in lower case; empty if no graph tells.
-func (m *meeting) attribute(key string) string {
+// attribute is one of the operator, nil if no graph tells.
+func (m *meeting) attribute(key string) *graph.Value {
 	for _, e := range m.ends {
 		if e.Op != nil {
-			return strings.ToLower(e.Op.Attr(key).Text())
+			return e.Op.Attr(key)
 		}
 	}
-	return ""
+	return nil
 }
-
-func (m *meeting) number(key string) (int64, bool) {
-	for _, e := range m.ends {
-		if e.Op != nil {
-			return e.Op.Attr(key).Int()
-		}
-	}
-	return 0, false
-}
-
-// piece is a part of an output and what it is made of: elements from inLo on of the input of
-// the member from, or of all members where from is everyone.
-type piece struct {
-	outLo, n int64
-	from     int
-	inLo     int64
-}
-
-const everyone = -1
 
 // reduces are the collectives that make one number of those of all ranks.
 var reduces = map[string]bool{"HcomAllReduce": true, "HcomReduceScatter": true}
 
-// pieces tell of each type what the output of a member is made of, in a group of size members with
-// inputs of in and outputs of out elements; nil where the sizes do not go together. For R members
-// and member r: AllReduce is all inputs whole; ReduceScatter those from r·out on; AllGather the
-// inputs one behind the other; Broadcast the root's; AllToAll block r of each input in turn.
-var pieces = map[string]func(size, member, root int, in, out int64) []piece{
-	"HcomAllReduce": func(_, _, _ int, in, out int64) []piece {
-		if in != out {
-			return nil
+// gather is a group of ends as members that ran a function together. Sizes have to go together:
+// pieces of a sum are equal.
+func (m *meeting) gather(group []int, ins, outs []*argument) *gathering {
+	names := collectives[m.kind]
+	g := &gathering{tensors: m, ctx: m.ctx, earlier: m.earlier()}
+	args := map[string]*argument{"op": {v: &msprobe.Value{Kind: msprobe.Scalar, Value: msprobe.Number{Kind: msprobe.Text, S: m.Reduction}}}}
+	op := reduction(args)
+	if op == "sum" || op == "mean" {
+		g.others = []string{"sum", "mean"}
+	}
+	if !knownReductions[op] { // as if they were added up
+		args = nil
+	}
+	for k, place := range group {
+		given := map[string]*argument{names[1]: ins[place], "op": args["op"]}
+		g.members = append(g.members, member{m.ends[place].Rank, names[0], m.kind, given})
+		o := gathered{member: k, name: "tensor", arg: outs[place]}
+		if names[1] == "in" {
+			o.name = "out"
 		}
-		return []piece{{0, out, everyone, 0}}
-	},
-	"HcomReduceScatter": func(size, member, _ int, in, out int64) []piece {
-		if in != out*int64(size) {
-			return nil
+		g.outs = append(g.outs, o)
+	}
+	if k, ok := m.attribute("root_rank").Int(); ok {
+		g.root = new(int(max(-1, k)))
+		if k >= int64(len(group)) {
+			*g.root = -1
 		}
-		return []piece{{0, out, everyone, int64(member) * out}}
-	},
-	"HcomAllGather": func(size, _, _ int, in, out int64) []piece {
-		if out != in*int64(size) {
-			return nil
-		}
-		list := make([]piece, size)
-		for k := range list {
-			list[k] = piece{int64(k) * in, in, k, 0}
-		}
-		return list
-	},
-	"HcomBroadcast": func(size, _, root int, in, out int64) []piece {
-		if in != out || root < 0 || root >= size {
-			return nil
-		}
-		return []piece{{0, out, root, 0}}
-	},
-	"HcomAllToAll": allToAll,
-	"HcomAlltoAll": allToAll,
+	}
+	return g
 }
 
-func allToAll(size, member, _ int, in, out int64) []piece {
-	if in != out || in%int64(size) != 0 {
-		return nil
+// together tells whether the sizes of the ends go together if they meet in such groups.
+func (m *meeting) together(x partition, ins, outs []*argument) bool {
+	g := m.gather(x.groups[0], ins, outs)
+	list, err := must.Of(func() []stretch { return g.made(&g.outs[0]) })
+	if err != nil || len(list) == 0 {
+		return false
 	}
-	block := in / int64(size)
-	list := make([]piece, size)
-	for k := range list {
-		list[k] = piece{int64(k) * block, block, k, int64(member) * block}
+	all := elementsOfArgument(outs[0])
+	if m.kind == "HcomReduceScatter" {
+		all *= int64(len(g.members))
 	}
-	return list
+	return !reduces[m.kind] || elementsOfArgument(ins[0]) == all
 }
 
 // partition is a way to put members into groups: each a list of places in meeting.ends.
@@ -384,7 +399,7 @@ func (m *meeting) partitions(in, out int64) []partition {
 	n := len(m.ends)
 	whole := partition{[][]int{inOrder(n)}, GroupAll}
 	world := false
-	if name := m.attribute("group"); name == "hccl_world_group" || name == "hcom_world_group" {
+	if name := strings.ToLower(m.attribute("group").Text()); name == "hccl_world_group" || name == "hcom_world_group" {
 		whole.how, world = GroupAttribute, true
 	}
 	size, how := 0, GroupShapes
@@ -394,7 +409,7 @@ func (m *meeting) partitions(in, out int64) []partition {
 	case m.kind == "HcomReduceScatter" && out > 0 && in%out == 0:
 		size = int(min(in/out, int64(n)+1))
 	default:
-		if k, ok := m.number("rank_size"); ok && k > 0 {
+		if k, ok := m.attribute("rank_size").Int(); ok && k > 0 {
 			size, how = int(min(k, int64(n)+1)), GroupAttribute
 		}
 	}
@@ -437,26 +452,19 @@ func (m *meeting) split(n, size int, how string) (list []partition) {
 	return list
 }
 
-// tried is how many elements of an output groups are told apart by, at each of so many
-// spots.
-const (
-	tried = 64
-	spots = 8
-)
-
 // choose takes the first partition whose groups explain all outputs on a few elements, or
 // else the one that explains most.
 // A partition that was only found by what fits says so (GroupValues), but for that of all ranks.
-func (m *meeting) choose(list []partition, tensor int, p precisionOf) partition {
+func (m *meeting) choose(list []partition, ins, outs []*argument) partition {
 	if len(list) == 1 {
 		return list[0]
 	}
 	best, most := 0, -1
 	for k, part := range list {
 		fits := 0
-		for _, g := range part.groups {
-			for _, j := range m.judge(g, tensor, p, tried) {
-				if j != nil && j.beyond == 0 && j.judged > 0 {
+		for _, group := range part.groups {
+			for _, o := range m.judge(group, ins, outs, true).outs {
+				if o.why == nil && o.j.beyond == 0 && o.j.judged > 0 {
 					fits++
 				}
 			}
@@ -488,256 +496,99 @@ func (m *meeting) ranksOf(places []int) []int {
 	return ranks
 }
 
-// slabOfRanks is how many elements of a rank are read at once.
-const slabOfRanks = 1 << 15
-
 // tensor judges one output of all ranks.
-func (m *meeting) tensor(t int, p precisionOf) {
-	var in, out int64
+func (m *meeting) tensor(t int) {
+	var ins, outs []*argument
 	for i := range m.ends {
-		a, b := m.sizes(i, t)
-		if i > 0 && (a != in || b != out) {
+		in, out := m.arguments(i, t)
+		ins, outs = append(ins, in), append(outs, out)
+		if elementsOfArgument(in) != elementsOfArgument(ins[0]) || elementsOfArgument(out) != elementsOfArgument(outs[0]) {
 			m.unknown(WhyShapes)
 			return
 		}
-		in, out = a, b
 	}
-	list := m.partitions(in, out)
-	list = slices.DeleteFunc(list, func(x partition) bool { return m.made(len(x.groups[0]), 0, in, out) == nil })
-	if len(list) == 0 || in <= 0 {
+	list := m.partitions(elementsOfArgument(ins[0]), elementsOfArgument(outs[0]))
+	list = slices.DeleteFunc(list, func(x partition) bool { return !m.together(x, ins, outs) })
+	if len(list) == 0 || elementsOfArgument(ins[0]) <= 0 {
 		m.unknown(WhyShapes)
 		return
 	}
-	part := m.choose(list, t, p)
+	part := m.choose(list, ins, outs)
 	if m.Groups == nil {
 		m.How = part.how
 		for _, g := range part.groups {
 			m.Groups = append(m.Groups, m.ranksOf(g))
 		}
 	}
-	for _, g := range part.groups {
-		m.group(g, t, p, len(list) == 1 && part.how != GroupAttribute || part.how == GroupAll || part.how == GroupValues)
+	found := len(list) == 1 && part.how != GroupAttribute || part.how == GroupAll || part.how == GroupValues
+	for _, group := range part.groups {
+		g := m.judge(group, ins, outs, false)
+		for k, place := range group {
+			m.outcomes[t][place] = &g.outs[k]
+		}
+		m.group(g, t, group, found)
 	}
 }
 
-// made is what the output of a member is made of.
-func (m *meeting) made(size, member int, in, out int64) []piece {
-	root := m.root
-	if k, ok := m.number("root_rank"); ok {
-		root = int(max(-1, min(k, int64(size))))
+// judge holds the outputs of a group against what its inputs give: all elements, or some.
+func (m *meeting) judge(group []int, ins, outs []*argument, some bool) *gathering {
+	g := m.gather(group, ins, outs)
+	if g.root == nil && m.kind == "HcomBroadcast" {
+		g.root = new(m.findRoot(g))
 	}
-	return pieces[m.kind](size, member, root, in, out)
+	g.hold(each.Of(inOrder(len(g.outs)), func(k int) *gathered { return &g.outs[k] }), some)
+	return g
 }
 
 // findRoot finds the member whose input most members of a group have as their output, where no
 // graph names the root of a broadcast; of as many the first. 64 elements at 8 spots are compared.
-func (m *meeting) findRoot(group []int, t int, n int64) {
-	m.root = 0
-	if _, ok := m.number("root_rank"); ok || m.kind != "HcomBroadcast" {
-		return
-	}
+func (m *meeting) findRoot(g *gathering) (root int) {
 	var idx []int64
+	n := elementsOfArgument(g.outs[0].arg)
 	for lo := int64(0); lo < n; lo += max(tried, n/spots) {
 		for i := range min(tried, n-lo) {
 			idx = append(idx, lo+i)
 		}
 	}
-	outs := each.Of(group, func(place int) []float64 { return m.elements(place, true, t, idx) })
+	outs := each.Of(g.outs, func(o gathered) []float64 { return g.elements(o.member, o.arg, idx, false) })
 	most := 0
-	for k, place := range group {
-		in := m.elements(place, false, t, idx)
-		fits := 0
+	for k, x := range g.members {
+		in, fits := g.elements(k, x.args["tensor"], idx, false), 0
 		for _, out := range outs {
 			if equal(in, out) {
 				fits++
 			}
 		}
 		if fits > most {
-			m.root, most = k, fits
+			root, most = k, fits
 		}
 	}
+	return root
 }
 
-// outcome is what became of the output of a member.
-type outcome struct {
-	*judge
-	sum   uint32 // of all elements
-	apart int64  // elements that are not those of most members, where all should have the same
-}
-
-// portion is a run of elements of outputs and what they are made of.
-type portion struct {
-	piece
-	at int // of the first in the buffers of a batch
-	to int // the member that has it, or everyone
-}
-
-// batchOfRanks is how many elements are expected at once: 4 MB each for values, bounds and what is
-// read. The more there are, the less often the recordings of many ranks are opened.
-const batchOfRanks = 1 << 19
-
-// manyReads is how many portions of a tensor are read one by one: beyond it the tensor is read
-// whole.
-const manyReads = 16
-
-// judge holds the outputs of a group against what its inputs give: all elements, or, if few is not
-// 0, so many at some spots of each piece. Whatever the pieces, a batch of them takes each recording
-// once for its input and once for its output.
-func (m *meeting) judge(group []int, t int, p precisionOf, few int64) []*outcome {
-	in, out := m.sizes(group[0], t)
-	m.findRoot(group, t, out)
-	list := make([]*outcome, len(group))
-	for k := range group {
-		list[k] = &outcome{judge: &judge{p: p, exact: m.exact(), ratio: nan, worst: -1}}
-	}
-	// A portion at a time, so that a batch of them is read rank by rank.
-	size := int64(slabOfRanks)
-	if few > 0 {
-		size = few
-	}
-	var batch []portion
-	var buffers [3][]float64
-	used := 0
-	flush := func() {
-		for i := range buffers {
-			buffers[i] = grow(buffers[i], used)
+// group says what became of the outputs of a group; found tells that its members were guessed.
+func (m *meeting) group(g *gathering, t int, group []int, found bool) {
+	var wrong, all []*gathered
+	same := true
+	for k := range g.outs {
+		o := &g.outs[k]
+		if all = append(all, o); o.why != nil {
+			return
 		}
-		m.batch(group, t, p, batch, list, few == 0, buffers)
-		batch, used = batch[:0], 0
-	}
-	for k := range group {
-		to := k
-		if m.alike() {
-			to = everyone
+		if same = same && o.bits == g.outs[0].bits; o.j.beyond > 0 {
+			wrong = append(wrong, o)
 		}
-		for _, x := range m.made(len(group), k, in, out) {
-			step := size
-			if few > 0 { // some at the begin, and some further on: it may be padding
-				step = max(size, x.n/spots)
-			}
-			for lo := int64(0); lo < x.n; lo += step {
-				n := min(size, x.n-lo)
-				if used+int(n) > batchOfRanks {
-					flush()
-				}
-				batch = append(batch, portion{piece{x.outLo + lo, n, x.from, x.inLo + lo}, used, to})
-				used += int(n)
-			}
-		}
-		if to == everyone { // the pieces of one are those of all
-			break
-		}
-	}
-	flush()
-	return list
-}
-
-// batch judges portions of the outputs of a group; whole tells that all elements are among them,
-// one after the other, and go into the sums of the outputs. The buffers are for values, bounds and
-// what is read.
-func (m *meeting) batch(group []int, t int, p precisionOf, batch []portion, list []*outcome, whole bool, buffers [3][]float64) {
-	y, b, x := buffers[0], buffers[1], buffers[2]
-	clear(b)
-	from, to := byMember(batch, len(group), func(s *portion) int { return s.from }), byMember(batch, len(group), func(s *portion) int { return s.to })
-	for k, place := range group {
-		if len(from[k]) == 0 {
-			continue
-		}
-		m.with(place, false, t, len(from[k]) > manyReads, func(o *operand) {
-			for _, i := range from[k] {
-				s := &batch[i]
-				y, b, x := y[s.at:][:s.n], b[s.at:][:s.n], x[:s.n]
-				if s.from != everyone {
-					x = y
-				}
-				o.Range(s.inLo, x, nil)
-				if s.from != everyone {
-					continue
-				}
-				for i, v := range x {
-					b[i] += abs(v)
-					sofar := y[i]
-					if y[i] = v; k > 0 {
-						y[i] = combine(m.Reduction, sofar, v)
-					}
-				}
-			}
-		})
-	}
-	if reduces[m.kind] {
-		roomOf(m.Reduction, len(group), p, y, b)
-	}
-	var bits []byte
-	for k, place := range group {
-		if len(to[k]) == 0 {
-			continue
-		}
-		o := list[k]
-		m.with(place, true, t, len(to[k]) > manyReads, func(found *operand) {
-			for _, i := range to[k] {
-				s := &batch[i]
-				x := x[:s.n]
-				found.Range(s.outLo, x, nil)
-				for i, v := range x {
-					o.element(s.outLo+int64(i), v, y[s.at+i], b[s.at+i])
-				}
-				if whole {
-					bits = appendBits(bits[:0], x)
-					o.sum = crc32.Update(o.sum, castagnoli(), bits)
-				}
-			}
-		})
-	}
-}
-
-// byMember are the places of the portions of each of n members: those with its number, and
-// everyone's.
-func byMember(batch []portion, n int, of func(*portion) int) [][]int {
-	list := make([][]int, n)
-	var all []int
-	for i := range batch {
-		if k := of(&batch[i]); k != everyone {
-			list[k] = append(list[k], i)
-		} else {
-			all = append(all, i)
-		}
-	}
-	if all != nil { // a type has pieces of one kind only
-		for k := range list {
-			list[k] = all
-		}
-	}
-	return list
-}
-
-// exact tells that nothing is rounded.
-// Of integers the bound is 0, too.
-func (m *meeting) exact() bool {
-	return !reduces[m.kind] || m.Reduction == "max" || m.Reduction == "min"
-}
-
-func appendBits(bits []byte, x []float64) []byte {
-	for _, v := range x {
-		bits = binary.LittleEndian.AppendUint64(bits, math.Float64bits(v))
-	}
-	return bits
-}
-
-// group judges the outputs of a group; found tells that its members were guessed.
-func (m *meeting) group(group []int, t int, p precisionOf, found bool) {
-	list := m.judge(group, t, p, 0)
-	var wrong []int
-	var sums []uint32
-	for k, o := range list {
-		m.outcomes[t][group[k]] = o
-		if o.beyond > 0 {
-			wrong = append(wrong, k)
-		}
-		sums = append(sums, o.sum)
 	}
 	if len(wrong) == 0 {
-		if m.alike() {
-			m.apart(group, t, list, sums)
+		if m.kind == "HcomAllReduce" {
+			g.apart(all)
+		}
+		for _, o := range all {
+			if o.differs {
+				m.Verdict = Wrong
+				f := MetFault{Kind: MetDiffers, Rank: g.rank(o.member), Output: t, Other: -1, Expected: nan, Found: nan, Bound: nan}
+				m.Faults = append(m.Faults, f)
+			}
 		}
 		return
 	}
@@ -745,10 +596,10 @@ func (m *meeting) group(group []int, t int, p precisionOf, found bool) {
 		m.unknown(WhyInPlace)
 		return
 	}
-	faults := m.why(group, wrong, t, list, p)
-	explained := slices.ContainsFunc(faults, func(f MetFault) bool { return f.Kind != MetBeyond })
+	g.explain(wrong)
+	explained := slices.ContainsFunc(wrong, func(o *gathered) bool { return o.cause.Kind != "" })
 	if !explained && len(wrong) == len(group) && found {
-		if m.alike() && len(slices.Compact(sums)) == 1 {
+		if same && len(g.classes(all)) == 1 {
 			m.unknown(WhyAgree)
 			return
 		}
@@ -757,56 +608,139 @@ func (m *meeting) group(group []int, t int, p precisionOf, found bool) {
 			return
 		}
 	}
-	m.Verdict, m.Faults = Wrong, append(m.Faults, faults...)
+	m.wrong(g, t, wrong)
 }
 
-// alike tells whether all members must have the same output.
-func (m *meeting) alike() bool {
-	return m.kind == "HcomAllReduce" || m.kind == "HcomAllGather" || m.kind == "HcomBroadcast"
+// wrong notes what is wrong with outputs.
+func (m *meeting) wrong(g *gathering, t int, list []*gathered) {
+	m.Verdict = Wrong
+	for _, o := range list {
+		f := MetFault{o.cause.met(), g.rank(o.member), t, -1, o.j.beyond, o.j.looked, o.j.value, o.j.found, o.j.b}
+		if o.cause.member >= 0 {
+			f.Other = g.rank(o.cause.member)
+		}
+		m.Faults = append(m.Faults, f)
+	}
 }
 
-// apart blames the members whose outputs are within the bound and not those of the others.
-// Checksums of whole outputs are compared, and those of most members are taken for right.
-func (m *meeting) apart(group []int, t int, list []*outcome, sums []uint32) {
-	most := common(sums)
-	for k, sum := range sums {
-		if sum == most {
+// met is the kind of a fault with a cause.
+func (c cause) met() string {
+	if c.Kind == OtherReduction {
+		return c.Args[0] // mean or sum
+	}
+	return map[result.Kind]string{
+		"": MetBeyond, OwnInput: MetOwnInput, LeftOut: MetLeftOut, CountedTwice: MetTwice, stale: MetStale, OtherPiece: MetSwapped,
+	}[c.Kind]
+}
+
+// CheckTransfers judges what ranks received, HcomReceive, by what others sent, HcomSend: bit for
+// bit. Ends belong together by the ranks and the tag that their graphs name, or, where these do not
+// tell, by what was sent: only what fits is known then.
+func CheckTransfers(ctx context.Context, members []Member) (Meeting, error) {
+	m, err := newMeeting(ctx, members).checked((*meeting).transfers)
+	return m.Meeting, err
+}
+
+func (m *meeting) transfers() {
+	m.Verdict, m.How = OK, GroupAttribute
+	judged := false
+	for i, e := range m.ends {
+		if e.Type == "HcomReceive" {
+			judged = m.receive(i) || judged
+		}
+	}
+	switch {
+	case m.Verdict == OK && !judged:
+		m.unknown(WhyOneRank)
+	case m.Verdict == Wrong:
+		m.Why, m.Args = "", nil
+	case m.Why != "":
+		m.Verdict = Unknown
+	}
+}
+
+// senders are the ends that may have sent what an end received; known tells that the graphs
+// name them. There are several where transfers have one tag.
+func (m *meeting) senders(i int) (from []int, known bool) {
+	r := m.ends[i]
+	var rank, tag int64
+	if r.Op != nil {
+		rank, known = r.Op.Attr("src_rank").Int()
+		tag, _ = r.Op.Attr("sr_tag").Int()
+	}
+	for k, s := range m.ends {
+		switch {
+		case s.Type != "HcomSend" || known && (s.Op == nil || int64(s.Rank) != rank) || !known && s.Rank == r.Rank:
+			continue
+		case known:
+			to, ok := s.Op.Attr("dest_rank").Int()
+			if its, _ := s.Op.Attr("sr_tag").Int(); !ok || to != int64(r.Rank) || its != tag {
+				continue
+			}
+		}
+		from = append(from, k)
+	}
+	return from, known
+}
+
+// receive judges one end; judged tells whether its sender is known.
+func (m *meeting) receive(i int) (judged bool) {
+	from, known := m.senders(i)
+	var wrong *gathering
+	for _, k := range from {
+		g := m.transfer(k, i, known)
+		if g == nil {
 			continue
 		}
-		m.Verdict = Wrong
-		m.Faults = append(m.Faults, MetFault{Kind: MetDiffers, Rank: m.ends[group[k]].Rank, Output: t, Other: -1, Expected: nan, Found: nan, Bound: nan})
-		m.with(group[k], true, t, false, func(a *operand) {
-			m.with(group[slices.Index(sums, most)], true, t, false, func(b *operand) { list[k].apart = differing(a, b) })
-		})
+		if o := &g.outs[0]; o.j.beyond == 0 {
+			if m.Groups = append(m.Groups, g.allRanks()); !known {
+				m.How = GroupValues
+			}
+			return true
+		}
+		if wrong == nil {
+			wrong = g
+		}
 	}
+	switch {
+	case !known || len(from) == 0:
+		m.Why, m.Args = WhyNoSender, []string{itoa(m.ends[i].Rank)}
+		return false
+	case wrong == nil: // what was sent has another size
+		m.Why, m.Args = WhyShapes, nil
+		return false
+	}
+	// What ranks sent to others may have come in place of it.
+	sender := wrong.members[0].rank
+	for k, s := range m.ends {
+		if in, _ := m.arguments(k, 0); s.Type == "HcomSend" && elementsOfArgument(in) == elementsOfArgument(wrong.outs[0].arg) {
+			wrong.guests = append(wrong.guests, guest{s.Rank, in})
+		}
+	}
+	m.Groups = append(m.Groups, wrong.allRanks())
+	wrong.explain([]*gathered{&wrong.outs[0]})
+	m.wrong(wrong, 0, []*gathered{&wrong.outs[0]})
+	if f := &m.Faults[len(m.Faults)-1]; f.Kind == MetBeyond || f.Kind == MetStale {
+		f.Other = sender
+	}
+	return true
 }
 
-// worstOf are places of wrong elements in their order, and what was found there: of the worst, and
-// of equally bad ones the first, no more than so many.
-func worstOf(j *judge, most int) (idx []int64, found []float64) {
-	if len(j.misses) == 0 {
-		return nil, nil
+// transfer holds what an end received against what another sent; nil where their sizes differ. Of
+// one that may have sent it some elements tell most apart.
+func (m *meeting) transfer(from, to int, known bool) *gathering {
+	in, _ := m.arguments(from, 0)
+	_, out := m.arguments(to, 0)
+	if n := elementsOfArgument(out); n != elementsOfArgument(in) || n <= 0 {
+		return nil
 	}
-	ratios := each.Of(j.misses, func(x miss) float64 { return x.ratio })
-	slices.Sort(ratios)
-	ratios = ratios[max(0, len(ratios)-most):]
-	least, equal := ratios[0], 0
-	for equal < len(ratios) && cmp.Compare(ratios[equal], least) == 0 {
-		equal++
+	g := &gathering{tensors: m, ctx: m.ctx, earlier: m.earlier(), outs: []gathered{{member: 1, name: "tensor", arg: out}}}
+	sent := map[string]*argument{"tensor": in}
+	g.members = []member{{m.ends[from].Rank, "send", "HcomSend", sent}, {m.ends[to].Rank, "recv", "HcomReceive", nil}}
+	o := &g.outs[0]
+	if g.hold([]*gathered{o}, !known); !known && o.why == nil && o.j.beyond == 0 {
+		g.hold([]*gathered{o}, false)
 	}
-	var worst []miss
-	for _, x := range j.misses {
-		c := cmp.Compare(x.ratio, least)
-		if c == 0 {
-			equal--
-		}
-		if c > 0 || c == 0 && equal >= 0 {
-			worst = append(worst, x)
-		}
-	}
-	order.Stable(worst, func(a, b miss) int { return cmp.Compare(a.i, b.i) })
-	for _, x := range worst {
-		idx, found = append(idx, x.i), append(found, x.found)
-	}
-	return idx, found
+	must.Do(o.why)
+	return g
 }

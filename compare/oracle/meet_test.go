@@ -398,6 +398,63 @@ func TestMeetOtherPiece(t *testing.T) {
 	}
 }
 
+// What both ranks have of two is the input of one: that of the other is lost, on both. A rank that has its own input in place of
+// what the others sent it has not exchanged anything; the piece that was meant for another rank is told from that.
+func TestMeetCauses(t *testing.T) {
+	const n = 96
+	exchanged := func(r, from int, in func(int, int) float32) (out []float32) {
+		for i := range n {
+			out = append(out, in(i/(n/4), r*n/4+i%(n/4)))
+		}
+		for i := range n / 4 * min(1, max(0, from)) {
+			out[i] = in(0, from*n/4+i)
+		}
+		return out
+	}
+	one := func(list ...int) func(int) []int { return func(int) []int { return list } }
+	for _, c := range []struct {
+		x     meet
+		fault func(r, step int, in func(int, int) float32) []float32 // of the second step
+		want  []MetFault
+	}{
+		{meet{typ: "HcomAllReduce", ranks: 2, out: allReduce("sum", n, one(0, 1))}, allReduce("sum", n, one(0)),
+			[]MetFault{{Kind: MetLeftOut, Rank: 0, Other: 1}, {Kind: MetLeftOut, Rank: 1, Other: 1}}},
+		{meet{typ: "HcomAllToAll", ranks: 4, out: func(r, _ int, in func(int, int) float32) []float32 { return exchanged(r, 0, in) }},
+			func(r, _ int, in func(int, int) float32) (out []float32) {
+				if out = exchanged(r, 0, in); r == 2 {
+					for i := range out {
+						out[i] = in(r, i)
+					}
+				}
+				return out
+			}, []MetFault{{Kind: MetOwnInput, Rank: 2, Other: -1}}},
+		{meet{typ: "HcomAllToAll", ranks: 4, out: func(r, _ int, in func(int, int) float32) []float32 { return exchanged(r, 0, in) }},
+			func(r, _ int, in func(int, int) float32) []float32 {
+				if r < 2 {
+					return exchanged(r, 3, in)
+				}
+				return exchanged(r, 0, in)
+			}, []MetFault{{Kind: MetSwapped, Rank: 0, Other: 3}, {Kind: MetSwapped, Rank: 1, Other: 3}}},
+	} {
+		c.x.attrs, c.x.in, c.x.sizes = "group hccl_world_group", values, [2]int{n, n}
+		right := c.x.out
+		c.x.out = func(r, step int, in func(int, int) float32) []float32 {
+			if step == 1 {
+				return c.fault(r, step, in)
+			}
+			return right(r, step, in)
+		}
+		m := c.x.check(t)
+		var got []MetFault
+		for _, f := range m.Faults {
+			got = append(got, MetFault{Kind: f.Kind, Rank: f.Rank, Other: f.Other})
+		}
+		if m.Verdict != Wrong || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, expected %+v", c.x.typ, got, c.want)
+		}
+	}
+}
+
 // Transfers: pairs by what the graphs say or what was sent, old data, those of another rank.
 func TestTransfers(t *testing.T) {
 	const n = 80

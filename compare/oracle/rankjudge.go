@@ -1,9 +1,6 @@
 package oracle
 
 import (
-	"fmt"
-	"hash/crc32"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -11,28 +8,17 @@ import (
 	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
-	"precision/internal/must"
-	"precision/internal/nd"
 )
 
 // Collectives of recordings of calls, judged: every output of every rank against what the inputs of
 // all ranks come to.
 //
-// What an output is made of is a list of stretches ([stretch]), pieces of inputs of members, copied
-// or reduced. Copies are compared bit for bit. Of a sum the order is open, as rings and trees
-// differ and so do their chunks: of R ranks it is within g(R)·Σ|x| in float32, or where partial
-// sums may be kept in a narrow type of roundoff v within v·(R - 1)·Σ|x| ([roomOf]); two numbers are
-// rounded once.
-//
-// Where only statistics were recorded the same stretches say in which range the extremes, the mean
-// and the norm of a result must lie ([extent]), which can accuse and never clear.
-//
-// What is wrong is then explained by what ranks may have done instead: one left out or counted
-// twice, another group, the piece of another rank, a mean for a sum, a factor. Of these the one
-// that gives all the elements is told, if it is the only one.
+// Where only statistics were recorded, the stretches that an output is made of ([stretch]) say in
+// which range the extremes, the mean and the norm of a result must lie ([extent]), which can accuse
+// and never clear.
 
 // check judges the outputs of all ranks.
-func (m *gathering) check() (out []Finding) {
+func (m *meetingOfCalls) check() (out []Finding) {
 	if m.missing >= 0 {
 		why := because(NoRank, m.missing)
 		if len(m.ranks) < 2 {
@@ -41,216 +27,110 @@ func (m *gathering) check() (out []Finding) {
 		return refused(m.blanks(), why)
 	}
 	m.prepare()
-	judges := m.elements()
+	var whole, wrong []*gathered
+	for i := range m.outs {
+		if o := &m.outs[i]; o.why == nil && m.filed(o) {
+			whole = append(whole, o)
+		}
+	}
+	if len(whole) > 0 {
+		m.hold(whole, false)
+	}
+	for i := range m.outs {
+		switch o := &m.outs[i]; {
+		case o.why != nil:
+		case o.j != nil && o.j.beyond > 0, o.j == nil && m.known(o) && !m.inRange(o, m.span(o.arg, m.made(o))):
+			wrong = append(wrong, o)
+		}
+	}
+	if len(wrong) > 0 && (m.api == "all_reduce" || m.api == "reduce") {
+		m.meetGuests()
+	}
+	m.explain(wrong)
 	for i := range m.outs {
 		o := &m.outs[i]
-		c := m.calls[o.member]
-		f := c.blank(o.arg.v, o.index)
-		switch j := judges[i]; {
-		case o.why != nil:
+		f := m.calls[o.member].blank(o.arg.v, o.index)
+		if o.why != nil {
 			unknown(&f)
 			f.fail(o.why, "")
-		case j == nil:
-			m.statistics(o, &f)
-		default:
-			m.word(o, j, &f)
+		} else {
+			m.word(o, slices.Contains(wrong, o), &f)
 		}
 		out = append(out, f)
 	}
-	m.alike(out, judges)
-	m.conserved(out, judges)
+	m.alone(out)
+	m.conserved(out)
 	return m.unexplained(out)
 }
 
-// ranked is a judge of an output with a checksum of its elements. The checksum (CRC-32C of the
-// bits) tells whether two outputs are the same without reading either again.
-type ranked struct {
-	*judge
-	sum uint32
+// filed tells whether the elements of an output and of all that it is made of were recorded.
+func (m *meetingOfCalls) filed(o *gathered) bool {
+	return filed(o.arg) && !slices.ContainsFunc(m.made(o), func(s stretch) bool {
+		if s.from != everyone {
+			return !filed(m.in(s.from, s.slot))
+		}
+		return slices.ContainsFunc(inOrder(len(m.members)), func(r int) bool { return !filed(m.in(r, s.slot)) })
+	})
 }
 
-// elements judges the outputs of which all elements are there; nil for others. What several
-// outputs have in common is computed once.
-func (m *gathering) elements() []*ranked {
-	list := make([]*ranked, len(m.outs))
-	type use struct{ out, part int }
-	// The result of an all_reduce is the same stretch for every rank: the inputs are read and
-	// summed once, not once a rank.
-	uses, order := map[string][]use{}, []string{}
-	for i := range m.outs {
-		o := &m.outs[i]
-		if o.why != nil || !m.ready(o) {
-			continue
+// word says what was found of an output.
+func (m *meetingOfCalls) word(o *gathered, wrong bool, f *Finding) {
+	if j := o.j; j != nil {
+		f.fill(j)
+		f.Looked = j.looked
+		switch {
+		case wrong:
+		case j.looked == 0:
+			unknown(f, because(Empty))
+		// The bound is so wide that an error as large as the number would pass.
+		case j.coarse > 0:
+			unknown(f, because(Coarse, j.coarse, j.looked))
+		case j.judged == 0:
+			unknown(f, because(NotJudged, j.looked))
+		default:
+			f.Verdict = OK
 		}
-		moved := !slices.ContainsFunc(o.parts, func(s stretch) bool { return s.op != "" && s.op != "max" && s.op != "min" })
-		list[i] = &ranked{judge: newJudge(o.arg.op.numeric(), moved)}
-		for k := range o.parts {
-			s := &o.parts[k]
-			var key strings.Builder
-			fmt.Fprint(&key, s.op, s.n)
-			for _, from := range s.from {
-				fmt.Fprintf(&key, " %p+%d", from.arg, from.lo)
-			}
-			if uses[key.String()] == nil {
-				order = append(order, key.String())
-			}
-			uses[key.String()] = append(uses[key.String()], use{i, k})
+	} else if !wrong {
+		left := statisticsLeft(o.arg)
+		if m.known(o) {
+			left = because(InRange)
 		}
+		unknown(f, because(NoElements, o.arg.place), left)
 	}
-	if len(order) == 0 {
-		return list // statistics alone: there is nothing to make room for
-	}
-	y, b, x := make([]float64, slab), make([]float64, slab), make([]float64, slab)
-	var bits []byte
-	for _, key := range order {
-		of := uses[key]
-		s := &m.outs[of[0].out].parts[of[0].part]
-		for lo := int64(0); lo < s.n && m.ctx.Err() == nil; lo += slab {
-			n := min(int64(slab), s.n-lo)
-			err := must.Try(func() { m.expect(s, m.outs[of[0].out].arg.op, lo, y[:n], b[:n], x[:n]) })
-			for _, u := range of {
-				o := &m.outs[u.out]
-				at := o.parts[u.part].lo + lo
-				if err == nil {
-					err = must.Try(func() { o.arg.op.Range(at, x[:n], nil) })
-				}
-				if err != nil {
-					o.why = err
-					continue
-				}
-				for i := range n {
-					list[u.out].element(at+i, x[i], y[i], b[i])
-				}
-				bits = appendBits(bits[:0], x[:n])
-				list[u.out].sum = crc32.Update(list[u.out].sum, castagnoli(), bits)
-			}
-		}
-	}
-	return list
-}
-
-// ready opens an output and all that it is made of; false if elements are missing.
-func (m *gathering) ready(o *gathered) bool {
-	if !filed(o.arg) {
-		return false
-	}
-	for _, s := range o.parts {
-		if slices.ContainsFunc(s.from, func(from brought) bool { return !filed(from.arg) }) {
-			return false
-		}
-	}
-	if err := m.opened(o.member, o.arg); err != nil {
-		o.why = err
-		return true
-	}
-	for _, s := range o.parts {
-		for _, from := range s.from {
-			if err := m.opened(from.member, from.arg); err != nil {
-				o.why = err
-			}
-		}
-	}
-	return o.why == nil
-}
-
-func (m *gathering) opened(member int, a *argument) error {
-	if m.open == nil {
-		guests := 0
-		for _, b := range m.beside {
-			guests += len(b.calls)
-		}
-		m.open = make([]*files, len(m.calls)+guests)
-	}
-	if m.open[member] == nil {
-		m.open[member] = &files{path: m.taker(member).of.path}
-	}
-	if a.op == nil && a.err == nil {
-		a.op, a.err = m.open[member].tensor(a.v, a.place)
-	}
-	return a.err
-}
-
-// expect computes what elements should be, with a bound that holds for any order of sums. For
-// elements lo … of a stretch: y the result in the order of ranks, in float64, and b first Σ|x|,
-// then the bound.
-func (m *gathering) expect(s *stretch, out *operand, lo int64, y, b, x []float64) {
-	clear(b)
-	if s.op == "" {
-		s.from[0].arg.op.Range(s.from[0].lo+lo, y, nil)
+	if !wrong {
 		return
 	}
-	for k, from := range s.from {
-		from.arg.op.Range(from.lo+lo, x, nil)
-		for i, v := range x {
-			b[i] += abs(v)
-			sofar := y[i]
-			if y[i] = v; k > 0 {
-				y[i] = combine(s.op, sofar, v)
-			}
-		}
+	if m.underway(o) {
+		unknown(f, because(InFlight))
+		return
 	}
-	roomOf(s.op, len(s.from), precisionFor(out.numeric()), y, b)
-}
-
-// roomOf makes of the sums of sizes in b the bounds of the results in y: g(R-1)·Σ|x|, and
-// v·(R-1)·Σ|x| where partial sums may be rounded to a narrow type. Two numbers are rounded once. A
-// mean divides the sum by R and rounds once more; a product of R factors has as many roundings,
-// relative to itself. max and min round nothing.
-func roomOf(op string, ranks int, p precisionOf, y, b []float64) {
-	n := float64(ranks)
-	unit := max(gamma(n, u32), p.v*(n-1))
-	if p.v == 0x1p-53 {
-		unit = gamma(n, u64)
+	f.Verdict = Wrong
+	f.Reasons = append(f.Reasons, m.request(o))
+	if o.j != nil {
+		f.Reasons = append(f.Reasons, because(Beyond, o.j.beyond, o.j.looked))
+	} else {
+		x, _ := statsOf(o.arg)
+		which, is, _ := m.span(o.arg, m.made(o)).allows(x)
+		f.Reasons = append(f.Reasons, because(OutOfRange, statNames[which], x[which], is.lo, is.hi))
 	}
-	mean := op == "mean" || op == "avg" // as graphs have it
-	if p.integer || ranks < 3 && !mean {
-		unit = 0
-	}
-	for i := range y {
-		switch {
-		case mean:
-			y[i] /= n
-			b[i] = unit*b[i]/n + max(p.v, u32)*abs(y[i])
-		case op == "max" || op == "min":
-			b[i] = 0
-		case op == "prod":
-			b[i] = unit * abs(y[i])
-		default:
-			b[i] *= unit
-		}
+	if o.cause.Kind != "" {
+		f.Reasons = append(f.Reasons, o.cause.Reason)
 	}
 }
 
-// word says what the elements of an output say.
-func (m *gathering) word(o *gathered, j *ranked, f *Finding) {
-	f.Ratio, f.Expected, f.Found, f.Bound, f.Largest = j.ratio, j.value, j.found, j.b, j.largest
-	f.Looked, f.Beyond = j.looked, j.beyond
-	if j.worst >= 0 {
-		f.Worst = nd.Place(j.worst, o.arg.v.Shape)
-	}
-	switch {
-	case j.looked == 0:
-		unknown(f, because(Empty))
-	case j.beyond > 0:
-		f.Verdict = Wrong
-		f.Reasons = append(f.Reasons, because(Gathered, m.request(o), ranksText(m.ranks)), because(Beyond, j.beyond, j.looked))
-		m.explain(o, j, f)
-	// The bound is so wide that an error as large as the number would pass.
-	case j.coarse > 0:
-		unknown(f, because(Coarse, j.coarse, j.looked))
-	case j.judged == 0:
-		unknown(f, because(NotJudged, j.looked))
-	default:
-		f.Verdict = OK
-	}
+// known tells whether there are statistics of an output and of what it is made of.
+func (m *meetingOfCalls) known(o *gathered) bool {
+	_, known := statsOf(o.arg)
+	return known && m.span(o.arg, m.made(o)) != nil
 }
 
-// request is what was asked for: all_reduce with sum.
-func (m *gathering) request(o *gathered) string {
-	if op := o.parts[0].op; op != "" {
-		return m.api + " (" + op + ")"
+// request is what was asked for: all_reduce with sum, and of which ranks.
+func (m *meetingOfCalls) request(o *gathered) result.Reason {
+	asked := m.api
+	if op := m.made(o)[0].op; op != "" {
+		asked += " (" + op + ")"
 	}
-	return m.api
+	return because(Gathered, asked, ranksText(m.ranks))
 }
 
 func ranksText(ranks []int) string {
@@ -265,65 +145,26 @@ func ranksText(ranks []int) string {
 	return strings.Join(text, ", ")
 }
 
-// alike holds outputs that must be the same on all ranks against each other, to the bit. An
-// all_reduce that is within its bound on each rank is still wrong where ranks differ: all take the
-// same numbers from the network.
-func (m *gathering) alike(out []Finding, judges []*ranked) {
-	if m.api != "all_reduce" {
-		return
-	}
-	var sums []uint32
-	for i, j := range judges {
-		if j == nil || m.outs[i].index > 0 || out[i].Verdict != OK {
+// alone finds the outputs of an all_reduce that are within their bounds and not those of the others.
+func (m *meetingOfCalls) alone(out []Finding) {
+	var outs []*gathered
+	for i := range m.outs {
+		if outs = append(outs, &m.outs[i]); m.api != "all_reduce" || m.outs[i].j == nil || m.outs[i].index > 0 || out[i].Verdict != OK {
 			return
 		}
-		sums = append(sums, j.sum)
 	}
-	most := common(sums)
-	for i, sum := range sums {
-		if sum != most {
+	m.apart(outs)
+	for i, o := range outs {
+		if o.differs {
 			out[i].Verdict = Wrong
-			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.request(&m.outs[i]), ranksText(m.ranks)),
-				because(RankDiffers, differing(m.outs[i].arg.op, m.outs[slices.Index(sums, most)].arg.op)))
+			out[i].Reasons = append(out[i].Reasons, m.request(o), because(RankDiffers, o.differing))
 		}
 	}
-}
-
-// common is the checksum that most outputs have, of as many the first.
-func common(sums []uint32) (most uint32) {
-	count := map[uint32]int{}
-	for _, sum := range sums {
-		count[sum]++
-	}
-	for _, sum := range sums {
-		if count[sum] > count[most] {
-			most = sum
-		}
-	}
-	return most
-}
-
-// differing counts the elements of an output that are not those of another of the same size; as far
-// as they can be read. NaN on both sides is no difference.
-func differing(a, b *operand) (count int64) {
-	x, y := make([]float64, slab), make([]float64, slab)
-	for lo := int64(0); lo < a.view.Len(); lo += slab {
-		n := min(int64(slab), a.view.Len()-lo)
-		if !reads(a, lo, x[:n]) || !reads(b, lo, y[:n]) {
-			return count
-		}
-		for p := range n {
-			if x[p] != y[p] && (x[p] == x[p] || y[p] == y[p]) {
-				count++
-			}
-		}
-	}
-	return count
 }
 
 // unexplained takes back what was said of all ranks alike, where nothing explains it and nobody
 // knows how many ranks there are: others may have taken part.
-func (m *gathering) unexplained(out []Finding) []Finding {
+func (m *meetingOfCalls) unexplained(out []Finding) []Finding {
 	if m.certain {
 		return out
 	}
@@ -371,65 +212,62 @@ func (s *extent) allows(x [4]float64) (which int, is interval, ok bool) {
 	return 0, anything, true
 }
 
-// spanned is what the statistics of some parts may come to; each of many ranks asks for the same.
+// spanned is what the statistics of outputs depend on: what they are made of, of which the first part
+// tells.
 type spanned struct {
 	n     int64
 	elem  dtype.Type
-	parts []stretch
-	extent
-	ok bool
+	first stretch
+	parts int
 }
 
-// mostSpans bounds how many are remembered of one assembly: one for each reduction that the ranks
-// may have made.
-const mostSpans = 8
-
-// span is spanOf, computed once for outputs that are made of the same.
-func (m *gathering) span(out *argument, parts []stretch) (extent, bool) {
-	n := elementsOfArgument(out)
-	same := func(a, b stretch) bool {
-		return a.lo == b.lo && a.n == b.n && a.op == b.op && slices.Equal(a.from, b.from)
-	}
-	for i := range m.spans {
-		if s := &m.spans[i]; s.n == n && s.elem == out.v.Elem && slices.EqualFunc(s.parts, parts, same) {
-			return s.extent, s.ok
+// span is what the statistics of an output may be that is made of parts, nil if the statistics of
+// these tell nothing; many ranks ask for the same.
+func (m *gathering) span(out *argument, parts []stretch) *extent {
+	key := spanned{elementsOfArgument(out), out.v.Elem, parts[0], len(parts)}
+	s, known := m.spans[key]
+	if !known {
+		s = m.spanOf(out, parts, parts[0].op, inOrder(len(m.members)))
+		if m.spans == nil {
+			m.spans = map[spanned]*extent{}
 		}
+		m.spans[key] = s
 	}
-	s, ok := spanOf(out, parts)
-	if len(m.spans) < mostSpans {
-		m.spans = append(m.spans, spanned{n, out.v.Elem, parts, s, ok})
-	}
-	return s, ok
+	return s
 }
 
-// spanOf is what the statistics of an output may be that is made of parts; false if the
-// statistics of these tell nothing. whole tells that the sources are whole tensors.
-func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
+// spanOf is that of a reduction op of some members.
+func (m *gathering) spanOf(out *argument, parts []stretch, op string, list []int) *extent {
 	n := float64(elementsOfArgument(out))
 	p := precisionFor(out.v.Elem)
 	// A recorder sums in the type or in float32, in any order. Pairwise sums of n numbers are off
 	// by log₂ n units; 4 and the factor are for its blocks and the root.
 	unit := (4 + 2*math.Log2(max(1, n))) * max(p.v, u32)
-	s = extent{interval{math.Inf(-1), math.Inf(-1)}, interval{math.Inf(1), math.Inf(1)}, interval{}, interval{}}
+	s := &extent{interval{math.Inf(-1), math.Inf(-1)}, interval{math.Inf(1), math.Inf(1)}, interval{}, interval{}}
 	squares, mean, size := interval{}, interval{}, 0.0
 	for _, part := range parts {
 		of, whole := extent{}, true
-		for k, from := range part.from {
-			x, known := statsOf(from.arg)
+		from := list
+		if part.from != everyone {
+			from = []int{part.from}
+		}
+		for k, r := range from {
+			a := m.in(r, part.slot)
+			x, known := statsOf(a)
 			if !known {
-				return s, false
+				return nil
 			}
-			whole = whole && float64(elementsOfArgument(from.arg)) == float64(part.n)
+			whole = whole && elementsOfArgument(a) == part.n
 			one := extent{interval{x[0], x[0]}, interval{x[1], x[1]}, interval{x[2], x[2]}, interval{x[3], x[3]}}
 			size += x[3]
 			if k == 0 {
 				of = one
 				continue
 			}
-			of = together(part.op, of, one)
+			of = together(op, of, one)
 		}
-		count := float64(len(part.from))
-		if part.op == "mean" {
+		count := float64(len(from))
+		if op == "mean" {
 			for _, r := range []*interval{&of.max, &of.min, &of.mean, &of.norm} {
 				r.lo, r.hi = r.lo/count, r.hi/count
 			}
@@ -447,10 +285,9 @@ func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
 		squares = interval{squares.lo + of.norm.lo*of.norm.lo, squares.hi + of.norm.hi*of.norm.hi}
 	}
 	s.mean, s.norm = mean, interval{math.Sqrt(squares.lo), math.Sqrt(squares.hi)}
-	reduces := slices.ContainsFunc(parts, func(x stretch) bool { return x.op != "" })
 	room := 0.0
-	if reduces {
-		room = float64(len(parts[0].from)) * max(p.v, u32)
+	if op != "" {
+		room = float64(len(list)) * max(p.v, u32)
 	}
 	grow := func(r *interval, by float64) { r.lo, r.hi = r.lo-by, r.hi+by }
 	peak := max(abs(s.max.hi), abs(s.min.lo), abs(s.max.lo), abs(s.min.hi))
@@ -459,7 +296,7 @@ func spanOf(out *argument, parts []stretch) (s extent, ok bool) {
 	grow(&s.mean, (unit+room)*size/math.Sqrt(max(n, 1)))
 	order := 2 * msprobe.NormOrder(elementsOfArgument(out)) // of the output, and of its parts
 	grow(&s.norm, (unit+room+order)*max(s.norm.hi, size))
-	return s, true
+	return s
 }
 
 // together is what the statistics of two tensors may come to. Of sums: max(x + z) lies between what
@@ -488,84 +325,54 @@ func together(op string, a, b extent) extent {
 
 var statNames = [...]string{"Max", "Min", "Mean", "Norm"}
 
-// statistics judges an output by what statistics tell.
-func (m *gathering) statistics(o *gathered, f *Finding) {
+// inRange tells whether the statistics of an output are known to be within an extent.
+func (m *gathering) inRange(o *gathered, s *extent) bool {
 	x, known := statsOf(o.arg)
-	s, certain := m.span(o.arg, o.parts)
-	if !known || !certain {
-		unknown(f, because(NoElements, o.arg.place), statisticsLeft(o.arg))
-		return
+	if s == nil || !known {
+		return false
 	}
-	which, is, ok := s.allows(x)
-	if ok {
-		unknown(f, because(NoElements, o.arg.place), because(InRange))
-		return
-	}
-	f.Verdict = Wrong
-	f.Reasons = append(f.Reasons, because(Gathered, m.request(o), ranksText(m.ranks)), because(OutOfRange, statNames[which], x[which], is.lo, is.hi))
-	m.explain(o, nil, f)
+	_, _, ok := s.allows(x)
+	return ok
 }
 
 // partly tells that an output is in part what the rank had there before: not all of it may have
 // been written when the recorder looked. Of statistics the largest or smallest element tells; of a
 // transfer both have to be of what was sent or was there.
-func (m *gathering) partly(o *gathered, j *ranked) bool {
+func (m *meetingOfCalls) partly(o *gathered) bool {
 	out, known := statsOf(o.arg)
-	before := m.args[o.member]["tensor"]
-	if m.transfer && j != nil && filed(before) && m.opened(o.member, before) == nil {
-		var was [1]float64
-		idx, found := worstOf(j.judge, 128)
-		for k, i := range idx {
-			if !reads(before.op, i, was[:]) || found[k] != was[0] {
-				return false
-			}
+	first := m.made(o)[0]
+	before := m.members[o.member].args["tensor"]
+	if m.transfer && o.j != nil && filed(before) {
+		idx, found := worstOf(o.j, mostLooked)
+		if was := m.elements(o.member, before, idx, false); was != nil {
+			return equal(was, found)
 		}
-		return true
 	}
 	if m.transfer {
 		was, certain := statsOf(before)
-		sent, sends := statsOf(o.parts[0].from[0].arg)
+		sent, sends := statsOf(m.in(first.from, first.slot))
 		return known && certain && sends && (out[0] == was[0] || out[0] == sent[0]) && (out[1] == was[1] || out[1] == sent[1])
 	}
-	return known && slices.ContainsFunc(o.parts[0].from, func(b brought) bool {
-		in, known := statsOf(b.arg)
-		return known && b.member == o.member && (in[0] == out[0] || in[1] == out[1])
-	})
+	in, certain := statsOf(m.in(o.member, first.slot))
+	return known && certain && (first.from == everyone || first.from == o.member) && (in[0] == out[0] || in[1] == out[1])
 }
 
-// begins tells of an output that its call did not wait for.
-func (m *gathering) begins(o *gathered) bool {
-	return m.calls[o.member].Parsed.Begins(m.calls[o.member].Argument)
-}
-
-// explain adds what explains a wrong output, whose numbers are the same where outputs are. What an
-// asynchronous call gave may be in any state between its inputs and what it should be, with some
-// ranks left out of some elements:
-// only what no such state looks like is wrong.
-func (m *gathering) explain(o *gathered, j *ranked, f *Finding) {
-	var numbers any
-	var fits is
-	if j != nil {
-		numbers, fits = j.sum, elementsAre(j)
-	} else {
-		x, _ := statsOf(o.arg)
-		numbers, fits = x, statisticsAre(o.arg)
+// underway tells of a wrong output that its call may not have been done. What an asynchronous call
+// gave may be in any state between its inputs and what it should be, with some ranks left out of
+// some elements: only what no such state looks like is wrong.
+func (m *meetingOfCalls) underway(o *gathered) bool {
+	if c := m.calls[o.member]; !c.Parsed.Begins(c.Argument) {
+		return false
 	}
-	why, ok := m.why(o, numbers, fits)
-	switch {
-	case m.begins(o) && (m.partly(o, j) || why.Kind == OwnInput || !m.transfer && !slices.Contains([]result.Kind{OtherReduction, CountedTwice, OtherPiece, Scaled}, why.Kind)):
-		f.Reasons = nil
-		unknown(f, because(InFlight))
-	case ok:
-		f.Reasons = append(f.Reasons, why)
-	}
+	why := o.cause.Kind
+	return m.partly(o) || why == OwnInput || !m.transfer && !slices.Contains([]result.Kind{OtherReduction, CountedTwice, OtherPiece, Scaled}, why)
 }
 
 // conserved looks at what the outputs of all ranks have in common with all inputs, where each
 // output is made of slices whose statistics nobody knows: their sum, and the largest and smallest
 // element.
-func (m *gathering) conserved(out []Finding, judges []*ranked) {
-	if !m.split {
+func (m *meetingOfCalls) conserved(out []Finding) {
+	if !slices.Contains([]string{"reduce_scatter_tensor", "_reduce_scatter_base", "all_to_all_single"}, m.api) {
 		return
 	}
 	var total, size [2]float64
@@ -584,13 +391,13 @@ func (m *gathering) conserved(out []Finding, judges []*ranked) {
 		if o.why != nil || o.index > 0 {
 			continue
 		}
-		if judges[i] != nil || m.begins(o) || !add(1, o.arg) {
+		if c := m.calls[o.member]; o.j != nil || c.Parsed.Begins(c.Argument) || !add(1, o.arg) {
 			return
 		}
-		op, some, p = o.parts[0].op, append(some, i), precisionFor(o.arg.v.Elem)
+		op, some, p = m.made(o)[0].op, append(some, i), precisionFor(o.arg.v.Elem)
 	}
 	for k := range m.calls {
-		if !add(0, m.args[k]["in"]) {
+		if !add(0, m.members[k].args["in"]) {
 			return
 		}
 	}
@@ -614,321 +421,41 @@ func (m *gathering) conserved(out []Finding, judges []*ranked) {
 		if out[i].Verdict != Wrong {
 			out[i].Reasons = nil
 			out[i].Verdict = Wrong
-			out[i].Reasons = append(out[i].Reasons, because(Gathered, m.request(&m.outs[i]), ranksText(m.ranks)), because(NotConserved, total[1], want))
+			out[i].Reasons = append(out[i].Reasons, m.request(&m.outs[i]), because(NotConserved, total[1], want))
 		}
 	}
-}
-
-// is tells whether an output is what some parts make.
-type is func(m *gathering, o *gathered, parts []stretch) bool
-
-// elementsAre looks at the elements that are wrong, and at no others. 128 of the worst are looked
-// at; a candidate explains them if all are within its bound and at least one of them is judged.
-func elementsAre(j *ranked) is {
-	idx, found := worstOf(j.judge, 128)
-	return func(m *gathering, o *gathered, parts []stretch) bool {
-		hit := false
-		for k, i := range idx {
-			at := slices.IndexFunc(parts, func(s stretch) bool { return i >= s.lo && i < s.lo+s.n })
-			if at < 0 {
-				continue
-			}
-			s := &parts[at]
-			if slices.ContainsFunc(s.from, func(from brought) bool {
-				return m.opened(from.member, from.arg) != nil || from.lo+i-s.lo >= from.arg.op.view.Len()
-			}) {
-				return false
-			}
-			var y, b, x [1]float64
-			if must.Try(func() { m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) }) != nil {
-				return false
-			}
-			look := newJudge(o.arg.op.numeric(), s.op == "" || s.op == "max" || s.op == "min")
-			if look.element(i, found[k], y[0], b[0]); look.beyond > 0 || look.judged == 0 {
-				return false
-			}
-			hit = true
-		}
-		return hit
-	}
-}
-
-// statisticsAre looks at statistics.
-func statisticsAre(out *argument) is {
-	return func(m *gathering, _ *gathered, parts []stretch) bool {
-		x, known := statsOf(out)
-		s, certain := m.span(out, parts)
-		if !known || !certain {
-			return false
-		}
-		_, _, ok := s.allows(x)
-		return ok
-	}
-}
-
-// why looks for what explains a wrong output: the only other thing that it is.
-func (m *gathering) why(o *gathered, numbers any, fits is) (why result.Reason, found bool) {
-	with := func(change func(s *stretch)) []stretch {
-		parts := slices.Clone(o.parts)
-		for i := range parts {
-			change(&parts[i])
-		}
-		return parts
-	}
-	if o.parts[0].op == "" {
-		return m.whyMoved(o, fits)
-	}
-	own := slices.IndexFunc(o.parts[0].from, func(s brought) bool { return s.member == o.member })
-	if own >= 0 && fits(m, o, with(func(s *stretch) { s.from, s.op = s.from[own:own+1], "" })) {
-		if len(o.parts[0].from) == 2 && m.shared(o) { // both have it: that of the other is lost
-			return because(LeftOut, m.ranks[o.parts[0].from[1-own].member]), true
-		}
-		return because(OwnInput), true
-	}
-	for _, op := range []string{"sum", "mean", "max", "min", "prod"} {
-		if op == "prod" && o.arg.op == nil {
-			continue // statistics of products may be anything
-		}
-		if op != o.parts[0].op && fits(m, o, with(func(s *stretch) { s.op = op })) {
-			return because(OtherReduction, op), true
-		}
-	}
-	if why, found := m.countedOtherwise(o, numbers, fits, with); found {
-		return why, true
-	}
-	if ranks := m.otherGroup(o, fits, with); ranks != nil {
-		return because(OtherGroup, ranksText(ranks)), true
-	}
-	// The piece of another rank.
-	for i := range m.outs {
-		p := &m.outs[i]
-		if p.index == o.index && p.member != o.member && p.why == nil && len(p.parts) == len(o.parts) && p.parts[0].n == o.parts[0].n && p.parts[0].from[0] != o.parts[0].from[0] && fits(m, o, p.parts) {
-			return because(OtherPiece, m.ranks[p.member]), true
-		}
-	}
-	if f, ok := m.factor(o); ok {
-		return because(Scaled, f), true
-	}
-	return why, false
-}
-
-// omission is what the answer depends on that leaves a member out or counts it twice: outputs of
-// ranks that are the same numbers, made of the same, have the same.
-type omission struct {
-	numbers any // statistics, or a checksum of the elements
-	op      string
-	first   brought
-	members int
-}
-
-// mostOmissions bounds for how many outputs of one assembly each member is left out in turn, which
-// costs the square of their number: the ranks of a sound collective have one output, and a
-// wrong one is wrong in few ways.
-const mostOmissions = 8
-
-// countedOtherwise looks for the one member whose part is missing in a reduction, or in it twice.
-func (m *gathering) countedOtherwise(o *gathered, numbers any, fits is, with func(func(*stretch)) []stretch) (why result.Reason, found bool) {
-	from := o.parts[0].from
-	key := omission{numbers, o.parts[0].op, from[0], len(from)}
-	if known, is := m.omitted[key]; is || len(m.omitted) == mostOmissions {
-		return known, known.Kind != ""
-	}
-	hits := 0
-	for r := range from {
-		rank := m.ranks[from[r].member]
-		if fits(m, o, with(func(s *stretch) { s.from = slices.Delete(slices.Clone(s.from), r, r+1) })) {
-			why, hits = because(LeftOut, rank), hits+1
-		} else if fits(m, o, with(func(s *stretch) { s.from = append(slices.Clone(s.from), s.from[r]) })) {
-			why, hits = because(CountedTwice, rank), hits+1
-		}
-	}
-	if hits != 1 {
-		why = result.Reason{}
-	}
-	if m.omitted == nil {
-		m.omitted = map[omission]result.Reason{}
-	}
-	m.omitted[key] = why
-	return why, hits == 1
-}
-
-// mostSubsets bounds of how many ranks any of them may be another group; of more ranks only such
-// groups are tried as people make: neighbours, and equal strides.
-const mostSubsets = 6
-
-// otherGroup looks for the ranks whose inputs a reduction is made of, if these are not those of its
-// group: some of them, or with those that met in other groups at the same time. Elements have to
-// tell, and no two groups may fit.
-func (m *gathering) otherGroup(o *gathered, fits is, with func(func(*stretch)) []stretch) (ranks []int) {
-	if o.arg.op == nil || m.api != "all_reduce" && m.api != "reduce" {
-		return nil
-	}
-	of := map[int]brought{} // by rank
-	for _, b := range o.parts[0].from {
-		of[m.ranks[b.member]] = b
-	}
-	at := len(m.calls)
-	for _, a := range m.beside {
-		for k, c := range a.calls {
-			if c != nil {
-				if in := c.collective()["tensor"]; filed(in) && elementsOfArgument(in) == elementsOfArgument(o.arg) {
-					of[a.ranks[k]] = brought{at, in, 0}
-				}
-			}
-			at++
-		}
-	}
-	all := slices.Sorted(maps.Keys(of))
-	own := m.ranks[o.member]
-	for _, group := range groupsOf(all, m.ranks) {
-		if !slices.Contains(group, own) || slices.Equal(group, slices.Sorted(slices.Values(m.ranks))) {
-			continue
-		}
-		var from []brought
-		for _, r := range group {
-			from = append(from, of[r])
-		}
-		if !fits(m, o, with(func(s *stretch) { s.from = from })) {
-			continue
-		}
-		if ranks != nil {
-			return nil
-		}
-		ranks = group
-	}
-	return ranks
-}
-
-// groupsOf are the groups that ranks may be taken for: all of them, any of those that should have
-// met where they are few, blocks of neighbours and equal strides.
-func groupsOf(all, met []int) (groups [][]int) {
-	add := func(group []int) {
-		if len(group) > 1 && !slices.ContainsFunc(groups, func(g []int) bool { return slices.Equal(g, group) }) {
-			groups = append(groups, group)
-		}
-	}
-	add(all)
-	for _, list := range [][]int{all, slices.Sorted(slices.Values(met))} {
-		if len(list) <= mostSubsets {
-			for set := range 1 << len(list) {
-				var group []int
-				for i, r := range list {
-					if set>>i&1 == 1 {
-						group = append(group, r)
-					}
-				}
-				add(group)
-			}
-			continue
-		}
-		// Tensor parallel groups are neighbours, data parallel ones equal strides.
-		for size := 2; size < len(list); size *= 2 {
-			for lo := 0; lo+size <= len(list); lo += size {
-				add(slices.Clone(list[lo : lo+size]))
-			}
-			for first := range size {
-				var group []int
-				for i := first; i < len(list); i += size {
-					group = append(group, list[i])
-				}
-				add(group)
-			}
-		}
-	}
-	return groups
-}
-
-// taker is a call of the group, or behind these of one beside it.
-func (m *gathering) taker(member int) *recordedCall {
-	if member < len(m.calls) {
-		return m.calls[member]
-	}
-	member -= len(m.calls)
-	for _, a := range m.beside {
-		if member < len(a.calls) {
-			return a.calls[member]
-		}
-		member -= len(a.calls)
-	}
-	return nil
-}
-
-// shared tells whether another rank has the same output.
-func (m *gathering) shared(o *gathered) bool {
-	return slices.ContainsFunc(m.outs, func(p gathered) bool {
-		if p.member == o.member || p.index != o.index {
-			return false
-		}
-		if o.arg.op != nil && p.arg.op != nil {
-			return o.arg.op.view.Len() == p.arg.op.view.Len() && sameElements(o.arg.op, p.arg.op)
-		}
-		a, _ := statsOf(o.arg)
-		b, known := statsOf(p.arg)
-		return known && a == b
-	})
-}
-
-// whyMoved does so for what is only moved, part by part.
-func (m *gathering) whyMoved(o *gathered, fits is) (why result.Reason, found bool) {
-	for _, s := range o.parts {
-		one := func(from brought) bool {
-			return elementsOfArgument(from.arg) >= from.lo+s.n && fits(m, o, []stretch{{s.lo, s.n, []brought{from}, ""}})
-		}
-		if fits(m, o, []stretch{s}) {
-			continue // this one is right
-		}
-		for i := range m.outs { // what went to the rank itself, or to another
-			p := &m.outs[i]
-			for _, x := range p.parts {
-				switch {
-				case p.why != nil || x.op != "" || x.n != s.n || x.from[0] == s.from[0]:
-				case !one(x.from[0]):
-				case x.from[0].member == o.member:
-					return because(OwnInput), true
-				case x.from[0].member != s.from[0].member:
-					return because(OtherPiece, m.ranks[x.from[0].member]), true
-				default:
-					return because(OtherPiece, m.ranks[p.member]), true
-				}
-			}
-		}
-		if a := m.args[o.member]["tensor"]; a.tensor() && s.from[0].member != o.member && one(brought{o.member, a, 0}) {
-			return because(OwnInput), true
-		}
-	}
-	if f, ok := m.factor(o); ok {
-		return because(Scaled, f), true
-	}
-	return why, false
 }
 
 // factor is what all of an output is multiplied by, where it is neither 1 nor too small to tell.
 // The first 256 elements are looked at, but for those whose bound is above a thousandth; all of
 // them must have the same factor within 1e-5 and their bounds.
 func (m *gathering) factor(o *gathered) (f float64, ok bool) {
-	if o.arg.op == nil {
+	if o.j == nil {
 		return m.factorOfStatistics(o)
 	}
-	n := min(o.arg.op.view.Len(), 256)
+	const few = 256
+	n := min(elementsOfArgument(o.arg), few)
+	y, b, x, found := make([]float64, n), make([]float64, n), make([]float64, n), m.elements(o.member, o.arg, inOrder(n), false)
+	var batch []portion
+	for _, s := range m.made(o) {
+		if n := min(s.n, n-s.lo); n > 0 {
+			batch = append(batch, portion{of: []*gathered{o}, stretch: &s, n: n, at: s.lo})
+		}
+	}
+	m.expect(batch, y, b, x)
+	if found == nil || slices.ContainsFunc(batch, func(p portion) bool { return p.err != nil }) {
+		return 0, false
+	}
 	for i := range n {
-		at := slices.IndexFunc(o.parts, func(s stretch) bool { return i >= s.lo && i < s.lo+s.n })
-		if at < 0 {
-			return 0, false
-		}
-		s := &o.parts[at]
-		var y, b, x, found [1]float64
-		if must.Try(func() { m.expect(s, o.arg.op, i-s.lo, y[:], b[:], x[:]) }) != nil || !reads(o.arg.op, i, found[:]) {
-			return 0, false
-		}
-		room := b[0] + 4*precisionFor(o.arg.op.numeric()).v*abs(y[0])
-		if y[0] == 0 || room > 1e-3*abs(y[0]) {
+		room := b[i] + 4*precisionFor(o.arg.v.Elem).v*abs(y[i])
+		if y[i] == 0 || room > 1e-3*abs(y[i]) {
 			continue
 		}
-		g := found[0] / y[0]
+		g := found[i] / y[i]
 		if f == 0 {
 			f = g
 		}
-		if ok = abs(g-f) <= abs(f)*(1e-5+2*room/abs(y[0])); !ok {
+		if ok = abs(g-f) <= abs(f)*(1e-5+2*room/abs(y[i])); !ok {
 			return 0, false
 		}
 	}
@@ -937,8 +464,8 @@ func (m *gathering) factor(o *gathered) (f float64, ok bool) {
 
 func (m *gathering) factorOfStatistics(o *gathered) (float64, bool) {
 	x, known := statsOf(o.arg)
-	s, certain := m.span(o.arg, o.parts)
-	if !known || !certain || s.norm.hi-s.norm.lo > 1e-3*s.norm.hi || s.norm.hi == 0 {
+	s := m.span(o.arg, m.made(o))
+	if !known || s == nil || s.norm.hi-s.norm.lo > 1e-3*s.norm.hi || s.norm.hi == 0 {
 		return 0, false
 	}
 	f := x[3] / s.norm.hi

@@ -316,16 +316,31 @@ func (c *recordedCall) peer(args map[string]*argument, rank int) []int {
 	return []int{int(other), rank}
 }
 
+// meetingOfCalls is an assembly being judged.
+type meetingOfCalls struct {
+	gathering
+	*assembly
+	open []*files
+	come []*recordedCall // those of guests
+}
+
 // check judges the outputs of all ranks.
 func (a *assembly) check(ctx context.Context) (out []Finding) {
-	m := &gathering{assembly: a, ctx: ctx}
-	defer m.close()
+	m := &meetingOfCalls{assembly: a}
+	m.gathering = gathering{tensors: m, ctx: ctx, others: []string{"sum", "mean", "max", "min", "prod"}, scales: true}
 	defer func() {
 		for i, c := range a.calls {
 			if c != nil && i < len(m.open) && m.open[i] != nil {
 				c.glance(m.open[i])
 			} else if c != nil {
 				c.glance(&files{path: c.of.path})
+			}
+		}
+	}()
+	defer func() {
+		for _, f := range m.open {
+			if f != nil {
+				f.close()
 			}
 		}
 	}()
@@ -337,53 +352,38 @@ func (a *assembly) check(ctx context.Context) (out []Finding) {
 	return m.check()
 }
 
-// brought is a stretch of a tensor that a member brought in.
-type brought struct {
-	member int // place in the group
-	arg    *argument
-	lo     int64
+// with opens a tensor of a call of the group, or of a guest.
+func (m *meetingOfCalls) with(member int, a *argument, use func(*operand)) {
+	for len(m.open) <= member {
+		m.open = append(m.open, nil)
+	}
+	if m.open[member] == nil {
+		m.open[member] = &files{path: slices.Concat(m.calls, m.come)[member].of.path}
+	}
+	if a.op == nil && a.err == nil {
+		a.op, a.err = m.open[member].tensor(a.v, a.place)
+	}
+	must.Do(a.err)
+	use(a.op)
 }
 
-// stretch is a part of an output: what one member brought in, or what all of them come to.
-type stretch struct {
-	lo, n int64
-	from  []brought
-	op    string // of a reduction; empty for what is only moved
-}
+func (m *meetingOfCalls) before(*argument, func(*operand)) {}
 
-// gathered is an output of a member and what it should be made of.
-type gathered struct {
-	member, index int // in recorded.flat
-	arg           *argument
-	parts         []stretch
-	why           error // why it is not known
-}
-
-// gathering is an assembly being judged.
-type gathering struct {
-	*assembly
-	ctx  stopper
-	args []map[string]*argument
-	open []*files
-	outs []gathered
-	// omitted are answers of countedOtherwise.
-	omitted map[omission]result.Reason
-	spans   []spanned
-	split   bool // what an output is made of follows from statistics of all outputs alone
-}
-
-type stopper interface{ Err() error }
-
-func (m *gathering) close() {
-	for _, f := range m.open {
-		if f != nil {
-			f.close()
+// meetGuests has those of other groups at the same time as guests.
+func (m *meetingOfCalls) meetGuests() {
+	for _, a := range m.beside {
+		for k, c := range a.calls {
+			if c != nil {
+				if in := c.collective()["tensor"]; filed(in) {
+					m.come, m.guests = append(m.come, c), append(m.guests, guest{a.ranks[k], in})
+				}
+			}
 		}
 	}
 }
 
 // blanks are the findings of all outputs before they are judged.
-func (m *gathering) blanks() (out []Finding) {
+func (m *meetingOfCalls) blanks() (out []Finding) {
 	for _, c := range m.calls {
 		if c == nil {
 			continue
@@ -397,61 +397,11 @@ func (m *gathering) blanks() (out []Finding) {
 	return out
 }
 
-// elements is the number of elements of an argument, -1 where that is not known.
-func elementsOfArgument(a *argument) int64 {
-	if !a.tensor() {
-		return -1
-	}
-	n, ok := a.v.Elements()
-	if !ok {
-		return -1
-	}
-	return n
-}
-
-// list are the tensors of an argument: itself, or its members.
-func listOf(a *argument) (list []*argument) {
-	a.each(func(x *argument) { list = append(list, x) })
-	return list
-}
-
-// reduction is the operation that a call names. torch.distributed's ReduceOp by its last word:
-// RedOpType.SUM is sum, PRODUCT prod, AVG mean. Without one it is sum.
-func reduction(args map[string]*argument) string {
-	op := args["op"]
-	if op == nil || op.v == nil {
-		return "sum"
-	}
-	name := strings.ToLower(op.v.Value.S)
-	if at := strings.LastIndexByte(name, '.'); at >= 0 {
-		name = name[at+1:]
-	}
-	switch name {
-	case "product":
-		return "prod"
-	case "avg":
-		return "mean"
-	}
-	return name
-}
-
-var knownReductions = map[string]bool{"sum": true, "max": true, "min": true, "prod": true, "mean": true}
-
-// root is the place in the group of the rank that a call names; -1 for none.
-// src and dst count ranks of the world, not of the group.
-func (m *gathering) root(args map[string]*argument, name string) int {
-	v, ok := args[name].number()
-	if !ok {
-		return 0 // the default
-	}
-	return slices.Index(m.ranks, int(v))
-}
-
 // prepare finds what every output is made of.
 // An output carries the path of the argument that it is, whose name says which parameter.
-func (m *gathering) prepare() {
-	for _, c := range m.calls {
-		m.args = append(m.args, c.collective())
+func (m *meetingOfCalls) prepare() {
+	for k, c := range m.calls {
+		m.members = append(m.members, member{m.ranks[k], c.Parsed.API, c.kind(), c.collective()})
 	}
 	for k, c := range m.calls {
 		names := c.given()
@@ -461,195 +411,17 @@ func (m *gathering) prepare() {
 				continue
 			}
 			path := strings.Split(a.v.Path, ".")
-			at, err := strconv.Atoi(path[0])
-			name := ""
-			if err == nil && at < len(names) {
-				name = names[at]
-			}
-			piece := 0
-			if len(path) > 1 {
-				piece, _ = strconv.Atoi(path[1])
-			}
 			o := gathered{member: k, index: c.first + i, arg: a}
-			o.parts, o.why = must.Of(func() []stretch { return m.parts(k, name, piece, a) })
+			if at, err := strconv.Atoi(path[0]); err == nil && at < len(names) {
+				o.name = names[at]
+			}
+			if len(path) > 1 {
+				o.piece, _ = strconv.Atoi(path[1])
+			}
+			o.why = must.Try(func() { m.made(&o) })
 			m.outs = append(m.outs, o)
 		}
 	}
-}
-
-// parts is what an output is made of: the tensor number piece of the parameter name of a member.
-// all_reduce: inputs of all, reduced. broadcast and scatter: of the root. all_gather: piece r of
-// rank r. reduce_scatter: piece k of all, reduced. all_to_all: piece k of rank r.
-// all_gather_into_tensor and reduce_scatter_tensor do so within one tensor, along its first axis.
-func (m *gathering) parts(k int, name string, piece int, out *argument) []stretch {
-	n := elementsOfArgument(out)
-	refuseIf(n < 0, BadTensor, out.place, "shape")
-	whole := func(from brought) []stretch { return []stretch{{0, n, []brought{from}, ""}} }
-	reduced := func(of func(member int) (*argument, int64)) []stretch {
-		var from []brought
-		for r := range m.args {
-			a, lo := of(r)
-			have := elementsOfArgument(a)
-			refuseIf(have < 0, NoArgument, "rank "+itoa(m.ranks[r]))
-			refuseIf(have < lo+n, ShapesDiffer, a.v.Shape, out.v.Shape)
-			from = append(from, brought{r, a, lo})
-		}
-		op := reduction(m.args[k])
-		refuseIf(!knownReductions[op], BadArgument, "op", op, "sum, max, min, product, avg")
-		return []stretch{{0, n, from, op}}
-	}
-	pieceOf := func(member int, parameter string, at int) *argument {
-		list := listOf(m.args[member][parameter])
-		if at < 0 || at >= len(list) {
-			return nil
-		}
-		return list[at]
-	}
-	// What was only given stays as it was.
-	own := func(parameter string) []stretch {
-		a := pieceOf(k, parameter, piece)
-		refuseIf(elementsOfArgument(a) != n, NoArgument, parameter)
-		return whole(brought{k, a, 0})
-	}
-	one := func(member int, a *argument) []stretch {
-		refuseIf(member < 0 || a == nil, NoArgument, "rank "+itoa(m.ranks[max(member, 0)]))
-		refuseIf(elementsOfArgument(a) != n, ShapesDiffer, a.v.Shape, out.v.Shape)
-		return whole(brought{member, a, 0})
-	}
-	size := len(m.calls)
-	switch m.calls[k].Parsed.API {
-	case "all_reduce":
-		if name == "tensor" {
-			return reduced(func(r int) (*argument, int64) { return pieceOf(r, "tensor", piece), 0 })
-		}
-	case "reduce":
-		if name == "tensor" && m.root(m.args[k], "dst") == k {
-			return reduced(func(r int) (*argument, int64) { return pieceOf(r, "tensor", 0), 0 })
-		}
-		panic(refusal(NotMine)) // what it is for others is not said
-	case "broadcast":
-		if root := m.root(m.args[k], "src"); name == "tensor" && root >= 0 {
-			return one(root, pieceOf(root, "tensor", 0))
-		}
-	case "all_gather":
-		if name == "in" {
-			return own("in")
-		}
-		if piece < size {
-			return one(piece, pieceOf(piece, "in", 0))
-		}
-	case "all_gather_into_tensor", "_all_gather_base":
-		if name == "in" {
-			return own("in")
-		}
-		var list []stretch
-		lo := int64(0)
-		for r := range size {
-			a := pieceOf(r, "in", 0)
-			have := elementsOfArgument(a)
-			refuseIf(have < 0, NoArgument, "rank "+itoa(m.ranks[r]))
-			list = append(list, stretch{lo, have, []brought{{r, a, 0}}, ""})
-			lo += have
-		}
-		refuseIf(lo != n, ShapesDiffer, itoa(int(lo))+", "+itoa(int(n)))
-		return list
-	case "reduce_scatter":
-		if name == "in" {
-			return own("in")
-		}
-		return reduced(func(r int) (*argument, int64) { return pieceOf(r, "in", k), 0 })
-	case "reduce_scatter_tensor", "_reduce_scatter_base":
-		if name == "in" {
-			return own("in")
-		}
-		m.split = true
-		return reduced(func(r int) (*argument, int64) { return pieceOf(r, "in", 0), int64(k) * n })
-	case "all_to_all":
-		if name == "in" {
-			return own("in")
-		}
-		if piece < size {
-			return one(piece, pieceOf(piece, "in", k))
-		}
-	case "all_to_all_single":
-		if name == "in" {
-			return own("in")
-		}
-		m.split = true
-		return m.exchanged(k, n, out)
-	case "scatter":
-		root := m.root(m.args[k], "src")
-		if name == "scatter_list" {
-			return own("scatter_list")
-		}
-		if root >= 0 {
-			return one(root, pieceOf(root, "scatter_list", k))
-		}
-	case "gather":
-		if name == "gather_list" && piece < size {
-			return one(piece, pieceOf(piece, "tensor", 0))
-		}
-		return own("tensor")
-	case "send", "isend":
-		return own("tensor")
-	case "recv", "irecv":
-		return one(0, pieceOf(0, "tensor", 0))
-	}
-	panic(refusal(NoAPI, m.calls[k].kind()))
-}
-
-// exchanged is what the output of all_to_all_single is made of: a piece of the input of every
-// member, as large as the members say, along the first axis.
-// Rows before rank k's share are those of ranks below it; without split sizes all shares are equal.
-func (m *gathering) exchanged(k int, n int64, out *argument) (list []stretch) {
-	sizes := func(r int, name string, a *argument) []int64 {
-		rows := int64(1)
-		if len(a.v.Shape) > 0 {
-			rows = a.v.Shape[0]
-		}
-		list := m.args[r][name]
-		if list.none() || len(list.list) == 0 {
-			each := make([]int64, len(m.calls))
-			for i := range each {
-				each[i] = rows / int64(len(each))
-			}
-			refuseIf(rows%int64(len(each)) != 0, ShapesDiffer, a.v.Shape)
-			return each
-		}
-		var each []int64
-		for _, x := range list.list {
-			v, ok := x.number()
-			refuseIf(!ok || v < 0, NoArgument, name)
-			each = append(each, int64(v))
-		}
-		refuseIf(len(each) != len(m.calls), BadArgument, name, itoa(len(each)), itoa(len(m.calls)))
-		return each
-	}
-	row := int64(1)
-	for i, d := range out.v.Shape {
-		if i > 0 {
-			row *= d
-		}
-	}
-	at := int64(0)
-	for r := range m.calls {
-		in := m.args[r]["in"]
-		have := elementsOfArgument(in)
-		refuseIf(have < 0, NoArgument, "rank "+itoa(m.ranks[r]))
-		theirs := sizes(r, "input_split_sizes", in)
-		before := int64(0)
-		for _, d := range theirs[:k] {
-			before += d
-		}
-		length := theirs[k] * row
-		refuseIf((before+theirs[k])*row > have, ShapesDiffer, in.v.Shape)
-		if length > 0 {
-			list = append(list, stretch{at, length, []brought{{r, in, before * row}}, ""})
-		}
-		at += length
-	}
-	refuseIf(at != n, ShapesDiffer, itoa(int(at))+", "+itoa(int(n)))
-	return list
 }
 
 // filed reports whether a tensor has elements, a file of them.
@@ -709,34 +481,26 @@ func (j Job) collective(ctx context.Context, t task, r *dump.Reader) []Finding {
 	}
 	mine := slices.Index(o.devices, t.device)
 	for i := range findings {
-		f, found := &findings[i], m.outcomes[i][mine]
-		f.fill(found.judge)
-		if f.Verdict = OK; found.judged == 0 {
-			f.Verdict, f.Reasons = Unknown, append(f.Reasons, because(NotJudged, found.looked))
+		f := &findings[i]
+		if i >= len(m.outcomes) { // the first rank has fewer
+			unknown(f, because(OutputCount, len(r.Outputs), len(m.outcomes)))
+			continue
 		}
-		for _, x := range m.Faults {
-			if x.Rank != mine || x.Output != i {
-				continue
+		found := m.outcomes[i][mine]
+		f.fill(found.j)
+		f.Verdict = OK
+		switch {
+		case found.j.beyond > 0:
+			f.Verdict, f.Reasons = Wrong, append(f.Reasons, because(Beyond, found.j.beyond, found.j.looked))
+			if found.cause.Kind != "" {
+				f.Reasons = append(f.Reasons, found.cause.Reason)
 			}
-			f.Verdict = Wrong
-			if x.Elements > 0 {
-				f.Reasons = append(f.Reasons, because(Beyond, x.Elements, x.Of))
-			}
-			other := max(0, x.Other)
-			switch x.Kind {
-			case MetOwnInput:
-				f.Reasons = append(f.Reasons, because(OwnInput))
-			case MetLeftOut:
-				f.Reasons = append(f.Reasons, because(LeftOut, ranks[other]))
-			case MetTwice:
-				f.Reasons = append(f.Reasons, because(CountedTwice, ranks[other]))
-			case MetMean, MetSum:
-				f.Reasons = append(f.Reasons, because(OtherReduction, x.Kind))
-			case MetSwapped:
-				f.Reasons = append(f.Reasons, because(OtherPiece, ranks[other]))
-			case MetDiffers:
-				f.Reasons = append(f.Reasons, because(RankDiffers, found.apart))
-			}
+		case found.differs:
+			f.Verdict, f.Reasons = Wrong, append(f.Reasons, because(RankDiffers, found.differing))
+		case found.j.coarse > 0:
+			unknown(f, because(Coarse, found.j.coarse, found.j.looked))
+		case found.j.judged == 0:
+			unknown(f, because(NotJudged, found.j.looked))
 		}
 	}
 	return findings
@@ -751,13 +515,13 @@ func (j Job) occasion(ctx context.Context, t task) (o occasion) {
 		}
 	}
 	slices.SortStableFunc(o.devices, func(a, b int) int { return cmp.Compare(j.Devices[a].Rank, j.Devices[b].Rank) })
-	for place, d := range o.devices {
+	for _, d := range o.devices {
 		rec := j.Devices[d].Folder.Op(t.op.Name)
 		if rec == nil {
 			o.err = refuse(NoInput, "rank "+itoa(j.Devices[d].Rank))
 			return o
 		}
-		members = append(members, Member{Rank: place, Op: t.op, Type: t.op.Type, Entry: rec.Newest()})
+		members = append(members, Member{Rank: j.Devices[d].Rank, Op: t.op, Type: t.op.Type, Entry: rec.Newest()})
 	}
 	o.found, o.err = meetingOf(ctx, members)
 	return o
