@@ -18,7 +18,8 @@ type callsFile struct {
 	path string
 	text []byte
 	top  *node
-	// step and rank are where it lies, such as step0/rank1.
+	// side has it, at a place such as step0/rank1.
+	side  int
 	place string
 }
 
@@ -28,7 +29,7 @@ func (p *patient) recordings(side int) (list []*callsFile) {
 		found := must.Get(filepath.Glob(filepath.Join(p.dir, filepath.FromSlash(p.s.sides[side]), pattern)))
 		for _, file := range found {
 			rel, _ := filepath.Rel(p.dir, file)
-			r := &callsFile{path: filepath.ToSlash(rel)}
+			r := &callsFile{path: filepath.ToSlash(rel), side: side}
 			r.place = strings.TrimPrefix(filepath.ToSlash(filepath.Dir(rel)), p.s.sides[side]+"/")
 			r.text = p.read(r.path)
 			var err error
@@ -41,6 +42,15 @@ func (p *patient) recordings(side int) (list []*callsFile) {
 	return list
 }
 
+// recording is one of those of a side, nil where there is none.
+func (p *patient) recording() *callsFile {
+	list := p.recordings(p.side())
+	if len(list) == 0 {
+		return nil
+	}
+	return list[p.rng.IntN(len(list))]
+}
+
 func (r *callsFile) calls() []*node {
 	if data := r.top.get("data"); data != nil {
 		return data.inner
@@ -48,25 +58,50 @@ func (r *callsFile) calls() []*node {
 	return nil
 }
 
-// expects tells whether a tensor of a call was compared in the undamaged recordings.
-func (p *patient) expects(side int, r *callsFile, call, place string) bool {
-	if p.s.whole {
-		return true
+// of is the text of a value.
+func (r *callsFile) of(n *node) string { return string(r.text[n.from:n.to]) }
+
+// expects tells whether a call was compared in the undamaged recordings.
+func (p *patient) expects(r *callsFile, call *node) bool {
+	side := sideNames[r.side] + " "
+	return p.s.whole || p.s.known[side+flat(call.key)] > 0 || p.s.known[side+flat(r.place+"/"+call.key)] > 0
+}
+
+// expected are the calls with tensors that were compared.
+func (p *patient) expected(r *callsFile) []*node {
+	return slices.DeleteFunc(slices.Clone(r.calls()), func(c *node) bool { return !p.expects(r, c) || tensorsIn(c, r.text) == 0 })
+}
+
+// entry is what a call says of one of its tensors.
+type entry struct{ call, tensor *node }
+
+// entries are those of tensors of which a key is told.
+func (r *callsFile) entries(key string) (list []entry) {
+	for _, call := range r.calls() {
+		var visit func(n *node)
+		visit = func(n *node) {
+			if n.get("dtype") != nil && n.get(key) != nil {
+				list = append(list, entry{call, n})
+			}
+			for _, v := range n.inner {
+				visit(v)
+			}
+		}
+		visit(call)
 	}
-	name := call
-	if place != "" {
-		name += "." + place
-	}
-	return p.s.known[sideNames[side]+" "+flat(name)] > 0 || p.s.known[sideNames[side]+" "+flat(r.place+"/"+name)] > 0
+	return list
+}
+
+// compared are those entries of calls that were compared.
+func (p *patient) compared(r *callsFile, key string) []entry {
+	return slices.DeleteFunc(r.entries(key), func(e entry) bool { return !p.expects(r, e.call) })
 }
 
 func cutCalls(p *patient, b bytesTo) *harm {
-	side := p.side()
-	list := p.recordings(side)
-	if len(list) == 0 {
+	r := p.recording()
+	if r == nil {
 		return nil
 	}
-	r := list[p.rng.IntN(len(list))]
 	out := b.do(r.text)
 	if len(strings.TrimSpace(string(out))) == len(strings.TrimSpace(string(r.text))) {
 		return nil
@@ -96,7 +131,7 @@ func removeOutputs(p *patient, share float64) *harm {
 					continue
 				}
 				all += n
-				if p.expects(side, r, call.key, "") && p.rng.Float64() < share {
+				if p.expects(r, call) && p.rng.Float64() < share {
 					edits = append(edits, call.without(i))
 					d.tensors += n
 					d.names = append(d.names, []string{call.key})
@@ -118,11 +153,10 @@ func removeOutputs(p *patient, share float64) *harm {
 }
 
 func removeCalls(p *patient) *harm {
-	side := p.side()
 	if p.j.left {
 		return nil // a recording of fewer calls is one
 	}
-	list := p.recordings(side)
+	list := p.recordings(p.side())
 	if len(list) == 0 {
 		return nil
 	}
@@ -146,7 +180,7 @@ func removeCalls(p *patient) *harm {
 			}
 		}
 		all += outputs
-		if i >= at && i < at+n && p.expects(side, r, call.key, "") {
+		if i >= at && i < at+n && p.expects(r, call) {
 			d.names = append(d.names, []string{call.key})
 			d.tensors += outputs
 		}
@@ -196,37 +230,24 @@ func statistics(p *patient, where string) *harm {
 	}
 	type place struct {
 		r     *callsFile
+		call  string
 		edits []edit
-		words []string
 	}
 	for _, side := range sides {
-		list := p.recordings(side)
 		var places []place
-		for _, r := range list {
-			for _, call := range r.calls() {
-				var visit func(n *node)
-				visit = func(n *node) {
-					if dtype := n.get("dtype"); dtype != nil && floating(string(r.text[dtype.from:dtype.to])) && n.get("Max") != nil {
-						var edits []edit
-						for _, key := range statisticKeys {
-							if v := n.get(key); v != nil && string(r.text[v.from:v.to]) != by && !zero(string(r.text[v.from:v.to])) {
-								edits = append(edits, edit{v.from, v.to, by})
-							}
-						}
-						if by == "null" && (n.get("data_name") != nil || n.get("md5") != nil) {
-							edits = nil // not recorded, as of some types: the elements, or checksums, decide
-						}
-						if len(edits) > 0 {
-							places = append(places, place{r, edits, []string{call.key}})
-						}
-						return
-					}
-					for _, v := range n.inner {
-						visit(v)
+		for _, r := range p.recordings(side) {
+			for _, e := range p.compared(r, "Max") {
+				if !floating(r.of(e.tensor.get("dtype"))) || by == "null" && (e.tensor.get("data_name") != nil || e.tensor.get("md5") != nil) {
+					continue // where null is not recorded, as of some types, the elements, or checksums, decide
+				}
+				var edits []edit
+				for _, key := range statisticKeys {
+					if v := e.tensor.get(key); v != nil && r.of(v) != by && !zero(r.of(v)) {
+						edits = append(edits, edit{v.from, v.to, by})
 					}
 				}
-				if p.expects(side, r, call.key, "") {
-					visit(call)
+				if len(edits) > 0 {
+					places = append(places, place{r, e.call.key, edits})
 				}
 			}
 		}
@@ -235,12 +256,12 @@ func statistics(p *patient, where string) *harm {
 		}
 		if where == "one" {
 			places = places[p.rng.IntN(len(places)):][:1]
-			d.what += ", of " + places[0].words[0] + " in " + places[0].r.path
+			d.what += ", of " + places[0].call + " in " + places[0].r.path
 		}
 		edits := map[*callsFile][]edit{}
 		for _, x := range places {
 			edits[x.r] = append(edits[x.r], x.edits...)
-			d.names = append(d.names, x.words)
+			d.names = append(d.names, []string{x.call})
 			d.tensors++
 		}
 		for r, e := range edits {
@@ -258,39 +279,24 @@ func statistics(p *patient, where string) *harm {
 
 // inTensor changes what a key says of one tensor of numbers.
 func inTensor(p *patient, how loss, key string, do func(value string) string) *harm {
-	side := p.side()
-	list := p.recordings(side)
+	r := p.recording()
+	if r == nil {
+		return nil
+	}
+	list := slices.DeleteFunc(p.compared(r, key), func(e entry) bool {
+		return !floating(r.of(e.tensor.get("dtype"))) || key == "dtype" && !fraction(e.tensor, r.text)
+	})
 	if len(list) == 0 {
 		return nil
 	}
-	r := list[p.rng.IntN(len(list))]
-	var values []*node
-	var of []string
-	for _, call := range r.calls() {
-		var visit func(n *node)
-		visit = func(n *node) {
-			if dtype := n.get("dtype"); dtype != nil && floating(string(r.text[dtype.from:dtype.to])) && n.get(key) != nil && (key != "dtype" || fraction(n, r.text)) {
-				values, of = append(values, n.get(key)), append(of, call.key)
-			}
-			for _, v := range n.inner {
-				visit(v)
-			}
-		}
-		if p.expects(side, r, call.key, "") {
-			visit(call)
-		}
-	}
-	if len(values) == 0 {
-		return nil
-	}
-	k := p.rng.IntN(len(values))
-	v := values[k]
-	was := string(r.text[v.from:v.to])
+	e := list[p.rng.IntN(len(list))]
+	v, of := e.tensor.get(key), e.call.key
+	was := r.of(v)
 	by := do(was)
 	if by == was {
 		return nil
 	}
-	d := &harm{how: how, tensors: 1, names: [][]string{{of[k]}}, what: fmt.Sprintf("%s of a tensor of %s in %s: %s, not %s", key, of[k], r.path, by, was)}
+	d := &harm{how: how, tensors: 1, names: [][]string{{of}}, what: fmt.Sprintf("%s of a tensor of %s in %s: %s, not %s", key, of, r.path, by, was)}
 	p.write(r.path, edited(r.text, []edit{{v.from, v.to, by}}))
 	return d
 }
@@ -387,35 +393,19 @@ func reordered(p *patient) *harm {
 
 // crossed exchanges what a key says of two tensors of one recording, such as their files.
 func crossed(p *patient, how loss, key string) *harm {
-	side := p.side()
-	list := p.recordings(side)
-	if len(list) == 0 {
+	r := p.recording()
+	if r == nil {
 		return nil
 	}
-	r := list[p.rng.IntN(len(list))]
-	var values []*node
-	var of []string
-	for _, c := range r.calls() {
-		var visit func(n *node)
-		visit = func(n *node) {
-			if v := n.get(key); v != nil && n.get("dtype") != nil {
-				values, of = append(values, v), append(of, c.key)
-			}
-			for _, v := range n.inner {
-				visit(v)
-			}
-		}
-		if p.expects(side, r, c.key, "") {
-			visit(c)
-		}
-	}
+	list := p.compared(r, key)
 	for range 20 {
-		if len(values) < 2 {
+		if len(list) < 2 {
 			return nil
 		}
-		i, j := p.rng.IntN(len(values)), p.rng.IntN(len(values))
-		a, b := string(r.text[values[i].from:values[i].to]), string(r.text[values[j].from:values[j].to])
-		if a == b || of[i] == of[j] {
+		x, y := list[p.rng.IntN(len(list))], list[p.rng.IntN(len(list))]
+		v, w := x.tensor.get(key), y.tensor.get(key)
+		a, b := r.of(v), r.of(w)
+		if a == b || x.call.key == y.call.key {
 			continue
 		}
 		if key == "data_name" {
@@ -434,8 +424,8 @@ func crossed(p *patient, how loss, key string) *harm {
 				continue
 			}
 		}
-		d := &harm{how: how, names: [][]string{{of[i], of[j]}}, what: fmt.Sprintf("%s of %s and %s in %s exchanged", key, of[i], of[j], r.path)}
-		p.write(r.path, edited(r.text, []edit{{values[i].from, values[i].to, b}, {values[j].from, values[j].to, a}}))
+		d := &harm{how: how, names: [][]string{{x.call.key, y.call.key}}, what: fmt.Sprintf("%s of %s and %s in %s exchanged", key, x.call.key, y.call.key, r.path)}
+		p.write(r.path, edited(r.text, []edit{{v.from, v.to, b}, {w.from, w.to, a}}))
 		return d
 	}
 	return nil
@@ -443,19 +433,14 @@ func crossed(p *patient, how loss, key string) *harm {
 
 // repeated writes a call again behind another one, under its own name or the next number.
 func repeated(p *patient) *harm {
-	side := p.side()
 	if p.j.left {
 		return nil // a recording of more calls is one
 	}
-	list := p.recordings(side)
-	if len(list) == 0 {
+	r := p.recording()
+	if r == nil {
 		return nil
 	}
-	r := list[p.rng.IntN(len(list))]
-	of := r.calls()
-	calls := slices.DeleteFunc(slices.Clone(of), func(c *node) bool {
-		return !p.expects(side, r, c.key, "") || tensorsIn(c, r.text) == 0
-	})
+	of, calls := r.calls(), p.expected(r)
 	if len(calls) == 0 {
 		return nil
 	}
@@ -473,22 +458,21 @@ func repeated(p *patient) *harm {
 	if name != c.key {
 		d.how = changed
 	}
-	p.write(r.path, edited(r.text, []edit{{behind.to, behind.to, ", " + strconv.Quote(name) + ": " + string(r.text[c.from:c.to])}}))
+	p.write(r.path, edited(r.text, []edit{{behind.to, behind.to, ", " + strconv.Quote(name) + ": " + r.of(c)}}))
 	return d
 }
 
 // besides cuts construct.json or stack.json.
 func besides(p *patient) *harm {
-	side := p.side()
-	list := p.recordings(side)
-	if len(list) == 0 {
+	r := p.recording()
+	if r == nil {
 		return nil
 	}
 	files := []string{"construct.json", "stack.json"}
 	if p.j.left {
 		files = files[:1] // check does not read the other
 	}
-	at := path.Join(path.Dir(list[p.rng.IntN(len(list))].path), files[p.rng.IntN(len(files))])
+	at := path.Join(path.Dir(r.path), files[p.rng.IntN(len(files))])
 	text, ok := p.sought(at)
 	if !ok {
 		return nil // there may be none
@@ -504,15 +488,11 @@ func besides(p *patient) *harm {
 
 // otherLetter writes a letter of the name of a call as another alphabet has it.
 func otherLetter(p *patient) *harm {
-	side := p.side()
-	list := p.recordings(side)
-	if len(list) == 0 {
+	r := p.recording()
+	if r == nil {
 		return nil
 	}
-	r := list[p.rng.IntN(len(list))]
-	calls := slices.DeleteFunc(slices.Clone(r.calls()), func(c *node) bool {
-		return !p.expects(side, r, c.key, "") || !strings.ContainsAny(c.key, "aeo") || tensorsIn(c, r.text) == 0
-	})
+	calls := slices.DeleteFunc(p.expected(r), func(c *node) bool { return !strings.ContainsAny(c.key, "aeo") })
 	if len(calls) == 0 {
 		return nil
 	}
@@ -534,30 +514,16 @@ func checksums(p *patient, sides int) *harm {
 	first := p.side()
 	d := &harm{how: damaged, what: fmt.Sprintf("checksums of %d sides to %s", sides, by)}
 	for k := range sides {
-		list := p.recordings((first + k) % 2)
-		for _, r := range list {
+		for _, r := range p.recordings((first + k) % 2) {
 			var edits []edit
-			for _, call := range r.calls() {
-				before := len(edits)
-				var visit func(n *node)
-				visit = func(n *node) {
-					if v := n.get("md5"); v != nil {
-						edits = append(edits, edit{v.from, v.to, by})
-					}
-					for _, v := range n.inner {
-						visit(v)
-					}
-				}
-				visit(call)
-				if len(edits) > before {
-					d.names = append(d.names, []string{call.key})
-					d.tensors += len(edits) - before
-				}
+			for _, e := range r.entries("md5") {
+				v := e.tensor.get("md5")
+				edits = append(edits, edit{v.from, v.to, by})
+				d.names = append(d.names, []string{e.call.key})
 			}
-			if len(edits) == 0 {
-				continue
+			if d.tensors += len(edits); len(edits) > 0 {
+				p.write(r.path, edited(r.text, edits))
 			}
-			p.write(r.path, edited(r.text, edits))
 		}
 	}
 	if d.tensors == 0 {
