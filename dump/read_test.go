@@ -13,13 +13,11 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/npy"
 	"precision/testdata/workshop/dumptest"
-	pb "precision/testdata/workshop/dumptest/dumppb"
 )
 
 const anyName = "Add.x.1.2.1630000000000000"
@@ -28,18 +26,8 @@ func readAs(name string, b []byte) (*File, error) {
 	return readHeader(bytes.NewReader(b), int64(len(b)), name)
 }
 
-// binaryDump puts a header in front of a payload of n bytes.
-func binaryDump(t testing.TB, m *pb.DumpData, n int) []byte {
-	t.Helper()
-	h, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := binary.LittleEndian.AppendUint64(nil, uint64(len(h)))
-	return append(append(b, h...), make([]byte, n)...)
-}
-
-func shapeOf(dims ...uint64) *pb.Shape { return &pb.Shape{Dim: dims} }
+// binaryDump puts n bytes behind a dump.
+func binaryDump(d dumptest.Dump, n int) []byte { return append(d.Bytes(), make([]byte, n)...) }
 
 // The worked example of the dump format.
 func TestWorkedExample(t *testing.T) {
@@ -144,44 +132,45 @@ func sameTensor(a, b Tensor) bool {
 
 // One tensor as the header describes it, and what becomes of it.
 func TestTensorRules(t *testing.T) {
-	const minusOne = math.MaxUint64
+	const minusOne = -1
+	type tensor = dumptest.Tensor
 	for name, c := range map[string]struct {
-		out     *pb.OpOutput
+		out     tensor
 		payload int
 		shape   []int64
 		code    int // of Err
 		format  layout.Format
 		groups  int32
 	}{
-		"plain":                {out: &pb.OpOutput{DataType: 1, Shape: shapeOf(2, 3), Size: 24}, payload: 24, shape: []int64{2, 3}},
-		"padded":               {out: &pb.OpOutput{DataType: 3, Shape: shapeOf(5), Size: 32}, payload: 32, shape: []int64{5}},
-		"scalar":               {out: &pb.OpOutput{DataType: 1, Size: 4}, payload: 4, shape: nil},
-		"absent":               {out: &pb.OpOutput{}, shape: []int64{0}},
-		"absent but typed":     {out: &pb.OpOutput{DataType: 1}, shape: []int64{0}},
-		"zero dim":             {out: &pb.OpOutput{DataType: 2, Shape: shapeOf(0, 3)}, shape: []int64{0, 3}},
-		"undefined is flat":    {out: &pb.OpOutput{Shape: shapeOf(2, 3), Size: 24}, payload: 24, shape: []int64{24}},
-		"undefined, no bytes":  {out: &pb.OpOutput{Shape: shapeOf(2, 3)}, shape: []int64{2, 3}, code: CodeShape},
-		"unknown dim":          {out: &pb.OpOutput{DataType: 2, Shape: shapeOf(minusOne, 3), Size: 10}, payload: 10, shape: []int64{5}},
-		"unknown dim, no size": {out: &pb.OpOutput{DataType: 2, Shape: shapeOf(minusOne, 3)}, shape: []int64{0}},
-		"12 bits":              {out: &pb.OpOutput{DataType: 29, Shape: shapeOf(12), Size: 2}, payload: 2, shape: []int64{12}},
-		"13 bits, one byte":    {out: &pb.OpOutput{DataType: 29, Shape: shapeOf(13), Size: 1}, payload: 1, shape: []int64{13}, code: CodeShape},
-		"int4":                 {out: &pb.OpOutput{DataType: 28, Shape: shapeOf(3), Size: 2}, payload: 2, shape: []int64{3}},
-		"short":                {out: &pb.OpOutput{DataType: 1, Shape: shapeOf(4), Size: 15}, payload: 15, shape: []int64{4}, code: CodeShape},
-		"text":                 {out: &pb.OpOutput{DataType: 13, Shape: shapeOf(4), Size: 15}, payload: 15, shape: []int64{4}, code: CodeType},
-		"future type":          {out: &pb.OpOutput{DataType: 99, Shape: shapeOf(4), Size: 15}, payload: 15, shape: []int64{4}, code: CodeType},
-		"negative type":        {out: &pb.OpOutput{DataType: -5, Size: 15}, payload: 15, shape: nil, code: CodeType},
-		"cut":                  {out: &pb.OpOutput{DataType: 1, Shape: shapeOf(4), Size: 16}, payload: 15, shape: []int64{4}, code: CodeInvalid},
-		"size beyond all":      {out: &pb.OpOutput{DataType: 1, Shape: shapeOf(4), Size: math.MaxUint64}, payload: 16, shape: []int64{4}, code: CodeInvalid},
-		"undefined beyond all": {out: &pb.OpOutput{Size: math.MaxUint64}, payload: 16, shape: []int64{math.MaxInt64}, code: CodeInvalid},
-		"shape beyond all":     {out: &pb.OpOutput{DataType: 1, Shape: shapeOf(1<<62, 1<<62), Size: 16}, payload: 16, shape: []int64{1 << 62, 1 << 62}, code: CodeShape},
-		"bytes beyond all":     {out: &pb.OpOutput{DataType: 1, Shape: shapeOf(1 << 62), Size: 16}, payload: 16, shape: []int64{1 << 62}, code: CodeShape},
-		"beyond all but zero":  {out: &pb.OpOutput{DataType: 1, Shape: shapeOf(1<<62, 1<<62, 0)}, shape: []int64{1 << 62, 1 << 62, 0}},
-		"format word":          {out: &pb.OpOutput{DataType: 1, Size: 4, Format: 4 | 32<<8}, payload: 4, format: layout.FractalZ, groups: 32},
-		"format word, groups":  {out: &pb.OpOutput{DataType: 1, Size: 4, Format: 4 | 32<<8, SubFormat: 2}, payload: 4, format: layout.FractalZ, groups: 2},
-		"format 255":           {out: &pb.OpOutput{DataType: 1, Size: 4, Format: 255}, payload: 4, format: layout.Max},
+		"plain":                {out: tensor{Type: 1, Shape: []int64{2, 3}, Claim: 24}, payload: 24, shape: []int64{2, 3}},
+		"padded":               {out: tensor{Type: 3, Shape: []int64{5}, Claim: 32}, payload: 32, shape: []int64{5}},
+		"scalar":               {out: tensor{Type: 1, Claim: 4}, payload: 4, shape: nil},
+		"absent":               {out: tensor{}, shape: []int64{0}},
+		"absent but typed":     {out: tensor{Type: 1}, shape: []int64{0}},
+		"zero dim":             {out: tensor{Type: 2, Shape: []int64{0, 3}}, shape: []int64{0, 3}},
+		"undefined is flat":    {out: tensor{Shape: []int64{2, 3}, Claim: 24}, payload: 24, shape: []int64{24}},
+		"undefined, no bytes":  {out: tensor{Shape: []int64{2, 3}}, shape: []int64{2, 3}, code: CodeShape},
+		"unknown dim":          {out: tensor{Type: 2, Shape: []int64{minusOne, 3}, Claim: 10}, payload: 10, shape: []int64{5}},
+		"unknown dim, no size": {out: tensor{Type: 2, Shape: []int64{minusOne, 3}}, shape: []int64{0}},
+		"12 bits":              {out: tensor{Type: 29, Shape: []int64{12}, Claim: 2}, payload: 2, shape: []int64{12}},
+		"13 bits, one byte":    {out: tensor{Type: 29, Shape: []int64{13}, Claim: 1}, payload: 1, shape: []int64{13}, code: CodeShape},
+		"int4":                 {out: tensor{Type: 28, Shape: []int64{3}, Claim: 2}, payload: 2, shape: []int64{3}},
+		"short":                {out: tensor{Type: 1, Shape: []int64{4}, Claim: 15}, payload: 15, shape: []int64{4}, code: CodeShape},
+		"text":                 {out: tensor{Type: 13, Shape: []int64{4}, Claim: 15}, payload: 15, shape: []int64{4}, code: CodeType},
+		"future type":          {out: tensor{Type: 99, Shape: []int64{4}, Claim: 15}, payload: 15, shape: []int64{4}, code: CodeType},
+		"negative type":        {out: tensor{Type: -5, Claim: 15}, payload: 15, shape: nil, code: CodeType},
+		"cut":                  {out: tensor{Type: 1, Shape: []int64{4}, Claim: 16}, payload: 15, shape: []int64{4}, code: CodeInvalid},
+		"size beyond all":      {out: tensor{Type: 1, Shape: []int64{4}, Claim: math.MaxUint64}, payload: 16, shape: []int64{4}, code: CodeInvalid},
+		"undefined beyond all": {out: tensor{Claim: math.MaxUint64}, payload: 16, shape: []int64{math.MaxInt64}, code: CodeInvalid},
+		"shape beyond all":     {out: tensor{Type: 1, Shape: []int64{1 << 62, 1 << 62}, Claim: 16}, payload: 16, shape: []int64{1 << 62, 1 << 62}, code: CodeShape},
+		"bytes beyond all":     {out: tensor{Type: 1, Shape: []int64{1 << 62}, Claim: 16}, payload: 16, shape: []int64{1 << 62}, code: CodeShape},
+		"beyond all but zero":  {out: tensor{Type: 1, Shape: []int64{1 << 62, 1 << 62, 0}}, shape: []int64{1 << 62, 1 << 62, 0}},
+		"format word":          {out: tensor{Type: 1, Claim: 4, Format: 4 | 32<<8}, payload: 4, format: layout.FractalZ, groups: 32},
+		"format word, groups":  {out: tensor{Type: 1, Claim: 4, Format: 4 | 32<<8, Group: 2}, payload: 4, format: layout.FractalZ, groups: 2},
+		"format 255":           {out: tensor{Type: 1, Claim: 4, Format: 255}, payload: 4, format: layout.Max},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, err := readAs(anyName, binaryDump(t, &pb.DumpData{Output: []*pb.OpOutput{c.out}}, c.payload))
+			f, err := readAs(anyName, binaryDump(dumptest.Dump{Outputs: []tensor{c.out}}, c.payload))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,12 +191,10 @@ func TestTensorRules(t *testing.T) {
 
 // A cut payload spoils the tensors it cuts and none other.
 func TestTruncatedPayload(t *testing.T) {
-	one := func() *pb.OpInput { return &pb.OpInput{DataType: 1, Shape: shapeOf(4), Size: 16} }
-	raw := binaryDump(t, &pb.DumpData{
-		Input:  []*pb.OpInput{one(), one()},
-		Output: []*pb.OpOutput{{DataType: 1, Shape: shapeOf(4), Size: 16}, {DataType: 1}},
-		Space:  []*pb.Workspace{{Size: 4}},
-	}, 52)
+	one := dumptest.Tensor{Type: 1, Shape: []int64{4}, Data: make([]byte, 16)}
+	raw := dumptest.Dump{
+		Inputs: []dumptest.Tensor{one, one}, Outputs: []dumptest.Tensor{one, {Type: 1}}, Spaces: [][]byte{make([]byte, 4)},
+	}.Bytes()
 	start := len(raw) - 52
 	for size := start; size <= len(raw); size++ {
 		f, err := readAs(anyName, raw[:size])
@@ -232,8 +219,8 @@ func TestTruncatedPayload(t *testing.T) {
 
 // Sizes that wrap around must not bring a tensor back into the file.
 func TestSizesWrapAround(t *testing.T) {
-	f, err := readAs(anyName, binaryDump(t, &pb.DumpData{Input: []*pb.OpInput{
-		{DataType: 3, Shape: shapeOf(1), Size: math.MaxUint64 - 3}, {DataType: 3, Shape: shapeOf(8), Size: 8},
+	f, err := readAs(anyName, binaryDump(dumptest.Dump{Inputs: []dumptest.Tensor{
+		{Type: 3, Shape: []int64{1}, Claim: math.MaxUint64 - 3}, {Type: 3, Shape: []int64{8}, Claim: 8},
 	}}, 16))
 	if err != nil {
 		t.Fatal(err)
@@ -246,11 +233,11 @@ func TestSizesWrapAround(t *testing.T) {
 }
 
 func TestGeneralTensorsComeLast(t *testing.T) {
-	in := func(kind uint32) *pb.OpInput {
-		return &pb.OpInput{DataType: 3, Shape: shapeOf(4), Size: 4, InputType: kind}
+	in := func(kind int) dumptest.Tensor {
+		return dumptest.Tensor{Type: 3, Shape: []int64{4}, Data: make([]byte, 4), Kind: kind}
 	}
-	m := &pb.DumpData{Input: []*pb.OpInput{in(InputGeneral), in(InputInput)}, Space: []*pb.Workspace{{Size: 2}}, DfxMessage: []byte("aic error")}
-	raw := binaryDump(t, m, 10)
+	d := dumptest.Dump{Inputs: []dumptest.Tensor{in(InputGeneral), in(InputInput)}, Spaces: [][]byte{make([]byte, 2)}, Message: "aic error"}
+	raw := d.Bytes()
 	start := int64(len(raw) - 10)
 	f, err := readAs(anyName, raw)
 	if err != nil {
@@ -259,8 +246,8 @@ func TestGeneralTensorsComeLast(t *testing.T) {
 	if f.Inputs[1].Offset != start || f.Spaces[0].Offset != start+4 || f.Inputs[0].Offset != start+6 || len(f.Warnings) != 1 {
 		t.Errorf("inputs at %d %d, space at %d, payload at %d, %v", f.Inputs[0].Offset, f.Inputs[1].Offset, f.Spaces[0].Offset, start, f.Warnings)
 	}
-	m.Space = nil // nothing to be confused with
-	if f, err = readAs(anyName, binaryDump(t, m, 8)); err != nil || f.Inputs[0].Offset > f.Inputs[1].Offset || len(f.Warnings) != 0 {
+	d.Spaces = nil // nothing to be confused with
+	if f, err = readAs(anyName, d.Bytes()); err != nil || f.Inputs[0].Offset > f.Inputs[1].Offset || len(f.Warnings) != 0 {
 		t.Errorf("%v %+v", err, f)
 	}
 }
@@ -313,8 +300,8 @@ func TestEmptyHeader(t *testing.T) {
 
 // A header that does not fit the first read.
 func TestLongHeader(t *testing.T) {
-	m := &pb.DumpData{OpName: bytes.Repeat([]byte("n"), 3*firstRead), Output: []*pb.OpOutput{{DataType: 3, Shape: shapeOf(3), Size: 3}}}
-	raw := binaryDump(t, m, 3)
+	output := dumptest.Tensor{Type: 3, Shape: []int64{3}, Data: make([]byte, 3)}
+	raw := dumptest.Dump{OpName: strings.Repeat("n", 3*firstRead), Outputs: []dumptest.Tensor{output}}.Bytes()
 	f, err := readAs(anyName, raw)
 	if err != nil || len(f.OpName) != 3*firstRead || f.Outputs[0].Offset != int64(len(raw)-3) {
 		t.Errorf("%v", err)
@@ -380,10 +367,10 @@ func TestNumpyFile(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add(anyName, dumptest.Dump{OpName: "a", Inputs: []dumptest.Tensor{{Type: 2, Shape: []int64{2}, Data: make([]byte, 4)}}}.Bytes())
-	f.Add("a.b.1.1.1630000000000000.4.1.1.0", binaryDump(f, &pb.DumpData{
-		Output: []*pb.OpOutput{{DataType: 1, Shape: shapeOf(2), Size: 8}},
-		Attr:   []*pb.OpAttr{{Value: []byte(`{"threadMode":1,"output_tensor_slice":[[[{"lower":0,"higher":1}]],[[{"lower":1,"higher":2}]]]}`)}},
-	}, 8))
+	f.Add("a.b.1.1.1630000000000000.4.1.1.0", dumptest.Dump{
+		Outputs: []dumptest.Tensor{{Type: 1, Shape: []int64{2}, Data: make([]byte, 8)}},
+		Attr:    `{"threadMode":1,"output_tensor_slice":[[[{"lower":0,"higher":1}]],[[{"lower":1,"higher":2}]]]}`,
+	}.Bytes())
 	if b, err := os.ReadFile("testdata/ConcatV2D.concatv2.0.0.550288648"); err == nil {
 		f.Add("ConcatV2D.concatv2.0.0.550288648", b)
 	} else {

@@ -5,16 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	pb "precision/testdata/workshop/dumptest/dumppb"
+	"precision/testdata/workshop/dumptest"
 )
 
-func withAttr(t *testing.T, name, value string, outputs ...*pb.OpOutput) *File {
+// cutOut is an output that threads computed in pieces.
+var cutOut = dumptest.Tensor{Type: 1, Shape: []int64{4, 6}, Data: make([]byte, 96)}
+
+func withAttr(t *testing.T, name, value string, outputs ...dumptest.Tensor) *File {
 	t.Helper()
-	size := 0
-	for _, o := range outputs {
-		size += int(o.Size)
-	}
-	f, err := readAs(name, binaryDump(t, &pb.DumpData{Output: outputs, Attr: []*pb.OpAttr{{Name: []byte("thread"), Value: []byte(value)}}}, size))
+	f, err := readAs(name, dumptest.Dump{Outputs: outputs, AttrName: "thread", Attr: value}.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +24,6 @@ const byThread = `{"threadMode": 1, "slice_instance_num": 2, "outputCutList": [[
 	"output_tensor_slice": [[[{"lower": 0, "higher": 2}, {"lower": 0, "higher": 6}]], [[{"lower": 2, "higher": 5}, {"lower": 0, "higher": 6}]]]}`
 
 func TestSlicesByThread(t *testing.T) {
-	out := func() *pb.OpOutput { return &pb.OpOutput{DataType: 1, Shape: shapeOf(4, 6), Size: 96} }
 	for _, c := range []struct {
 		name, value string
 		want        []int64
@@ -43,7 +41,7 @@ func TestSlicesByThread(t *testing.T) {
 		{"Relu.x.5.1.1640000000000000.4.33.0.0", "plain text", []int64{4, 6}, "tells nothing"},
 		{"Relu.x.5.1.1640000000000000.4.33.0.0", "", []int64{4, 6}, "tells nothing"},
 	} {
-		f := withAttr(t, c.name, c.value, out())
+		f := withAttr(t, c.name, c.value, cutOut)
 		if got := f.Outputs[0]; !slices.Equal(got.Shape, c.want) || got.Err != nil {
 			t.Errorf("%s %s: %v %v, want %v", c.name, c.value, got.Shape, got.Err, c.want)
 		}
@@ -54,8 +52,7 @@ func TestSlicesByThread(t *testing.T) {
 }
 
 func TestSlicesDoNotMatchTensors(t *testing.T) {
-	out := func() *pb.OpOutput { return &pb.OpOutput{DataType: 1, Shape: shapeOf(4, 6), Size: 96} }
-	f := withAttr(t, "Relu.x.5.1.1640000000000000.4.33.0.0", byThread, out(), out())
+	f := withAttr(t, "Relu.x.5.1.1640000000000000.4.33.0.0", byThread, cutOut, cutOut)
 	if len(f.Warnings) != 1 || f.Warnings[0].Code != CodeSlices || !slices.Equal(f.Outputs[1].Shape, []int64{4, 6}) {
 		t.Errorf("%v %+v", f.Warnings, f.Outputs)
 	}

@@ -1,17 +1,14 @@
 package engine
 
 import (
-	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	"precision/compare/result"
 	"precision/dump"
-	pb "precision/testdata/workshop/dumptest/dumppb"
+	"precision/testdata/workshop/dumptest"
 )
 
 // dumpOf is the file of an operator of the sample below a folder.
@@ -30,25 +27,27 @@ func dumpOf(t *testing.T, dir, op string) string {
 	return found
 }
 
-// rewrite changes the header of a dump.
-func rewrite(t *testing.T, path string, change func(m *pb.DumpData)) {
+// rewrite writes a dump again, changed.
+func rewrite(t *testing.T, path string, change func(d *dumptest.Dump)) {
 	t.Helper()
-	b, err := os.ReadFile(path)
+	f, err := dump.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := 8 + binary.LittleEndian.Uint64(b)
-	m := &pb.DumpData{}
-	if err := proto.Unmarshal(b[8:end], m); err != nil {
-		t.Fatal(err)
+	defer f.Close()
+	d := dumptest.Dump{OpName: f.OpName}
+	for to, list := range map[*[]dumptest.Tensor][]dump.Tensor{&d.Inputs: f.Inputs, &d.Outputs: f.Outputs} {
+		for _, x := range list {
+			y := dumptest.Tensor{Type: int(x.Type), Format: int(x.Format), Shape: x.Shape, Origin: x.OriginShape, Address: x.Address}
+			y.Data = make([]byte, x.Size)
+			if _, err := f.ReadAt(y.Data, x.Offset); err != nil {
+				t.Fatal(err)
+			}
+			*to = append(*to, y)
+		}
 	}
-	change(m)
-	head, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b = append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head...), b[end:]...)
-	if err := os.WriteFile(path, b, 0o644); err != nil {
+	change(&d)
+	if err := d.Write(path); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,12 +98,12 @@ func TestHeadersThatContradict(t *testing.T) {
 			put(t, a, b[:len(b)-1])
 		}, []string{"trans_TransData_0"}, "expected", true, true},
 		{"another type", func(t *testing.T, npu string) {
-			rewrite(t, dumpOf(t, npu, first), func(m *pb.DumpData) { m.Output[0].DataType = 27 })
+			rewrite(t, dumpOf(t, npu, first), func(d *dumptest.Dump) { d.Outputs[0].Type = 27 })
 		}, []string{first}, "found bfloat16 in the header, expected float16", true, false},
 		{"other dims", func(t *testing.T, npu string) {
-			rewrite(t, dumpOf(t, npu, first), func(m *pb.DumpData) {
-				d := m.Output[0].Shape.Dim
-				d[3], d[4] = d[4], d[3]
+			rewrite(t, dumpOf(t, npu, first), func(d *dumptest.Dump) {
+				s := d.Outputs[0].Shape
+				s[3], s[4] = s[4], s[3]
 			})
 		}, []string{first}, "found the shape", true, false},
 	} {

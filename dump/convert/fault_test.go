@@ -20,7 +20,7 @@ func TestFaultAtEveryStep(t *testing.T) {
 	defer whole.Inject(nil)
 	x := tensor{t: dtype.Float16, f: layout.NCHW, shape: []int64{1, 20, 1, 2}, data: numbers(40)}
 	dir := t.TempDir()
-	in := putFile(t, filepath.Join(dir, plainName), made{op: "a", outputs: []tensor{x, x, x}}.bytes(t))
+	in := putFile(t, filepath.Join(dir, plainName), made{op: "a", outputs: []tensor{x, x, x}}.bytes())
 	for _, kind := range []Type{Npy, Bin, PT} {
 		for at := 0; ; at++ {
 			out := filepath.Join(t.TempDir(), "out")
@@ -68,7 +68,7 @@ func TestFaultAtEveryStep(t *testing.T) {
 func TestFaultInReading(t *testing.T) {
 	defer plainfile.Inject(nil)
 	x := tensor{t: dtype.Float16, f: layout.NCHW, shape: []int64{1, 20, 1, 2000}, data: numbers(40000)}
-	in := putFile(t, filepath.Join(t.TempDir(), plainName), made{op: "a", outputs: []tensor{x, x}}.bytes(t))
+	in := putFile(t, filepath.Join(t.TempDir(), plainName), made{op: "a", outputs: []tensor{x, x}}.bytes())
 	for name, fault := range map[string]error{"an error": errDisk, "a file that became shorter": nil} {
 		for _, at := range []int64{0, 5, 100, 60000, 100000} {
 			out := filepath.Join(t.TempDir(), "out")

@@ -142,7 +142,7 @@ func TestGroups(t *testing.T) {
 			dir := t.TempDir()
 			shape := []int64{c.n, c.c, c.h, c.w}
 			src := numbers(count(shape))
-			in := one(tensor{dtype.Float16, layout.NCHW, shape, shape, int32(c.g), src}).put(t, dir, "Op.x.1.1.1630000000000000")
+			in := one(tensor{dtype.Float16, layout.NCHW, shape, shape, int(c.g), src}).put(t, dir, "Op.x.1.1.1630000000000000")
 			r := run(t, Options{Out: dir, Format: formatOf(layout.FractalZ), Compat: compat}, in)
 			if r.Code() != 0 || r.Written() != 1 {
 				t.Fatalf("%+v: %v", c, r.Files[0].Failures)
@@ -152,7 +152,7 @@ func TestGroups(t *testing.T) {
 			if !slices.Equal(h.Shape, wantShape) || string(got) != string(want) {
 				t.Errorf("%+v: shape %v, want %v, or other elements", c, h.Shape, wantShape)
 			}
-			back := one(tensor{dtype.Float16, layout.FractalZ, wantShape, shape, int32(c.g), want}).put(t, dir, "Op.back.1.1.1630000000000000")
+			back := one(tensor{dtype.Float16, layout.FractalZ, wantShape, shape, int(c.g), want}).put(t, dir, "Op.back.1.1.1630000000000000")
 			r = run(t, Options{Out: dir, Format: formatOf(layout.NCHW), Compat: compat}, back)
 			if compat && c.g > 1 {
 				if fmt.Sprint(codes(r)) != "[26]" {

@@ -10,12 +10,10 @@ import (
 	"slices"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/npy"
-	pb "precision/testdata/workshop/dumptest/dumppb"
+	"precision/testdata/workshop/dumptest"
 )
 
 // tensor is an output of a dump for a test.
@@ -23,7 +21,7 @@ type tensor struct {
 	t           dtype.Type
 	f           layout.Format
 	shape, orig []int64
-	group       int32
+	group       int
 	data        []byte
 }
 
@@ -34,42 +32,19 @@ type made struct {
 	buffers, spaces [][]byte
 }
 
-func (m made) bytes(t testing.TB) []byte {
-	t.Helper()
-	d := &pb.DumpData{Version: []byte("2.0"), OpName: []byte(m.op)}
-	var payload []byte
-	dims := func(s []int64) *pb.Shape {
-		out := &pb.Shape{}
-		for _, v := range s {
-			out.Dim = append(out.Dim, uint64(v))
-		}
-		return out
-	}
+func (m made) bytes() []byte {
+	d := dumptest.Dump{OpName: m.op, Buffers: m.buffers, Spaces: m.spaces}
 	for _, x := range m.outputs {
-		d.Output = append(d.Output, &pb.OpOutput{DataType: int32(x.t), Format: int32(x.f), Shape: dims(x.shape),
-			OriginalShape: dims(x.orig), SubFormat: x.group, Size: uint64(len(x.data))})
-		payload = append(payload, x.data...)
+		t := dumptest.Tensor{Type: int(x.t), Format: int(x.f), Shape: x.shape, Origin: x.orig, Group: x.group, Data: x.data}
+		d.Outputs = append(d.Outputs, t)
 	}
-	for _, b := range m.buffers {
-		d.Buffer = append(d.Buffer, &pb.OpBuffer{Size: uint64(len(b))})
-		payload = append(payload, b...)
-	}
-	for _, b := range m.spaces {
-		d.Space = append(d.Space, &pb.Workspace{Size: uint64(len(b))})
-		payload = append(payload, b...)
-	}
-	head, err := proto.Marshal(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := binary.LittleEndian.AppendUint64(nil, uint64(len(head)))
-	return append(append(out, head...), payload...)
+	return d.Bytes()
 }
 
 // put writes a dump and returns its path.
 func (m made) put(t testing.TB, dir, name string) string {
 	t.Helper()
-	return putFile(t, filepath.Join(dir, name), m.bytes(t))
+	return putFile(t, filepath.Join(dir, name), m.bytes())
 }
 
 func putFile(t testing.TB, path string, b []byte) string {

@@ -1,14 +1,17 @@
 // Package dumptest makes device dump files and golden arrays for tests and
 // for the sample network. It writes the header straight in protobuf wire
-// format, so that the reader under test is not its own oracle.
+// format, with the field numbers of the dump format, so that the reader under
+// test is not its own oracle.
 package dumptest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -37,8 +40,12 @@ const (
 type Tensor struct {
 	Type, Format  int
 	Shape, Origin []int64
-	Address       uint64
-	Data          []byte
+	// Group counts the groups of a grouped convolution.
+	Group   int
+	Address uint64
+	// Kind is the type of an input, as dumps of exceptions tell it.
+	Kind int
+	Data []byte
 	// Claim overrides the size in the header when it is not zero.
 	Claim uint64
 }
@@ -48,9 +55,13 @@ type Dump struct {
 	OpName          string
 	Time            uint64
 	Inputs, Outputs []Tensor
+	// Buffers and Spaces are the bytes of L1 buffers and of workspaces.
+	Buffers, Spaces [][]byte
 	// Attr is the value of an attribute in the header; FFTS+ tells there, as JSON,
-	// how it cut the operator. "" is none.
-	Attr string
+	// how it cut the operator. There is none where it and its name are "".
+	Attr, AttrName string
+	// Message is what a dump of an exception says.
+	Message string
 }
 
 // Bytes is the file: header length, header, payload.
@@ -60,20 +71,25 @@ func (d Dump) Bytes() []byte {
 	h = protowire.AppendString(h, "2.0")
 	h = appendNumber(h, 2, d.Time)
 	for _, t := range d.Outputs {
-		h = appendNested(h, 3, t.header(6, 7, 9))
+		h = appendNested(h, 3, t.header(6))
 	}
 	for _, t := range d.Inputs {
-		h = appendNested(h, 4, t.header(5, 6, 8))
+		h = appendNested(h, 4, appendNumber(t.header(5), 11, uint64(t.Kind)))
 	}
-	h = protowire.AppendTag(h, 6, protowire.BytesType)
-	h = protowire.AppendString(h, d.OpName)
-	if d.Attr != "" {
-		var attr []byte
-		attr = protowire.AppendTag(attr, 1, protowire.BytesType)
-		attr = protowire.AppendString(attr, "op_attr")
-		attr = protowire.AppendTag(attr, 2, protowire.BytesType)
-		attr = protowire.AppendString(attr, d.Attr)
-		h = appendNested(h, 7, attr)
+	sizes := func(field protowire.Number, list [][]byte) {
+		for _, b := range list {
+			h = appendNested(h, field, appendNumber(nil, 3, uint64(len(b))))
+		}
+	}
+	sizes(5, d.Buffers)
+	h = appendNested(h, 6, []byte(d.OpName))
+	if d.Attr+d.AttrName != "" {
+		attr := appendNested(nil, 1, []byte(cmp.Or(d.AttrName, "op_attr")))
+		h = appendNested(h, 7, appendNested(attr, 2, []byte(d.Attr)))
+	}
+	sizes(8, d.Spaces)
+	if d.Message != "" {
+		h = appendNested(h, 9, []byte(d.Message))
 	}
 	out := binary.LittleEndian.AppendUint64(nil, uint64(len(h)))
 	out = append(out, h...)
@@ -83,12 +99,15 @@ func (d Dump) Bytes() []byte {
 	for _, t := range d.Outputs {
 		out = append(out, t.Data...)
 	}
+	for _, b := range slices.Concat(d.Buffers, d.Spaces) {
+		out = append(out, b...)
+	}
 	return out
 }
 
-// header is the entry's message; inputs and outputs number three of the
-// fields differently.
-func (t Tensor) header(size, origin, address protowire.Number) []byte {
+// header is the entry's message; inputs and outputs have another number for the
+// size and the fields behind it.
+func (t Tensor) header(size protowire.Number) []byte {
 	var b []byte
 	b = appendNumber(b, 1, uint64(t.Type))
 	b = appendNumber(b, 2, uint64(t.Format))
@@ -98,8 +117,9 @@ func (t Tensor) header(size, origin, address protowire.Number) []byte {
 		claim = uint64(len(t.Data))
 	}
 	b = appendNumber(b, size, claim)
-	b = appendNested(b, origin, dims(t.Origin))
-	return appendNumber(b, address, t.Address)
+	b = appendNested(b, size+1, dims(t.Origin))
+	b = appendNumber(b, size+2, uint64(t.Group))
+	return appendNumber(b, size+3, t.Address)
 }
 
 func appendNumber(b []byte, field protowire.Number, v uint64) []byte {
