@@ -2,8 +2,19 @@ package neon
 
 import "strings"
 
-// three are instructions on two sources: the code for 32-bit float lanes.
-var three = map[string]uint32{
+// codes are those of instructions, for 32-bit lanes.
+type codes map[string]uint32
+
+func (c codes) of(op string) uint32 {
+	code, ok := c[op]
+	if !ok {
+		panic("neon: no " + op)
+	}
+	return code
+}
+
+// three are instructions on two sources: lanes of floats, but for the last two.
+var three = codes{
 	"fadd":   0x4e20d400,
 	"fsub":   0x4ea0d400,
 	"fmul":   0x6e20dc00,
@@ -18,35 +29,17 @@ var three = map[string]uint32{
 	"fcmge":  0x6e20e400,
 	"fcmeq":  0x4e20e400,
 	"faddp":  0x6e20d400, // sums of neighbours of n, then of m
+	"add":    0x4ea08400,
+	"sub":    0x6ea08400,
 }
 
-// Op3 writes an instruction on two sources with lanes of floats.
+// Op3 writes an instruction on two sources.
 func (a *Asm) Op3(op string, l Lanes, d, n, m V) {
-	code, ok := three[op]
-	if !ok {
-		panic("neon: no " + op)
-	}
-	a.word(code|l.size()|uint32(m)<<16|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%[3]s, v%[5]d.%[3]s", op, d, l, n, m)
-}
-
-// integer are instructions on two sources with lanes of integers: the code for
-// 32-bit lanes.
-var integer = map[string]uint32{
-	"add": 0x4ea08400,
-	"sub": 0x6ea08400,
-}
-
-// Int3 writes an instruction on two sources with lanes of integers.
-func (a *Asm) Int3(op string, l Lanes, d, n, m V) {
-	code, ok := integer[op]
-	if !ok {
-		panic("neon: no " + op)
-	}
-	a.word(code|l.size()|uint32(m)<<16|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%[3]s, v%[5]d.%[3]s", op, d, l, n, m)
+	a.word(three.of(op)|l.size()|uint32(m)<<16|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%[3]s, v%[5]d.%[3]s", op, d, l, n, m)
 }
 
 // bitwise are instructions on whole registers.
-var bitwise = map[string]uint32{
+var bitwise = codes{
 	"and": 0x4e201c00,
 	"bic": 0x4e601c00, // n and not m
 	"orr": 0x4ea01c00,
@@ -55,11 +48,7 @@ var bitwise = map[string]uint32{
 
 // Bit writes an instruction on whole registers.
 func (a *Asm) Bit(op string, d, n, m V) {
-	code, ok := bitwise[op]
-	if !ok {
-		panic("neon: no " + op)
-	}
-	a.word(code|uint32(m)<<16|uint32(n)<<5|uint32(d), "%s v%d.16b, v%d.16b, v%d.16b", op, d, n, m)
+	a.word(bitwise.of(op)|uint32(m)<<16|uint32(n)<<5|uint32(d), "%s v%d.16b, v%d.16b, v%d.16b", op, d, n, m)
 }
 
 // Move copies a register.
@@ -67,8 +56,8 @@ func (a *Asm) Move(d, n V) {
 	a.word(bitwise["orr"]|uint32(n)<<16|uint32(n)<<5|uint32(d), "mov v%d.16b, v%d.16b", d, n)
 }
 
-// two are instructions on one source: the code for 32-bit lanes.
-var two = map[string]uint32{
+// two are instructions on one source.
+var two = codes{
 	"fabs":  0x4ea0f800,
 	"scvtf": 0x4e21d800, // from signed integers
 	"ucvtf": 0x6e21d800, // from unsigned integers
@@ -76,11 +65,7 @@ var two = map[string]uint32{
 
 // Op2 writes an instruction on one source.
 func (a *Asm) Op2(op string, l Lanes, d, n V) {
-	code, ok := two[op]
-	if !ok {
-		panic("neon: no " + op)
-	}
-	a.word(code|l.size()|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%[3]s", op, d, l, n)
+	a.word(two.of(op)|l.size()|uint32(n)<<5|uint32(d), "%s v%d.%s, v%d.%[3]s", op, d, l, n)
 }
 
 // IsZero sets the lanes of d to ones where n is ±0, and to zeros elsewhere.

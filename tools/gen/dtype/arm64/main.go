@@ -3,9 +3,6 @@
 package main
 
 import (
-	"flag"
-	"log"
-
 	"precision/tools/gen/neon"
 )
 
@@ -13,29 +10,24 @@ import (
 const perRound = 32
 
 func main() {
-	log.SetFlags(0)
-	out := flag.String("out", "", "the `file` to write")
-	flag.Parse()
-	a := neon.New("command: go run ./dtype/arm64", "arm64 && !noasm")
-	kernel(a, "float16Rounds", 2, func(v neon.V, store func(neon.V)) {
-		for half := range 2 {
-			w := a.V()
-			a.Widen(neon.S4, half == 1, w, v)
-			store(w)
-		}
+	neon.Main("dtype", func(a *neon.Asm) {
+		kernel(a, "float16Rounds", 2, func(v neon.V, store func(neon.V)) {
+			for half := range 2 {
+				w := a.V()
+				a.Widen(neon.S4, half == 1, w, v)
+				store(w)
+			}
+		})
+		kernel(a, "bfloat16Rounds", 2, func(v neon.V, store func(neon.V)) {
+			for half := range 2 {
+				w := a.V()
+				a.Raise(half == 1, w, v)
+				store(w)
+			}
+		})
+		bytes(a, "int8Rounds", a.Signed, "scvtf")
+		bytes(a, "uint8Rounds", a.Unsigned, "ucvtf")
 	})
-	kernel(a, "bfloat16Rounds", 2, func(v neon.V, store func(neon.V)) {
-		for half := range 2 {
-			w := a.V()
-			a.Raise(half == 1, w, v)
-			store(w)
-		}
-	})
-	bytes(a, "int8Rounds", a.Signed, "scvtf")
-	bytes(a, "uint8Rounds", a.Unsigned, "ucvtf")
-	if err := a.WriteFile(*out); err != nil {
-		log.Fatal(err)
-	}
 }
 
 // kernel writes a loop over rounds. widen gets a register full of elements of so

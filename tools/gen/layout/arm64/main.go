@@ -2,25 +2,18 @@
 package main
 
 import (
-	"flag"
 	"fmt"
-	"log"
 	"math/bits"
 
 	"precision/tools/gen/neon"
 )
 
 func main() {
-	log.SetFlags(0)
-	out := flag.String("out", "", "the `file` to write")
-	flag.Parse()
-	a := neon.New("command: go run ./layout/arm64", "arm64 && !noasm")
-	for _, size := range []int{1, 2, 4, 8} {
-		kernel(a, size)
-	}
-	if err := a.WriteFile(*out); err != nil {
-		log.Fatal(err)
-	}
+	neon.Main("layout", func(a *neon.Asm) {
+		for _, size := range []int{1, 2, 4, 8} {
+			kernel(a, size)
+		}
+	})
 }
 
 // kernel writes the transposition of 16 bytes of rows and as many elements of

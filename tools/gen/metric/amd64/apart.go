@@ -67,8 +67,7 @@ func firstApart(l level, e element) {
 	MOVQ(start, found)
 	SUBQ(n, found)
 	Store(found, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // outside emits a count of |x-y| > abs + rel·|y| in float64, where the product and the sum
@@ -113,6 +112,5 @@ func outside(l level, e element) {
 	total := GP64()
 	VMOVQ(l.fold(count, VPADDQ), total)
 	Store(total, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -96,6 +96,5 @@ func sumKL(l level, e element) {
 	for i := range acc {
 		VMOVSD(l.fold(acc[i], VADDPD), Mem{Base: out, Disp: 8 * i})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -25,9 +25,9 @@ var (
 )
 
 // leaves emits the head of a kernel, its loop over leaves around body, and
-// the code after it. body gets the number of groups of the leaf and advances
+// the code after it, last. body gets the number of groups of the leaf and advances
 // x and y; rows and doubles point to the row of the leaf.
-func leaves(name, doc, params string, start func(), body func(x, y, groups, rows, doubles reg.Register), end func()) {
+func leaves(name, doc, params string, start func(), body func(x, y, groups, rows, doubles reg.Register), last func()) {
 	function(name, "func(rows *[128][8]float32, doubles *[128][2]float64, "+params+"x, y *float32, groups *[128]uint8, leaves int)",
 		fmt.Sprintf("%s is %s over leaves of groups of 8 elements.", name, doc))
 	start()
@@ -42,9 +42,8 @@ func leaves(name, doc, params string, start func(), body func(x, y, groups, rows
 		ADDQ(Imm(32), rows)
 		ADDQ(Imm(16), doubles)
 	})
+	last()
 	end()
-	VZEROUPPER()
-	RET()
 }
 
 func zeroed(v reg.VecVirtual, l level) reg.VecVirtual {
@@ -138,6 +137,5 @@ func addTree() {
 		advance(32, doubles, toRows)
 		ADDQ(Imm(16), toDoubles)
 	})
-	VZEROUPPER()
-	RET()
+	end()
 }

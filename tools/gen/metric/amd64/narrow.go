@@ -57,8 +57,7 @@ func sumNarrow(l level) {
 	}
 	TESTQ(n, n)
 	JNZ(LabelRef("block"))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // narrow are the scales, in registers where there are enough.
@@ -83,11 +82,7 @@ func (c *narrow) add(g, sumP, sumQ reg.VecVirtual, x, y Mem) {
 	e, near, d, s, z, a := c.vec(), c.vec(), c.vec(), c.vec(), c.vec(), c.vec()
 	VPADDD(d32(kernel.NarrowHalf), p, e)
 	VPSUBD(q, e, e)
-	if c.wide {
-		VPANDD(d32(kernel.NarrowExponent), e, e)
-	} else {
-		VPAND(d32(kernel.NarrowExponent), e, e)
-	}
+	c.and(d32(kernel.NarrowExponent), e, e)
 	VPADDD(e, q, near)
 	VSUBPS(near, p, d)
 	VADDPS(near, p, s)

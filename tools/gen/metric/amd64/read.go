@@ -27,8 +27,7 @@ func readStreams() {
 	r := GP64()
 	VMOVQ(a.AsX(), r)
 	Store(r, ReturnIndex(0))
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // vectorPeak does nothing but multiply, add and mask in registers: how fast vector
@@ -44,18 +43,15 @@ func vectorPeak(l level) {
 	}
 	loop("loop", n, func() {
 		for i, v := range acc {
-			switch {
-			case i%3 == 0:
+			switch i % 3 {
+			case 0:
 				VFMADD231PS(v, v, v)
-			case i%3 == 1:
+			case 1:
 				VADDPS(v, v, v)
-			case l.wide:
-				VPANDD(v, v, v)
 			default:
-				VPAND(v, v, v)
+				l.and(v, v, v)
 			}
 		}
 	})
-	VZEROUPPER()
-	RET()
+	end()
 }

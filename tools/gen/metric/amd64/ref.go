@@ -36,14 +36,10 @@ func refFirst(l level) {
 			sx, sy := zeroed(ZMM(), l), zeroed(ZMM(), l)
 			loop("group", groups, func() {
 				prefetch(x, y)
-				a, b := YMM(), YMM()
-				VMOVUPS(Mem{Base: x}, a)
-				VMOVUPS(Mem{Base: y}, b)
+				a, b := loaded(YMM, VMOVUPS, x, y)
 				firstSums(l, a, b, acc[:], ext[:], abs, one, eps)
 				firstExtrema(a, b, ext[:])
-				p, q := ZMM(), ZMM()
-				VCVTPS2PD(Mem{Base: x}, p)
-				VCVTPS2PD(Mem{Base: y}, q)
+				p, q := loaded(ZMM, VCVTPS2PD, x, y)
 				VADDPD(p, sx, sx)
 				VADDPD(q, sy, sy)
 				advance(32, x, y)
@@ -53,25 +49,14 @@ func refFirst(l level) {
 			fourSums(l, acc[4], acc[4], acc[4], acc[4], Mem{Base: rows, Disp: 16})
 			return
 		}
-		// Twice over the leaf, for want of registers.
-		px, py, again := GP64(), GP64(), GP64()
-		MOVQ(x, px)
-		MOVQ(y, py)
-		MOVQ(groups, again)
-		loop("group", groups, func() {
-			prefetch(px, py)
-			a, b := YMM(), YMM()
-			VMOVUPS(Mem{Base: px}, a)
-			VMOVUPS(Mem{Base: py}, b)
+		again := ahead(x, y, groups, func(x, y reg.Register) {
+			a, b := loaded(YMM, VMOVUPS, x, y)
 			firstSums(l, a, b, acc[:], ext[:], abs, one, eps)
-			advance(32, px, py)
 		})
 		fourSums(l, acc[0], acc[1], acc[2], acc[3], Mem{Base: rows})
 		fourSums(l, acc[4], acc[4], acc[4], acc[4], Mem{Base: rows, Disp: 16})
 		sumDoubles(l, again, x, y, Mem{Base: doubles}, func() {
-			a, b := YMM(), YMM()
-			VMOVUPS(Mem{Base: x}, a)
-			VMOVUPS(Mem{Base: y}, b)
+			a, b := loaded(YMM, VMOVUPS, x, y)
 			firstExtrema(a, b, ext[:])
 		}, func(int, reg.Register) {})
 	}, func() {
@@ -79,6 +64,20 @@ func refFirst(l level) {
 			VMOVUPS(ext[i], Mem{Base: pe, Disp: 32 * i})
 		}
 	})
+}
+
+// ahead goes over a leaf that is gone over again, for want of registers; again counts its groups.
+func ahead(x, y, groups reg.Register, body func(x, y reg.Register)) (again reg.GPVirtual) {
+	px, py, again := GP64(), GP64(), GP64()
+	MOVQ(x, px)
+	MOVQ(y, py)
+	MOVQ(groups, again)
+	loop("group", groups, func() {
+		prefetch(px, py)
+		body(px, py)
+		advance(32, px, py)
+	})
+	return again
 }
 
 // sumDoubles goes over a leaf with AVX2 and stores the sums in float64 of what term makes of each side's elements.
@@ -200,9 +199,7 @@ func refSecond(l level) {
 			loop("group", groups, func() {
 				prefetch(x, y)
 				sums(x, y)
-				p, q := ZMM(), ZMM()
-				VCVTPS2PD(Mem{Base: x}, p)
-				VCVTPS2PD(Mem{Base: y}, q)
+				p, q := loaded(ZMM, VCVTPS2PD, x, y)
 				VSUBPD(meanX, p, p)
 				VSUBPD(meanY, q, q)
 				VMULPD(p, p, p)
@@ -215,15 +212,7 @@ func refSecond(l level) {
 			fourSums(l, acc[0], acc[1], acc[2], acc[2], Mem{Base: rows})
 			return
 		}
-		px, py, again := GP64(), GP64(), GP64()
-		MOVQ(x, px)
-		MOVQ(y, py)
-		MOVQ(groups, again)
-		loop("group", groups, func() {
-			prefetch(px, py)
-			sums(px, py)
-			advance(32, px, py)
-		})
+		again := ahead(x, y, groups, sums)
 		fourSums(l, acc[0], acc[1], acc[2], acc[2], Mem{Base: rows})
 		mean := []reg.VecVirtual{lane(means, 0), lane(means, 2)}
 		sumDoubles(l, again, x, y, Mem{Base: doubles}, func() {}, func(side int, t reg.Register) {
@@ -312,9 +301,7 @@ func (c third) as(vec func() reg.VecVirtual) third {
 // terms are p·ln(p/q) of the elements at x and y; see log32.
 func (c third) terms(x, y reg.Register) reg.VecVirtual {
 	prefetch(x, y)
-	p, q := c.vec(), c.vec()
-	VMOVUPS(Mem{Base: x}, p)
-	VMOVUPS(Mem{Base: y}, q)
+	p, q := loaded(c.vec, VMOVUPS, x, y)
 	share(p, c.lo[0], c.spread[0], c.floor)
 	share(q, c.lo[1], c.spread[1], c.floor)
 	VDIVPS(c.sum[0], p, p)
@@ -322,11 +309,7 @@ func (c third) terms(x, y reg.Register) reg.VecVirtual {
 	b, m, s, z, t := c.vec(), c.vec(), c.vec(), c.vec(), c.vec()
 	VDIVPS(q, p, b)
 	VPSUBD(d32(kernel.LogSplit), b, b)
-	if c.wide {
-		VPANDD(d32(1<<23-1), b, m)
-	} else {
-		VPAND(d32(1<<23-1), b, m)
-	}
+	c.and(d32(1<<23-1), b, m)
 	VPADDD(d32(kernel.LogSplit), m, m)
 	VPSRAD(Imm(23), b, b)
 	VCVTDQ2PS(b, b) // exponent

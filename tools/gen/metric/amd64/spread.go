@@ -32,6 +32,5 @@ func sumSpread(l level, e element) {
 		VADDPD(v[1], v[0], v[0])
 		VMOVSD(l.fold(v[0], VADDPD), Mem{Base: out, Disp: 8 * i})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }

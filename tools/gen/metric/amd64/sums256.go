@@ -137,6 +137,5 @@ func sumTile256(e element) {
 		}
 		VMOVSD(avx2.folded(e, i, v), Mem{Base: out, Disp: 8 * i})
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }

@@ -102,9 +102,7 @@ func sumTile512(e element) {
 		tally(kernel.SlotZeroGolden, zeroGolden)
 		magnitude(absoluteMax, a, acc[kernel.SlotZeroMax], zeroGolden, acc[kernel.SlotZeroMax])
 		if e.bits == 32 {
-			a, b := ZMM(), ZMM()
-			VCVTPS2PD(Mem{Base: x}, a)
-			VCVTPS2PD(Mem{Base: y}, b)
+			a, b := loaded(ZMM, VCVTPS2PD, x, y)
 			sums(a, b, nonzeroY)
 			upper := K()
 			KSHIFTRW(Imm(8), nonzeroY, upper)
@@ -127,8 +125,7 @@ func sumTile512(e element) {
 		}
 		VMOVSD(avx512.folded(e, i, z), to)
 	}
-	VZEROUPPER()
-	RET()
+	end()
 }
 
 // addPair adds a and b to the sums that need no mask, and leaves |a-b| in d.

@@ -89,6 +89,15 @@ func (l level) vec() reg.VecVirtual {
 	return YMM()
 }
 
+// and masks lanes of 32 bits.
+func (l level) and(mask, v, to Op) {
+	if l.wide {
+		VPANDD(mask, v, to)
+	} else {
+		VPAND(mask, v, to)
+	}
+}
+
 func (l level) lanes() int {
 	if l.wide {
 		return 8
@@ -101,6 +110,20 @@ func function(name, signature string, doc ...string) {
 	TEXT(name, NOSPLIT, signature)
 	Doc(doc...)
 	Pragma("noescape")
+}
+
+// end ends a function that used vectors.
+func end() {
+	VZEROUPPER()
+	RET()
+}
+
+// loaded are the elements at two places, in registers of a width.
+func loaded(vec func() reg.VecVirtual, move func(...Op), x, y reg.Register) (a, b reg.VecVirtual) {
+	a, b = vec(), vec()
+	move(Mem{Base: x}, a)
+	move(Mem{Base: y}, b)
+	return a, b
 }
 
 // argument is the place of an argument.

@@ -57,19 +57,15 @@ func outside(a *neon.Asm, e element) {
 	count := a.Zero(a.V())
 	a.Go("LSR $2, %s", n)
 	a.Loop("loop", n, func() {
-		vx, vy := e.load(a, x), e.load(a, y)
-		wx, wy := e.widened(a, vx), e.widened(a, vy)
-		if e.bits == 32 {
-			a.Free(vx[0], vy[0])
-		}
-		for i, u := range wx {
-			v := wy[i]
+		w := e.widened(a, e.load(a, x), e.load(a, y))
+		for i, u := range w[0] {
+			v := w[1][i]
 			a.Op3("fabd", neon.D2, u, u, v)
 			a.Op2("fabs", neon.D2, v, v)
 			a.Op3("fmul", neon.D2, v, v, rel)
 			a.Op3("fadd", neon.D2, v, v, abs)
 			a.Op3("fcmgt", neon.D2, u, u, v)
-			a.Int3("sub", neon.D2, count, count, u)
+			a.Op3("sub", neon.D2, count, count, u)
 			a.Free(u, v)
 		}
 	})

@@ -33,15 +33,11 @@ func sumKL(a *neon.Asm, e element) {
 	}
 	a.Go("LSR $2, %s", n)
 	a.Loop("loop", n, func() {
-		vx, vy := e.load(a, x), e.load(a, y)
-		p, q := e.widened(a, vx), e.widened(a, vy)
-		if e.bits == 32 {
-			a.Free(vx[0], vy[0])
-		}
+		w := e.widened(a, e.load(a, x), e.load(a, y))
 		// One half after the other: the processor looks far enough ahead to work on
 		// the next one while a division lasts.
-		for i := range p {
-			p, q, e, s := p[i], q[i], a.V(), a.V()
+		for i, p := range w[0] {
+			q, e, s := w[1][i], a.V(), a.V()
 			a.Op3("fsub", d2, p, p, scale[0])
 			a.Op3("fsub", d2, q, q, scale[2])
 			a.Op3("fmul", d2, p, p, scale[1])
@@ -50,10 +46,10 @@ func sumKL(a *neon.Asm, e element) {
 			a.Op3("fmax", d2, q, q, floor)
 			a.Op3("fadd", d2, acc[1], acc[1], p)
 			a.Op3("fadd", d2, acc[2], acc[2], q)
-			a.Int3("add", d2, e, p, half)
-			a.Int3("sub", d2, e, e, q)
+			a.Op3("add", d2, e, p, half)
+			a.Op3("sub", d2, e, e, q)
 			a.Bit("and", e, e, exponent)
-			a.Int3("add", d2, q, q, e) // q·2^e
+			a.Op3("add", d2, q, q, e) // q·2^e
 			a.Op2("scvtf", d2, e, e)
 			a.Op3("fsub", d2, s, p, q)
 			a.Op3("fadd", d2, q, p, q)

@@ -4,32 +4,25 @@
 package main
 
 import (
-	"flag"
-	"log"
 	"strconv"
 
 	"precision/tools/gen/neon"
 )
 
 func main() {
-	log.SetFlags(0)
-	out := flag.String("out", "", "the `file` to write")
-	flag.Parse()
-	a := neon.New("command: go run ./metric/arm64", "arm64 && !noasm")
-	for _, e := range []element{{bits: 32}, {bits: 64}} {
-		sumTile(a, e)
-		sumKL(a, e)
-		sumSpread(a, e)
-		firstApart(a, e)
-		outside(a, e)
-	}
-	sumNarrow(a)
-	refFirst(a)
-	refSecond(a)
-	refThird(a)
-	if err := a.WriteFile(*out); err != nil {
-		log.Fatal(err)
-	}
+	neon.Main("metric", func(a *neon.Asm) {
+		for _, e := range []element{{bits: 32}, {bits: 64}} {
+			sumTile(a, e)
+			sumKL(a, e)
+			sumSpread(a, e)
+			firstApart(a, e)
+			outside(a, e)
+		}
+		sumNarrow(a)
+		refFirst(a)
+		refSecond(a)
+		refThird(a)
+	})
 }
 
 // element is the type of the elements of a tile.
@@ -60,13 +53,19 @@ func (e element) load(a *neon.Asm, p neon.R) []neon.V {
 	return v
 }
 
-// widened is a round of elements as two registers of float64.
-func (e element) widened(a *neon.Asm, v []neon.V) [2]neon.V {
+// widened are rounds of elements as two registers of float64 each, which take their place.
+func (e element) widened(a *neon.Asm, rounds ...[]neon.V) (wide [][]neon.V) {
 	if e.bits == 64 {
-		return [2]neon.V{v[0], v[1]}
+		return rounds
 	}
-	w := [2]neon.V{a.V(), a.V()}
-	a.Widen(neon.D2, false, w[0], v[0])
-	a.Widen(neon.D2, true, w[1], v[0])
-	return w
+	for _, v := range rounds {
+		w := []neon.V{a.V(), a.V()}
+		a.Widen(neon.D2, false, w[0], v[0])
+		a.Widen(neon.D2, true, w[1], v[0])
+		wide = append(wide, w)
+	}
+	for _, v := range rounds {
+		a.Free(v[0])
+	}
+	return wide
 }

@@ -17,6 +17,9 @@ type pair [2]neon.V
 
 func newPair(a *neon.Asm) pair { return pair{a.V(), a.V()} }
 
+// next loads four elements at p and advances p.
+func next(a *neon.Asm, p neon.R) neon.V { return element{bits: 32}.load(a, p)[0] }
+
 func all(a *neon.Asm, f float32, tmp neon.R) neon.V {
 	return a.Bits(neon.S4, a.V(), uint64(math.Float32bits(f)), tmp)
 }
@@ -100,9 +103,7 @@ func refFirst(a *neon.Asm) {
 		}
 		a.Loop("group", groups, func() {
 			for i := range 2 {
-				u, v := a.V(), a.V()
-				a.Go("FMOVQ.P 16(%s), %s", x, u.F())
-				a.Go("FMOVQ.P 16(%s), %s", y, v.F())
+				u, v := next(a, x), next(a, y)
 				t, m := a.V(), a.V()
 				a.Op3("fmul", neon.S4, t, u, u)
 				a.Op3("fmul", neon.S4, m, v, v)
@@ -190,9 +191,7 @@ func refSecond(a *neon.Asm) {
 		}
 		a.Loop("group", groups, func() {
 			for i := range 2 {
-				u, v := a.V(), a.V()
-				a.Go("FMOVQ.P 16(%s), %s", x, u.F())
-				a.Go("FMOVQ.P 16(%s), %s", y, v.F())
+				u, v := next(a, x), next(a, y)
 				s, t := a.V(), a.V()
 				for side, w := range []neon.V{u, v} {
 					for half, d := range []neon.V{s, t} {
@@ -245,18 +244,16 @@ func refThird(a *neon.Asm) {
 		a.Zero(acc[1])
 		a.Loop("group", groups, func() {
 			for i := range 2 {
-				p, q := a.V(), a.V()
-				a.Go("FMOVQ.P 16(%s), %s", x, p.F())
-				a.Go("FMOVQ.P 16(%s), %s", y, q.F())
+				p, q := next(a, x), next(a, y)
 				share(a, p, scale[kernel.LaneLoX], scale[kernel.LaneSpreadX], floor)
 				share(a, q, scale[kernel.LaneLoY], scale[kernel.LaneSpreadY], floor)
 				a.Op3("fdiv", neon.S4, p, p, scale[kernel.LaneSumX])
 				a.Op3("fdiv", neon.S4, q, q, scale[kernel.LaneSumY])
 				e, s, m := a.V(), a.V(), a.V()
 				a.Op3("fdiv", neon.S4, e, p, q)
-				a.Int3("sub", neon.S4, e, e, split)
+				a.Op3("sub", neon.S4, e, e, split)
 				a.Bit("and", m, e, mantissa)
-				a.Int3("add", neon.S4, m, m, split)
+				a.Op3("add", neon.S4, m, m, split)
 				a.ShiftRight(e, e, 23)
 				a.Op2("scvtf", neon.S4, e, e)
 				a.Op3("fsub", neon.S4, m, m, one)

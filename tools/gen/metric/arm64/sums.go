@@ -43,24 +43,21 @@ func sumTile(a *neon.Asm, e element) {
 			a.Op3("fmax", own, acc[kernel.SlotHiY], acc[kernel.SlotHiY], v)
 			zero, other := a.V(), a.V()
 			a.Op3("fcmeq", own, zero, u, v)
-			a.Int3("sub", own, acc[kernel.SlotDiffer], acc[kernel.SlotDiffer], zero)
+			a.Op3("sub", own, acc[kernel.SlotDiffer], acc[kernel.SlotDiffer], zero)
 			a.IsZero(own, zero, v)
 			a.IsZero(own, other, u)
-			a.Int3("sub", own, acc[kernel.SlotNonzeroX], acc[kernel.SlotNonzeroX], other)
-			a.Int3("sub", own, acc[kernel.SlotNonzeroY], acc[kernel.SlotNonzeroY], zero)
+			a.Op3("sub", own, acc[kernel.SlotNonzeroX], acc[kernel.SlotNonzeroX], other)
+			a.Op3("sub", own, acc[kernel.SlotNonzeroY], acc[kernel.SlotNonzeroY], zero)
 			a.Bit("bic", zero, zero, other) // x is not 0 where y is
-			a.Int3("sub", own, acc[kernel.SlotZeroGolden], acc[kernel.SlotZeroGolden], zero)
+			a.Op3("sub", own, acc[kernel.SlotZeroGolden], acc[kernel.SlotZeroGolden], zero)
 			a.Op2("fabs", own, other, u)
 			a.Bit("and", other, other, zero)
 			a.Op3("fmax", own, acc[kernel.SlotZeroMax], acc[kernel.SlotZeroMax], other)
 			a.Free(zero, other)
 		}
-		wx, wy := e.widened(a, vx), e.widened(a, vy)
-		if e.bits == 32 {
-			a.Free(vx[0], vy[0])
-		}
-		for i := range wx {
-			u, v, d, m := wx[i], wy[i], a.V(), a.V()
+		w := e.widened(a, vx, vy)
+		for i, u := range w[0] {
+			v, d, m := w[1][i], a.V(), a.V()
 			a.Op3("fmla", neon.D2, acc[kernel.SlotXY], u, v)
 			a.Op3("fmla", neon.D2, acc[kernel.SlotXX], u, u)
 			a.Op3("fmla", neon.D2, acc[kernel.SlotYY], v, v)
@@ -125,15 +122,11 @@ func sumSpread(a *neon.Asm, e element) {
 	}
 	a.Go("LSR $2, %s", n)
 	a.Loop("loop", n, func() {
-		v := e.load(a, p)
-		for i, d := range e.widened(a, v) {
+		for i, d := range e.widened(a, e.load(a, p))[0] {
 			a.Op3("fsub", neon.D2, d, d, mean)
 			a.Op3("fadd", neon.D2, s[i], s[i], d)
 			a.Op3("fmla", neon.D2, ss[i], d, d)
 			a.Free(d)
-		}
-		if e.bits == 32 {
-			a.Free(v[0])
 		}
 	})
 	for i, v := range [][2]neon.V{s, ss} {

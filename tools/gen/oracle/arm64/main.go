@@ -2,23 +2,16 @@
 package main
 
 import (
-	"flag"
-	"log"
 	"strings"
 
 	"precision/tools/gen/neon"
 )
 
 func main() {
-	log.SetFlags(0)
-	out := flag.String("out", "", "the `file` to write")
-	flag.Parse()
-	a := neon.New("command: go run ./oracle/arm64", "arm64 && !noasm")
-	tile(a, "float32Tile16", 4, "S4")
-	tile(a, "float64Tile8", 8, "D2")
-	if err := a.WriteFile(*out); err != nil {
-		log.Fatal(err)
-	}
+	neon.Main("oracle", func(a *neon.Asm) {
+		tile(a, "float32Tile16", 4, "S4")
+		tile(a, "float64Tile8", 8, "D2")
+	})
 }
 
 // tile writes the kernel that adds to 6 rows of 64 bytes: 24 registers hold them, four a row of b, and one a number of a.
