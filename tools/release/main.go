@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	work "precision/internal/must"
 )
 
 // all are the platforms that programs are built for.
@@ -40,31 +42,13 @@ func main() {
 	}
 }
 
-// failure is what a release ends with, wherever it comes to one: a part of a release is none.
-type failure struct{ error }
-
-func check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-func must[T any](v T, err error) T {
-	check(err)
-	return v
-}
+// check and must end a release at the first thing that fails: a part of a release is none.
+func check(err error)              { work.Do(err) }
+func must[T any](v T, err error) T { return work.Get(v, err) }
 
 // run builds a release of a commit of the repository that holds the current folder.
 func run(ctx context.Context, out, commit string, targets []string) (err error) {
-	defer func() {
-		switch f := recover().(type) {
-		case nil:
-		case failure:
-			err = f.error
-		default:
-			panic(f)
-		}
-	}()
+	defer work.Catch(&err)
 	for _, t := range targets {
 		if !slices.Contains(strings.Split(all, ","), t) {
 			return fmt.Errorf("platform %q: expected some of %s", t, all)
@@ -74,13 +58,13 @@ func run(ctx context.Context, out, commit string, targets []string) (err error) 
 	if entries, err := os.ReadDir(out); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty", out)
 	}
-	work := must(os.MkdirTemp("", "release"))
-	defer os.RemoveAll(work)
-	src := checkout(ctx, filepath.Join(work, "src"), commit)
-	b := &build{source: src, work: work, out: out}
+	temp := must(os.MkdirTemp("", "release"))
+	defer os.RemoveAll(temp)
+	src := checkout(ctx, filepath.Join(temp, "src"), commit)
+	b := &build{source: src, work: temp, out: out}
 	b.programs(ctx, targets)
 	// What goes with every program: manual pages, completions, documents, licences.
-	share := filepath.Join(work, "share")
+	share := filepath.Join(temp, "share")
 	b.pages(ctx, share)
 	modules := b.modules(ctx)
 	collect(share, src, modules)
