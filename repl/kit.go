@@ -60,9 +60,9 @@ func (k *kitCmd) run(ctx context.Context, s *session, _ []string) int {
 	if err != nil {
 		return s.Fail("usage", "kit", err)
 	}
-	name, script := capture.KitFile, capture.Kit
+	name := capture.KitFile
 	if k.golden {
-		name, script = capture.GoldenFile, capture.Golden
+		name = capture.GoldenFile
 	}
 	out := k.out
 	if out == "" {
@@ -70,7 +70,7 @@ func (k *kitCmd) run(ctx context.Context, s *session, _ []string) int {
 	} else if plainfile.IsFolder(out) {
 		out = filepath.Join(out, name)
 	}
-	text := must.Get(script(k.o))
+	text := must.Get(capture.Script(name, k.o))
 	switch old, err := plainfile.ReadFile(out, "a Python file", 1<<20); {
 	case err == nil && bytes.Equal(old, text):
 		s.Say("kit.same", out)

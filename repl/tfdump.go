@@ -25,7 +25,7 @@ func (tfDumpCmd) define(*options) {}
 func (tfDumpCmd) run(ctx context.Context, s *session, words []string) int {
 	o := s.captureOptions()
 	set := scripts{s, s.data.Path("temp", "train")}
-	set.add(capture.TFDumpFile, must.Get(capture.TFDump(o)))
+	set.add(capture.TFDumpFile, must.Get(capture.Script(capture.TFDumpFile, o)))
 	recorded := s.data.Path("tf", "tf_debug")
 	if line := commandLine(words); line != "" {
 		if workspace.HasEntries(recorded) {

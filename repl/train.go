@@ -47,12 +47,12 @@ func (c *trainCmd) run(ctx context.Context, s *session, _ []string) int {
 	}
 	o := s.captureOptions()
 	set := scripts{s, s.data.Path("temp", "train")}
-	set.add(capture.KitFile, must.Get(capture.Kit(o)))
+	set.add(capture.KitFile, must.Get(capture.Script(capture.KitFile, o)))
 	for _, d := range devices {
 		set.add(capture.TrainFile(d), must.Get(capture.Train(o, d, action)))
 	}
 	if slices.Contains(devices, "cpu") {
-		set.add(capture.TFDumpFile, must.Get(capture.TFDump(o)))
+		set.add(capture.TFDumpFile, must.Get(capture.Script(capture.TFDumpFile, o)))
 	}
 	p := must.Get(s.findPython(ctx))
 	ready := s.ready(p, false)

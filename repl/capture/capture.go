@@ -32,7 +32,14 @@ var texts embed.FS
 
 var _ = msg.Register(texts)
 
-// Names of the scripts. Train scripts are named by TrainFile.
+// scripts are the files of this folder.
+//
+//go:embed *.py
+var scripts embed.FS
+
+// Names of the scripts that [Script] makes: the one that a training script imports, the one that turns what
+// TensorFlow's debugger recorded into golden arrays, and the one that records what TensorFlow 2 computes on a CPU or
+// GPU. Train scripts are named by TrainFile.
 const (
 	KitFile    = "precision_capture.py"
 	TFDumpFile = "tf_dump.py"
@@ -46,18 +53,6 @@ const (
 	EnvDump     = "PRECISION_TOOL_DUMP"
 	EnvOverflow = "PRECISION_TOOL_OVERFLOW"
 )
-
-//go:embed precision_capture.py
-var kitText []byte
-
-//go:embed train.py
-var trainText []byte
-
-//go:embed tf_dump.py
-var tfDumpText []byte
-
-//go:embed tfdbg_ascend.py
-var goldenText []byte
 
 // Options are what the scripts are made for.
 type Options struct {
@@ -214,13 +209,19 @@ var Devices = []string{"cpu", "npu"}
 // TrainFile is the name of the script for a device.
 func TrainFile(device string) string { return "train_" + device + ".py" }
 
-// Kit returns the script that a training script imports.
-func Kit(o Options) ([]byte, error) {
-	return fill(kitText, o, nil)
+// Script returns a script by its name.
+func Script(file string, o Options) ([]byte, error) { return script(file, o, nil) }
+
+func script(file string, o Options, more map[string]any) ([]byte, error) {
+	text, err := scripts.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return fill(text, o, more)
 }
 
 // Train returns the script that trains one step on a device of Devices, with an
-// action that ParseAction has read. It needs Kit and TFDump beside it.
+// action that ParseAction has read. It needs those of KitFile and TFDumpFile beside it.
 func Train(o Options, device, action string) ([]byte, error) {
 	if !slices.Contains(Devices, device) {
 		return nil, fmt.Errorf("device: found %q, expected %s", device, strings.Join(Devices, " or "))
@@ -229,18 +230,7 @@ func Train(o Options, device, action string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("action: %w", err)
 	}
-	return fill(trainText, o, map[string]any{"device": device, "action": action})
-}
-
-// TFDump returns the script that turns what TensorFlow's debugger recorded into
-// golden arrays.
-func TFDump(o Options) ([]byte, error) {
-	return fill(tfDumpText, o, nil)
-}
-
-// Golden returns the script that records what TensorFlow 2 computes on a CPU or GPU.
-func Golden(o Options) ([]byte, error) {
-	return fill(goldenText, o, nil)
+	return script("train.py", o, map[string]any{"device": device, "action": action})
 }
 
 // holder is a constant of a script to replace. Its value is written as JSON,

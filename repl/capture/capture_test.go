@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) {
 		if err := o.Check(); (err == nil) != c.ok {
 			t.Errorf("%s: error %v", c.name, err)
 		}
-		if _, err := Kit(o); (err == nil) != c.ok {
+		if _, err := Script(KitFile, o); (err == nil) != c.ok {
 			t.Errorf("%s: error %v of Kit", c.name, err)
 		}
 	}
@@ -74,10 +74,10 @@ func TestFill(t *testing.T) {
 	o := Defaults(`/it's a "b" \ 数据 <&>`)
 	o.Layer = " conv1   fc "
 	scripts := map[string]func() ([]byte, error){
-		"kit":     func() ([]byte, error) { return Kit(o) },
+		"kit":     func() ([]byte, error) { return Script(KitFile, o) },
 		"cpu":     func() ([]byte, error) { return Train(o, "cpu", "dump") },
 		"npu":     func() ([]byte, error) { return Train(o, "npu", "prof|overflow") },
-		"tf_dump": func() ([]byte, error) { return TFDump(o) },
+		"tf_dump": func() ([]byte, error) { return Script(TFDumpFile, o) },
 	}
 	for name, script := range scripts {
 		text, err := script()
@@ -91,7 +91,7 @@ func TestFill(t *testing.T) {
 			t.Errorf("%s has no %s", name, want)
 		}
 	}
-	kit, _ := Kit(o)
+	kit, _ := Script(KitFile, o)
 	for _, want := range []string{`DUMP_LAYER = "conv1 fc"`, `DUMP_STEP = "0" `, "SEED = 2022\n", "OP_DEBUG_LEVEL = 4\n", "GE_GRAPH = 2\n", "GRAPH_LEVEL = 3\n"} {
 		if !strings.Contains(string(kit), want) {
 			t.Errorf("the kit has no %q", want)

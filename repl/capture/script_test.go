@@ -64,11 +64,11 @@ func (b *bench) write(o Options, action string) {
 			b.t.Fatal(err)
 		}
 	}
-	text, err := Kit(o)
+	text, err := Script(KitFile, o)
 	put(KitFile, text, err)
-	text, err = TFDump(o)
+	text, err = Script(TFDumpFile, o)
 	put(TFDumpFile, text, err)
-	text, err = Golden(o)
+	text, err = Script(GoldenFile, o)
 	put(GoldenFile, text, err)
 	for _, d := range Devices {
 		text, err = Train(o, d, action)
