@@ -193,9 +193,6 @@ func (l *list) press(key string, height int) {
 	l.show(len(l.rows), height-1)
 }
 
-// leastName is how many columns a name has before others give way, if it is as long: names are what people look for.
-func leastName(width int) int { return max(24, width/2) }
-
 // layout are the columns that fit, with their widths.
 func (l *list) layout(width int) (kept []int, wide []int) {
 	for i := range l.columns {
@@ -216,7 +213,7 @@ func (l *list) layout(width int) (kept []int, wide []int) {
 		room := width - used
 		least := 0
 		if name >= 0 {
-			least = min(l.columns[kept[name]].width, leastName(width))
+			least = min(l.columns[kept[name]].width, max(24, width/2)) // before others give way: names are what people look for
 		}
 		if room >= least || len(kept) == 1 {
 			for k, i := range kept {

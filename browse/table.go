@@ -75,7 +75,8 @@ func tableBook(lang msg.Lang, path string, j *verdict.Judged) (*book, *shown) {
 		{label: lang.T("browse.tab.verdict"), count: -1, make: s.verdict},
 		{label: lang.T("browse.tab.roots"), count: len(j.Roots), make: s.roots},
 		{label: lang.T("browse.tab.operators"), count: len(s.lines), make: s.operators},
-		{label: lang.T("browse.tab.tensors"), count: len(s.tensors), make: s.allTensors},
+		{label: lang.T("browse.tab.tensors"), count: len(s.tensors),
+			make: func() page { return s.tensorList(s.title("tab.tensors"), s.tensors, s.tensorIndex) }},
 	}
 	return b, s
 }
@@ -343,11 +344,6 @@ func (s *shown) tensorName(t *verdict.Tensor) string {
 		return report.Clean(name)
 	}
 	return report.Clean(r.Op)
-}
-
-// allTensors lists the tensors of all operators.
-func (s *shown) allTensors() page {
-	return s.tensorList(s.title("tab.tensors"), s.tensors, s.tensorIndex)
 }
 
 func (s *shown) tensorList(name string, places []place, index *index) page {

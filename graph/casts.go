@@ -34,10 +34,6 @@ var DefaultCastRules = []CastRule{
 	{"DT_FLOAT", "DT_BF16", LevelInfo},
 }
 
-func (r CastRule) matches(from, to string) bool {
-	return typeMatches(r.From, from) && typeMatches(r.To, to)
-}
-
 func typeMatches(pattern, t string) bool {
 	switch pattern {
 	case "*":
@@ -105,7 +101,7 @@ func (m *Model) Casts(rules []CastRule) (out []*Casts) {
 			if c == nil {
 				c = &Casts{From: from, To: to}
 				for i := range rules {
-					if rules[i].matches(from, to) {
+					if typeMatches(rules[i].From, from) && typeMatches(rules[i].To, to) {
 						c.Rule = &rules[i]
 						break
 					}

@@ -64,15 +64,13 @@ func (e *Error) Error() string {
 // FaultAt returns an error at a place as graphs and operators keep it.
 func (m *Model) FaultAt(place int, msg Message) *Error {
 	e := &Error{Path: m.Path, Offset: -1, Msg: msg}
-	if m.Source.binary() {
+	if m.Source == SourceBinary || m.Source == SourceOM {
 		e.Offset = int64(place)
 	} else {
 		e.Line = place
 	}
 	return e
 }
-
-func (s Source) binary() bool { return s == SourceBinary || s == SourceOM }
 
 // Warning is something a reader passed over: the file is usable, but not everything in it was
 // understood.

@@ -68,11 +68,6 @@ func pathOf(uri, base string) (string, error) {
 	return u.Path, nil
 }
 
-// addressOf is the address of a file.
-func addressOf(base, path string) string {
-	return base + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
-}
-
 func (s *Server) readTable(ctx context.Context, req *sdk.ReadResourceRequest) (_ *sdk.ReadResourceResult, err error) {
 	defer must.Catch(&err)
 	path := must.Get(pathOf(req.Params.URI, tableURI))
@@ -122,7 +117,9 @@ func (s *Server) findResources() {
 			}
 			if base, kind := resourceOf(path, e); base != "" {
 				rel, _ := filepath.Rel(dir, path)
-				r := &sdk.Resource{URI: addressOf(base, path), Name: filepath.ToSlash(rel), MIMEType: kind, Description: strings.TrimPrefix(base, "precision://") + " " + path}
+				at := (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
+				r := &sdk.Resource{URI: base + at, Name: filepath.ToSlash(rel), MIMEType: kind,
+					Description: strings.TrimPrefix(base, "precision://") + " " + path}
 				found[r.URI] = r
 			}
 			return nil

@@ -99,7 +99,7 @@ func (s *session) opLines(ops []*graph.Op, passes bool) string {
 // dumps lists the dump files of the newest run of every debug id.
 func (l *lsCmd) dumps(s *session) int {
 	var out strings.Builder
-	n := 0
+	n, has := 0, strings.Contains
 	for _, id := range s.data.IDs() {
 		d := s.dumpsOf(id)
 		for _, leaf := range d.Leaves {
@@ -107,7 +107,7 @@ func (l *lsCmd) dumps(s *session) int {
 			for _, op := range leaf.Folder().Ops {
 				for i := range op.Files {
 					e := &op.Files[i]
-					if l.matches(&e.Name) {
+					if has(e.Name.OpType, l.query.Type) && has(e.Name.OpName, dump.Normalise(l.query.Name)) {
 						rows = append(rows, []string{e.Name.File, s.Screen.Green(e.Name.OpType), e.Name.OpName,
 							number(e.Name.Task), number(e.Name.Stream), fmt.Sprint(e.Name.Time), fileSize(e.Path)})
 					}
@@ -175,11 +175,6 @@ func (s *session) anyDump() bool {
 		}
 	}
 	return false
-}
-
-func (l *lsCmd) matches(n *dump.Name) bool {
-	has := strings.Contains
-	return has(n.OpType, l.query.Type) && has(n.OpName, dump.Normalise(l.query.Name))
 }
 
 // number is a number of a file name, "" if the name has none.

@@ -59,7 +59,7 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) int {
 	single := a.op != "" // as the old tool, which asks for its text
 	a.check(v, single)
 	files := !a.mapping && plainfile.IsFile(a.mine) && plainfile.IsFile(a.golden)
-	torch := files && bothEnd(a.mine, a.golden, ".h5")
+	torch := files && strings.HasSuffix(a.mine, ".h5") && strings.HasSuffix(a.golden, ".h5")
 	refuse(v.Given("post_process") && !torch, exitParameter, "-p is for the comparison of two .h5 files")
 	if !a.mapping {
 		switch {
@@ -101,10 +101,6 @@ func (a *compareArgs) check(v *argparse.Values, single bool) {
 		_, err := os.Stat(path)
 		refuse(err != nil, exitPath, "the dump path: %w", err)
 	}
-}
-
-func bothEnd(a, b, suffix string) bool {
-	return strings.HasSuffix(a, suffix) && strings.HasSuffix(b, suffix)
 }
 
 // compareNetwork compares two folders. name, if any, comes in front of the

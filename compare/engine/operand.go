@@ -73,9 +73,6 @@ func readFull(r io.ReaderAt, dst []byte, at int64) error {
 // swap turns big-endian elements into little-endian ones in place.
 func (o *operand) swap(b []byte) { dtype.Swap(o.typ, b) }
 
-// bytes is the space n elements need.
-func (o *operand) bytes(n int64) int64 { return o.typ.Bytes(n) }
-
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // float32Bytes is the memory of dst as bytes when the elements of o can be read

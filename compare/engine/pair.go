@@ -345,7 +345,7 @@ func (t *tiler) reduce(run *metric.Run, i int64, into *metric.Partial, filled bo
 // many numbers an element gives.
 func (t *tiler) load(o *operand, from Elements, first, n, parts int64) ([]byte, error) {
 	elems := n / parts
-	t.s.raw = grow(t.s.raw, o.bytes(elems))
+	t.s.raw = grow(t.s.raw, o.typ.Bytes(elems))
 	if err := from.ReadTile(t.s.raw, first/parts, elems); err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type Pool struct{ crew *crew }
 func NewPool(workers int) *Pool {
 	opt := &Options{Workers: max(workers, 0)}
 	opt.EnsureDefaults()
-	return &Pool{newCrew(opt)}
+	return &Pool{newCrewOf(opt.Workers, opt)}
 }
 
 // Close ends what workers keep between tasks, when all are idle.

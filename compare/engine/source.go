@@ -82,9 +82,6 @@ type crew struct {
 	tokens chan *Worker
 }
 
-// newCrew makes the workers of a run.
-func newCrew(opt *Options) *crew { return newCrewOf(opt.Workers, opt) }
-
 func newCrewOf(size int, opt *Options) *crew {
 	c := &crew{size: size, tokens: make(chan *Worker, size)}
 	for range size {

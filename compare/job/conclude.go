@@ -127,7 +127,8 @@ func (p *Plan) conclude(ctx context.Context, dir *whole.Folder, s *Settings) (*R
 		r.Verdict = verdict.Suspect.String()
 	}
 	r.goOn()
-	if err = r.write(dir); err == nil && s.PartPage != nil {
+	err = dir.Fill(ResultFile, func(w io.Writer) error { return writeJSON(w, r.Saved()) })
+	if err == nil && s.PartPage != nil {
 		err = r.pages(ctx, dir, s)
 	}
 	if err == nil && s.Page != nil {

@@ -7,7 +7,6 @@ import (
 
 	"precision/compare/result"
 	"precision/compare/verdict"
-	"precision/internal/whole"
 )
 
 // Schema is the form of job.json; docs/jobs.md says what its members mean.
@@ -74,9 +73,6 @@ func OpenJSON(path string) (*Saved, error) {
 	return s, nil
 }
 
-// WriteJSON writes the result for programs to read.
-func (r *Result) WriteJSON(to io.Writer) error { return writeJSON(to, r.Saved()) }
-
 // writeJSON writes what people may read, too.
 func writeJSON(to io.Writer, v any) error {
 	enc := json.NewEncoder(to)
@@ -134,8 +130,4 @@ type profileSays struct {
 func (r *Request) judgedBy() profileSays {
 	p := r.profile()
 	return profileSays{p.Name, p.Hash()}
-}
-
-func (r *Result) write(dir *whole.Folder) error {
-	return dir.Fill(ResultFile, r.WriteJSON)
 }

@@ -42,7 +42,7 @@ type exactSums struct {
 
 func newExactSums() exactSums {
 	inf := math.Inf(1)
-	return exactSums{loX: inf, hiX: -inf, loY: inf, hiY: -inf, places: newPlaces()}
+	return exactSums{loX: inf, hiX: -inf, loY: inf, hiY: -inf, places: places{tx: newTally(), ty: newTally()}}
 }
 
 // add appends t, which begins at the element start of the tensor.
@@ -214,7 +214,7 @@ func (r *exactRun) fold(p *exactPartial) {
 			r.sums = newExactSums()
 		}
 		r.sums.add(&p.sums, r.n)
-		r.seen.note(r.sums.maxAbs)
+		r.seen.bits.Store(math.Float64bits(r.sums.maxAbs))
 		r.n += int64(p.n)
 		r.wide = r.wide || p.wide
 	}

@@ -112,8 +112,6 @@ type seen struct{ bits atomic.Uint64 }
 
 func (s *seen) maxAbs() float64 { return math.Float64frombits(s.bits.Load()) }
 
-func (s *seen) note(maxAbs float64) { s.bits.Store(math.Float64bits(maxAbs)) }
-
 // firstApart is the first i with |x[i]-y[i]| >= by, and len(x) if there is none.
 func firstApart[T float32 | float64](x, y []T, by float64) int {
 	y = y[:len(x)]

@@ -45,8 +45,6 @@ type places struct {
 	worst       Element // the first whose error is the largest
 }
 
-func newPlaces() places { return places{tx: newTally(), ty: newTally()} }
-
 // add appends t, which begins at the element start of the tensor. worse: its
 // largest error is larger than all before.
 func (p *places) add(t *places, start int64, worse bool) {

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/clean"
 	"precision/internal/msg"
@@ -210,10 +209,4 @@ func (w *xmlWriter) failure(kind, message, text string) {
 	w.raw(">")
 	w.text(text)
 	w.raw("</failure>\n</testcase>\n")
-}
-
-// tensorOf is the name of the worst output of a root.
-func tensorOf(j *verdict.Judged, r *verdict.Root) (*result.Row, string) {
-	row := j.Row(j.Worst(r))
-	return row, row.Tensor()
 }

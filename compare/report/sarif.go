@@ -126,7 +126,8 @@ func (x SARIF) Write(to io.Writer, j *verdict.Judged) error {
 func (x SARIF) result(j *verdict.Judged, r *verdict.Root, index map[verdict.Kind]int) sarifResult {
 	s := speaker{x.Lang}
 	op := &j.Operators[r.Operator]
-	row, tensor := tensorOf(j, r)
+	row := j.Row(j.Worst(r))
+	tensor := row.Tensor()
 	list := []map[string]any{}
 	for i := range r.Causes {
 		c := &r.Causes[i]

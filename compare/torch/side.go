@@ -142,8 +142,6 @@ func openSide(path string) (*side, error) {
 	return s, nil
 }
 
-func (s *side) close() { s.file.Close() }
-
 // mostWarnings is how many objects of a file that cannot be read are told of.
 const mostWarnings = 100
 

@@ -70,7 +70,7 @@ func (f *Files) open() (err error) {
 func (f *Files) Close() {
 	for _, s := range []*side{f.left, f.right} {
 		if s != nil {
-			s.close()
+			s.file.Close()
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"precision/dump"
@@ -134,8 +133,6 @@ type step struct {
 	id   int
 	name string
 }
-
-func (s step) String() string { return strconv.Itoa(s.id) + "_" + s.name }
 
 // stepOf reads the name of a folder of an operation.
 func stepOf(folder string) (step, bool) {

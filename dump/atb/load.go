@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"precision/dump"
@@ -82,7 +83,7 @@ func (t *Tree) Forget() {
 	})
 	t.byID = make(map[string]*Op, len(t.Ops))
 	for _, op := range t.Ops {
-		t.byID[op.id()] = op
+		t.byID[joined(op.IDs)] = op
 	}
 }
 
@@ -165,7 +166,7 @@ func (t *Tree) op(path []step) *Op {
 			op.Path += "/"
 			op.Parent = op.Path[:len(op.Path)-1]
 		}
-		op.Path += s.String()
+		op.Path += strconv.Itoa(s.id) + "_" + s.name
 	}
 	t.byID[id] = op
 	t.Ops = append(t.Ops, op)

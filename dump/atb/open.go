@@ -109,7 +109,7 @@ func (t *Tree) follow(op *Op, alias, path string) (*Op, *Tensor, error) {
 	if !ok {
 		return nil, nil, bad
 	}
-	id = cmp.Or(id, op.parentID())
+	id = cmp.Or(id, joined(op.IDs[:len(op.IDs)-1]))
 	other := t.byID[id]
 	if other == nil {
 		bad.Expected = "an operation of this recording, found none with the numbers " + id
@@ -124,10 +124,7 @@ func (t *Tree) follow(op *Op, alias, path string) (*Op, *Tensor, error) {
 	return nil, nil, bad
 }
 
-// id is the path of numbers, parentID that of the parent.
-func (o *Op) id() string       { return joined(o.IDs) }
-func (o *Op) parentID() string { return joined(o.IDs[:len(o.IDs)-1]) }
-
+// joined is the path of numbers.
 func joined(ids []int) string { return nd.Text(ids, "_") }
 
 // HeaderOf reads what a file says of its tensor, without its elements.

@@ -182,7 +182,3 @@ func (w *work) made(t *dump.Tensor, data []byte, dims []int64, size int) *layout
 	w.need(partOf(t), CodeConvert, err)
 	return r
 }
-
-func (c *converter) binType(a *array) string {
-	return a.named.String()
-}

@@ -73,7 +73,7 @@ func (c *converter) tensorName(j *job, p Part, a *array, format layout.Format, f
 		stem = j.ms + "." + p.Group.String() + "." + strconv.Itoa(p.Index) + "."
 		return stem + format.String() + ".npy"
 	case Bin:
-		return stem + c.binShape(a, formatted) + "." + c.binType(a) + "." + format.String() + ".bin"
+		return stem + c.binShape(a, formatted) + "." + a.named.String() + "." + format.String() + ".bin"
 	case PT:
 		if formatted {
 			stem += join(a.shape, "x") + "."

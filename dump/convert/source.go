@@ -121,7 +121,7 @@ func (s *Source) one(path string, info fs.FileInfo, compat bool) error {
 	s.Warnings = append(s.Warnings, warnings...)
 	r := results{}
 	for _, e := range entries {
-		r.source(e.Name())
+		r[stem(e.Name())] = true
 	}
 	for _, e := range entries {
 		file := filepath.Join(path, e.Name())
@@ -144,11 +144,8 @@ func (s *Source) one(path string, info fs.FileInfo, compat bool) error {
 	return nil
 }
 
-// results tells the results of converting the recordings of a folder.
+// results tells the results of converting the recordings of a folder, by their stems.
 type results map[string]bool
-
-// source adds a recording.
-func (r results) source(file string) { r[stem(file)] = true }
 
 // of tells whether a file is such a result: its name goes on behind that of a
 // recording with the part it holds.

@@ -102,7 +102,7 @@ func isBool(c *cursor, base element, members, version int) bool {
 		from := c.pos
 		names[i] = c.text()
 		if version < 3 {
-			c.align(from)
+			c.skip((8 - (c.pos-from)%8) % 8)
 		}
 	}
 	v := c.bytes(2)

@@ -129,9 +129,6 @@ func (c *cursor) signature(want string) {
 	}
 }
 
-// align skips to a multiple of eight bytes from position from.
-func (c *cursor) align(from int) { c.skip((8 - (c.pos-from)%8) % 8) }
-
 // uint takes an unsigned number of n bytes, n at most 8.
 func (c *cursor) uint(n int) (v uint64) {
 	for i, b := range c.bytes(n) {

@@ -384,7 +384,8 @@ func (c *Call) values(n, hash *node, path, key string, output bool) {
 	v := Value{Output: output, Keyword: key, Path: path}
 	text := strings.Trim(n.text, "'")
 	if m := tensor().FindStringSubmatch(text); m != nil {
-		v.Tensor, v.Type = true, abbreviated(m[1])
+		v.Tensor = true
+		v.Type, _ = dtype.FromFramework(abbreviations[m[1]])
 		v.Shape, _ = dims(m[2])
 		if hash != nil && hash.items == nil {
 			v.hash(hash.text)
@@ -404,11 +405,6 @@ var abbreviations = map[string]string{
 	"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16", "f8e4m3fn": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "f8e8m0fnu": "float8_e8m0fnu",
 	"c64": "complex64", "c128": "complex128", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "b8": "bool",
 	"u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
-}
-
-func abbreviated(name string) dtype.Type {
-	t, _ := dtype.FromFramework(abbreviations[name])
-	return t
 }
 
 // Precision is how many digits numbers of a log have at least, 0 for all of a float64.

@@ -132,10 +132,6 @@ func (e *Event) fail(code int, text string, err error) {
 	e.Err = &dump.Error{Path: e.Entry.Path, Code: code, Offset: -1, Text: text, Err: err}
 }
 
-func (e *Event) warnf(code int, format string, args ...any) {
-	e.Warnings = dump.Warn(e.Warnings, dump.Warning{Path: e.Entry.Path, Code: code, Text: fmt.Sprintf(format, args...)})
-}
-
 func (e *Event) analyse(x index, o Options) {
 	records, err := Read(e.Entry)
 	e.Records = records
@@ -144,7 +140,7 @@ func (e *Event) analyse(x index, o Options) {
 			continue
 		}
 		for _, w := range r.Warnings {
-			e.warnf(0, "%s", w)
+			e.Warnings = dump.Warn(e.Warnings, dump.Warning{Path: e.Entry.Path, Text: w})
 		}
 	}
 	switch {

@@ -120,7 +120,7 @@ func (m *realMeter) stats(n int64) Stats {
 	default:
 		s.Max, s.Min = strconv.FormatInt(int64(m.max), 10), strconv.FormatInt(int64(m.min), 10)
 	}
-	s.Mean = formatMean(m.t, mean)
+	s.Mean = formatFloat(m.t, rounded(m.t, mean))
 	return s
 }
 
@@ -131,10 +131,8 @@ func pythonBool(v float64) string {
 	return "False"
 }
 
-// formatMean rounds a mean, which numpy divides in float64, to the type it has
-// there: that of floats, float64 for all else.
-func formatMean(t dtype.Type, mean float64) string { return formatFloat(t, rounded(t, mean)) }
-
+// rounded is a mean, which numpy divides in float64, in the type it has there:
+// that of floats, float64 for all else.
 func rounded(t dtype.Type, v float64) float64 {
 	switch width(t) {
 	case 16:

@@ -41,7 +41,7 @@ func Summary(events []Event, explain bool) string {
 			first.head(&b)
 		}
 		for _, block := range e.Detected {
-			block.line(&b)
+			fmt.Fprintf(&b, " [%s][TaskId:%d][StreamId:%d][Status:%s]\n", block.Detector, block.Task, block.Stream, statusText(block.Status))
 			if explain {
 				for _, m := range Explain(block) {
 					fmt.Fprintf(&b, "  %s: %s\n", StatusLine.In(msg.English), m.In(msg.English))
@@ -64,10 +64,6 @@ func Summary(events []Event, explain bool) string {
 }
 
 func (op *Op) head(b *strings.Builder) { fmt.Fprintf(b, "[%s] %s\n", op.Type, line(op.Name)) }
-
-func (b *Block) line(w *strings.Builder) {
-	fmt.Fprintf(w, " [%s][TaskId:%d][StreamId:%d][Status:%s]\n", b.Detector, b.Task, b.Stream, statusText(b.Status))
-}
 
 func statusText(status []uint64) string {
 	all := each.Of(status, func(s uint64) string { return strconv.FormatUint(s, 10) })

@@ -155,12 +155,6 @@ func NewReader(in io.Reader, name string) (*Reader, error) {
 	return r, nil
 }
 
-// Merged tells a table of many operators from that of one: it names them.
-func (r *Reader) Merged() bool { return r.at[ColOpName] >= 0 }
-
-// Tree tells ATB's table: operators have paths of numbers.
-func (r *Reader) Tree() bool { return r.at[ColOpID] >= 0 }
-
 // Next is the next line; io.EOF at the end. After a *LineError the reader goes on
 // behind the line.
 func (r *Reader) Next() (*Row, error) {
@@ -356,7 +350,7 @@ func Is(path string) (merged, tree, ok bool) {
 		return false, false, false
 	}
 	defer f.Close()
-	return r.Merged(), r.Tree(), true
+	return r.at[ColOpName] >= 0, r.at[ColOpID] >= 0, true
 }
 
 // Tell gives a value what a line of a table says of it.

@@ -76,9 +76,6 @@ func (t *Temp) Name() string { return t.file.Name() }
 // base is its name in its folder.
 func (t *Temp) base() string { return filepath.Base(t.file.Name()) }
 
-// Chmod changes the permission bits.
-func (t *Temp) Chmod(perm fs.FileMode) error { return t.file.Chmod(perm) }
-
 // Write implements io.Writer.
 func (t *Temp) Write(p []byte) (int, error) {
 	n, err := fails(Writing, t.Name(), len(p))

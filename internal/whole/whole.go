@@ -59,7 +59,7 @@ func Create(path string, perm os.FileMode) (_ *File, err error) {
 // begin is a file that will appear at path, in the folder of tmp by the last part of to.
 func begin(tmp *Temp, path, to string, perm os.FileMode) (*File, error) {
 	f := &File{Writer: bufio.NewWriterSize(sink{tmp, path}, 1<<16), path: path, to: to, tmp: tmp}
-	if err := tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if err := tmp.file.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		f.Discard()
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}

@@ -400,7 +400,7 @@ func (q *Quantity) part(c *both, floor float64) (int, Why) {
 		}
 		run++
 		lasting := w+run == windows && run >= max(3, windows/6)
-		if lasting || run >= 4 && least(means[w:w+run]) > 5*limit {
+		if lasting || run >= 4 && slices.Min(each.Of(means[w:w+run], math.Abs)) > 5*limit {
 			from = w
 		}
 	}
@@ -670,9 +670,6 @@ func mean(list []float64) float64 {
 func rootMeanSquare(list []float64) float64 {
 	return math.Sqrt(mean(each.Of(list, func(x float64) float64 { return x * x })))
 }
-
-// least is the smallest of the values, without their signs: what all of them reach.
-func least(means []float64) float64 { return slices.Min(each.Of(means, math.Abs)) }
 
 // stays tells whether most differences have the sign of a drift.
 func stays(d []float64, drift float64) bool {

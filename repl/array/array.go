@@ -11,7 +11,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"precision/dump"
@@ -147,12 +146,6 @@ func (s *shared) open(file *dump.Reader, t dump.Tensor) *Array {
 	s.users.Add(1)
 	a.source = s
 	return a
-}
-
-// Rename names the array as one of a file of another name, for a file that was
-// renamed when it was recorded.
-func (a *Array) Rename(file string) {
-	a.Name = file + strings.TrimPrefix(a.Name, filepath.Base(a.Path))
 }
 
 // Close closes the file.

@@ -83,7 +83,7 @@ func (r *TensorRef) Open() (arrays []*array.Array, bad []error) {
 	}
 	if r.file != "" {
 		for _, a := range arrays {
-			a.Rename(r.file)
+			a.Name = r.file + strings.TrimPrefix(a.Name, filepath.Base(a.Path))
 		}
 	}
 	if err != nil {

@@ -118,7 +118,7 @@ func readH5(side, path string) *H5Side {
 // H5Place finds the operator's id and the kind in the path of a dataset.
 func H5Place(path string) (id, kind string) {
 	for _, part := range strings.Split(path, "/") {
-		if id == "" && isNumber(part) {
+		if id == "" && part != "" && strings.TrimFunc(part, unicode.IsDigit) == "" {
 			id = part
 		}
 		for _, k := range H5Kinds {
@@ -128,11 +128,6 @@ func H5Place(path string) (id, kind string) {
 		}
 	}
 	return id, kind
-}
-
-// isNumber reports whether a text is all digits.
-func isNumber(text string) bool {
-	return text != "" && strings.TrimFunc(text, unicode.IsDigit) == ""
 }
 
 // findH5 finds datasets of the PyTorch dumps by what a user typed: the path of

@@ -112,9 +112,3 @@ func (w *Workspace) look(dir string, by *looks) ([]fs.DirEntry, error) {
 	by.add(dir)
 	return w.listings.list(dir)
 }
-
-// newestRun is NewestRun of a folder that is looked at.
-func (w *Workspace) newestRun(dir string, by *looks) (run string, others int) {
-	entries, _ := w.look(dir, by)
-	return newest(dir, entries)
-}

@@ -118,7 +118,8 @@ const maxDepth = 10
 
 func (w *Workspace) findDumps(dir string, by *looks) *Dumps {
 	d := &Dumps{}
-	d.Run, d.Runs = w.newestRun(dir, by)
+	entries, _ := w.look(dir, by)
+	d.Run, d.Runs = newest(dir, entries)
 	w.walk(d, by, d.Run, nil)
 	return d
 }

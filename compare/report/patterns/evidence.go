@@ -34,7 +34,7 @@ func Evidence(lang msg.Lang, f *pattern.Finding) string {
 	case pattern.Linear:
 		e.linear(f.Kind, a)
 	case pattern.Permutation:
-		e.order(a)
+		e.add("evidence.order", cmp.Or(a.Order, numbers(lang, a.Perm)))
 	case pattern.Misread:
 		key := "evidence.rows-as-blocks"
 		if a.Raw {
@@ -184,11 +184,6 @@ func (e *evidence) linear(kind pattern.Kind, a pattern.Linear) {
 	if kind != pattern.Scale {
 		e.add("evidence.offset", a.Offset)
 	}
-}
-
-func (e *evidence) order(a pattern.Permutation) {
-	order := cmp.Or(a.Order, numbers(e.lang, a.Perm))
-	e.add("evidence.order", order)
 }
 
 func (e *evidence) shift(kind pattern.Kind, a pattern.Shift) {
