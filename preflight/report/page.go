@@ -71,10 +71,8 @@ type pageFixed struct {
 
 // pageWords are what is said in one language. Quantities are the lines of each curve, the first of which names it.
 type pageWords struct {
-	Texts      map[string]string `json:"texts"`
-	Headline   []html.Segment    `json:"headline"`
-	Lines      []html.Line       `json:"lines"`
-	Quantities [][]string        `json:"quantities"`
+	html.Spoken
+	Quantities [][]string `json:"quantities"`
 }
 
 func verdictOf(differs, open bool) string {
@@ -89,9 +87,9 @@ func verdictOf(differs, open bool) string {
 
 // Write says in both languages what was found.
 func (p Page) Write(to io.Writer, f Found) error {
-	d := &pageData{A: name(p.A), B: name(p.B), Page: pageFixed{p.Lang.String(), map[string]pageWords{}}}
+	d := &pageData{A: name(p.A), B: name(p.B), Page: pageFixed{Lang: p.Lang.String()}}
 	f.page(d)
-	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
+	d.Page.Say = html.Say(func(lang msg.Lang) pageWords {
 		texts := lang.Under("html.", "preflight.label.", "preflight.config.how.")
 		for _, state := range []string{"good", "suspect", "bad", "uncompared"} {
 			texts["report.word."+state] = lang.T("html.preflight.word." + state) // what these states are called here
@@ -101,12 +99,12 @@ func (p Page) Write(to io.Writer, f Found) error {
 		}
 		t := Text{Lang: lang, bare: true}
 		f.say(&t)
-		w := pageWords{Texts: texts, Headline: []html.Segment{{Text: t.spoken[0].text}}, Quantities: t.quantities}
+		w := pageWords{html.Spoken{Texts: texts, Headline: []html.Segment{{Text: t.spoken[0].text}}}, t.quantities}
 		for _, s := range t.spoken[1:] {
 			w.Lines = append(w.Lines, html.Line{Label: s.label, Segments: []html.Segment{{Text: s.text}}})
 		}
-		d.Page.Say[lang.String()] = w
-	}
+		return w
+	})
 	return html.Preflight.Write(to, p.Lang, p.A+" | "+p.B, func(w io.Writer) error { return json.NewEncoder(w).Encode(d) })
 }
 

@@ -32,11 +32,9 @@ type own struct {
 
 // spoken is what is said in one language.
 type spoken struct {
-	Texts    map[string]string `json:"texts"`
-	Headline []html.Segment    `json:"headline"`
-	Lines    []html.Line       `json:"lines"`
-	Origins  [][]html.Line     `json:"origins"`
-	Parts    []string          `json:"parts"` // a line of each
+	html.Spoken
+	Origins [][]html.Line `json:"origins"`
+	Parts   []string      `json:"parts"` // a line of each
 }
 
 // mostCards is how many origins have a card; the lines below say how many there are.
@@ -50,7 +48,7 @@ func Write(to io.Writer, r *job.Result, lang msg.Lang) error {
 		d := saved.Parts[i].Digest
 		saved.Parts[i].Digest = &job.Digest{Failed: d.Failed, Verdict: d.Verdict, Counts: d.Counts, Compared: d.Compared, Expected: d.Expected, Rows: d.Rows}
 	}
-	d := data{saved, own{Lang: lang.String(), Title: title, Say: map[string]spoken{}, Pages: make([]string, len(r.Digests)), First: []int{}}}
+	d := data{saved, own{Lang: lang.String(), Title: title, Say: html.Say(func(l msg.Lang) spoken { return speak(l, r) }), Pages: make([]string, len(r.Digests)), First: []int{}}}
 	for i := range r.Digests {
 		if i < len(r.Pages) && r.Pages[i] != "" {
 			d.Page.Pages[i] = (&url.URL{Path: r.Pages[i]}).String()
@@ -58,9 +56,6 @@ func Write(to io.Writer, r *job.Result, lang msg.Lang) error {
 	}
 	for i := range r.Origins[:min(len(r.Origins), mostCards)] {
 		d.Page.First = append(d.Page.First, first(r, &r.Origins[i]))
-	}
-	for _, l := range []msg.Lang{msg.English, msg.Chinese} {
-		d.Page.Say[l.String()] = speak(l, r)
 	}
 	return html.Job.Write(to, lang, title, func(w io.Writer) error { return json.NewEncoder(w).Encode(&d) })
 }
@@ -73,8 +68,8 @@ func Pages(lang msg.Lang) (whole func(io.Writer, *job.Result) error, part func(i
 
 // speak says in a language what the script does not put together.
 func speak(lang msg.Lang, r *job.Result) spoken {
-	s := spoken{Texts: lang.Under("html.", "job.verdict."), Lines: html.Lines(Result(lang, r)), Origins: [][]html.Line{}, Parts: []string{}}
-	s.Headline = s.Lines[0].Segments
+	lines := html.Lines(Result(lang, r))
+	s := spoken{html.Spoken{Texts: lang.Under("html.", "job.verdict."), Headline: lines[0].Segments, Lines: lines}, [][]html.Line{}, []string{}}
 	for i := range r.Origins[:min(len(r.Origins), mostCards)] {
 		s.Origins = append(s.Origins, html.Lines(Origin(lang, &r.Origins[i])))
 	}

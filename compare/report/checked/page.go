@@ -120,17 +120,15 @@ type own struct {
 
 // spoken is what is said in one language.
 type spoken struct {
-	Texts    map[string]string `json:"texts"`
-	Headline []html.Segment    `json:"headline"`
-	Lines    []html.Line       `json:"lines"`
-	Reasons  []string          `json:"reasons"`
-	Kinds    []string          `json:"kinds"`
+	html.Spoken
+	Reasons []string `json:"reasons"`
+	Kinds   []string `json:"kinds"`
 }
 
 // Write writes the page.
 func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options) error {
 	standing := Standing(findings, c)
-	d := data{Looks: o.Looks, Heat: heatOf(findings), Page: own{Lang: o.Lang.String(), Verdict: standing.Verdict.String(), Left: report.Clean(o.Left), Graph: report.Clean(o.Graph), Say: map[string]spoken{}}}
+	d := data{Looks: o.Looks, Heat: heatOf(findings), Page: own{Lang: o.Lang.String(), Verdict: standing.Verdict.String(), Left: report.Clean(o.Left), Graph: report.Clean(o.Graph)}}
 	var states strings.Builder
 	places := map[string]int{}
 	var reasons [][]result.Reason
@@ -166,7 +164,7 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 	}
 	out.State = states.String()
 	counts := Counts(findings)
-	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
+	d.Page.Say = html.Say(func(lang msg.Lang) spoken {
 		texts := lang.Under("html.", "report.word.")
 		for _, own := range [][2]string{{"chart", "check.chart"}, {"density", "check.density"}, {"element-npu", "column.check.found"}, {"element-golden", "column.check.expected"}} {
 			texts["html."+own[0]] = lang.T("html." + own[1])
@@ -179,17 +177,17 @@ func Write(to io.Writer, findings []oracle.Finding, c oracle.Coverage, o Options
 		for v, as := range map[oracle.Verdict]string{oracle.OK: "good", oracle.Wrong: "bad", oracle.Unknown: "uncompared"} {
 			texts["report.word."+as] = Verdict(lang, v) // what a check calls these states
 		}
-		s := spoken{Texts: texts, Lines: html.Lines(Summary(lang, findings, c))}
-		s.Headline = html.Segments([]report.Segment{report.Word(lang, standing.Verdict),
+		headline := html.Segments([]report.Segment{report.Word(lang, standing.Verdict),
 			{Text: lang.T("report.colon") + lang.T("check.counts", counts[oracle.OK], counts[oracle.Suspect], counts[oracle.Wrong], counts[oracle.Unknown])}})
+		s := spoken{Spoken: html.Spoken{Texts: texts, Headline: headline, Lines: html.Lines(Summary(lang, findings, c))}}
 		for _, list := range reasons {
 			s.Reasons = append(s.Reasons, say(lang, list))
 		}
 		for _, f := range kinds {
 			s.Kinds = append(s.Kinds, kind(lang, f))
 		}
-		d.Page.Say[lang.String()] = s
-	}
+		return s
+	})
 	return html.Check.Write(to, o.Lang, o.Left, func(w io.Writer) error { return json.NewEncoder(w).Encode(&d) })
 }
 

@@ -42,12 +42,22 @@ type adviceData struct {
 	Lines    map[advice.Step][]advice.Line `json:"lines"`
 }
 
-// spoken is what is said in one language.
-type spoken struct {
+// Spoken is what every page says in one language: texts of the scripts, the verdict, and what it rests on.
+type Spoken struct {
 	Texts    map[string]string `json:"texts"`
 	Headline []Segment         `json:"headline"`
-	Lines    []Line            `json:"lines"` // what the verdict rests on
-	Cards    []report.Card     `json:"cards"`
+	Lines    []Line            `json:"lines"`
+}
+
+// Say says it in both languages.
+func Say[S any](in func(msg.Lang) S) map[string]S {
+	return map[string]S{msg.English.String(): in(msg.English), msg.Chinese.String(): in(msg.Chinese)}
+}
+
+// spoken is what the page of a comparison says.
+type spoken struct {
+	Spoken
+	Cards []report.Card `json:"cards"`
 	// Evidence is what kinds of wrong rest on, by the kind and its evidence as the table has them.
 	Evidence map[string]string `json:"evidence,omitempty"`
 }
@@ -128,15 +138,12 @@ var late = func() map[string]bool {
 // page makes the member.
 func page(j *verdict.Judged, o Options, title string) ([]byte, error) {
 	p := &pageData{Lang: o.Lang.String(), Title: report.Clean(title), Edges: j.Edges, Counts: j.Counts[:], Metrics: metrics(j.Table),
-		DTypes: map[int]string{}, Say: map[string]spoken{}, Records: o.Records, NoLooks: o.NoLooks, Advice: adviceData{advice.Remedies, advice.LinesFor(j)}}
+		DTypes: map[int]string{}, Say: Say(func(l msg.Lang) spoken { return speak(j, l) }), Records: o.Records, NoLooks: o.NoLooks, Advice: adviceData{advice.Remedies, advice.LinesFor(j)}}
 	for i := range j.Table.Rows {
 		r := &j.Table.Rows[i]
 		for _, t := range []dtype.Type{r.Left.DType, r.Right.DType} {
 			p.DTypes[int(t)] = cmp.Or(p.DTypes[int(t)], t.String())
 		}
-	}
-	for _, lang := range []msg.Lang{msg.English, msg.Chinese} {
-		p.Say[lang.String()] = speak(j, lang)
 	}
 	for i := range j.Roots {
 		r := &j.Roots[i]
@@ -170,14 +177,8 @@ func metrics(t *result.Table) (all []string) {
 // speak says in a language what is not put together in the page.
 func speak(j *verdict.Judged, lang msg.Lang) spoken {
 	t := report.Text{Lang: lang, Most: 20}
-	s := spoken{Texts: lang.Under("html.", "advice.", "reason.", "report.word.", "report.short.", "pattern.")}
-	s.Evidence = evidence(j, lang)
-	s.Headline = Segments(t.Headline(j).Segments)
-	s.Lines = Lines(t.Ground(j))
-	for i := range j.Roots {
-		if i == mostCards {
-			break
-		}
+	s := spoken{Spoken: Spoken{lang.Under("html.", "advice.", "reason.", "report.word.", "report.short.", "pattern."), Segments(t.Headline(j).Segments), Lines(t.Ground(j))}, Evidence: evidence(j, lang)}
+	for i := range j.Roots[:min(len(j.Roots), mostCards)] {
 		s.Cards = append(s.Cards, t.Card(j, &j.Roots[i]))
 	}
 	return s

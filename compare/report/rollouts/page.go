@@ -41,10 +41,8 @@ type sequence struct {
 
 // spoken is what is said in one language.
 type spoken struct {
-	Texts    map[string]string `json:"texts"`
-	Headline []html.Segment    `json:"headline"`
-	Lines    []html.Line       `json:"lines"`
-	Causes   []told            `json:"causes"`
+	html.Spoken
+	Causes []told `json:"causes"`
 }
 
 // told is a cause in words, with what to do about it.
@@ -63,21 +61,22 @@ const (
 
 // Write writes the page of a result. train and engine name the sides, lang is the language it opens in; the other is a click away.
 func Write(to io.Writer, r *rollout.Result, lang msg.Lang, train, engine string) error {
-	d := data{Document(r), own{Lang: lang.String(), Train: train, Engine: engine, Say: map[string]spoken{}, Tokens: []sequence{}, Most: mostWeights}}
+	d := data{Document(r), own{Lang: lang.String(), Train: train, Engine: engine, Say: html.Say(func(l msg.Lang) spoken { return speak(l, r) }), Tokens: []sequence{}, Most: mostWeights}}
 	d.Page.tokens(r)
-	for _, l := range []msg.Lang{msg.English, msg.Chinese} {
-		s := spoken{Texts: l.Under("html.", "rollout.kind."), Lines: html.Lines(Lines(l, r, mostCauses)), Causes: []told{}}
-		s.Headline = s.Lines[0].Segments
-		for i := range r.Causes[:min(len(r.Causes), mostCauses)] {
-			one := told{Sentence(l, &r.Causes[i]), []Hint{}}
-			if h := Advice(l, &r.Causes[i]); h.Text != "" {
-				one.Advice = append(one.Advice, h)
-			}
-			s.Causes = append(s.Causes, one)
-		}
-		d.Page.Say[l.String()] = s
-	}
 	return html.Rollout.Write(to, lang, "rollout", func(w io.Writer) error { return json.NewEncoder(w).Encode(&d) })
+}
+
+func speak(l msg.Lang, r *rollout.Result) spoken {
+	lines := html.Lines(Lines(l, r, mostCauses))
+	s := spoken{html.Spoken{Texts: l.Under("html.", "rollout.kind."), Headline: lines[0].Segments, Lines: lines}, []told{}}
+	for i := range r.Causes[:min(len(r.Causes), mostCauses)] {
+		one := told{Sentence(l, &r.Causes[i]), []Hint{}}
+		if h := Advice(l, &r.Causes[i]); h.Text != "" {
+			one.Advice = append(one.Advice, h)
+		}
+		s.Causes = append(s.Causes, one)
+	}
+	return s
 }
 
 // tokens takes the sequences that are farthest off, and of longer ones the positions around the largest difference.
