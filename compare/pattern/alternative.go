@@ -10,17 +10,16 @@ func alternatives(l *look) (found []Finding) {
 		if a.Bound != nil {
 			f.left = l.leftOver(a)
 		}
-		if f.holds(0.5, 0, int64(len(l.Alternatives))) || f.tried > 0 && l.Bound != nil && f.left <= 1 && f.explained >= 0.5 {
-			found = append(found, l.finding(a.Kind, a.Args, f))
-		}
+		ok := f.holds(0.5, 0, int64(len(l.Alternatives))) || f.tried > 0 && l.Bound != nil && f.left <= 1 && f.explained >= 0.5
+		found = append(found, l.told(ok, a.Kind, a.Args, f)...)
 	}
 	return found
 }
 
 // leftOver is the worst error of the elements picked over the alternative's own bound.
 func (l *look) leftOver(a Alternative) (left float64) {
-	for _, p := range l.pick {
-		if _, ok := l.error(p); ok && a.Bound[p] >= 0 {
+	for p := range l.errors(l.pick) {
+		if a.Bound[p] >= 0 {
 			left = max(left, math.Abs(l.got[p]-a.Want[p])/max(a.Bound[p], math.SmallestNonzeroFloat64))
 		}
 	}

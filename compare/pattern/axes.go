@@ -16,25 +16,22 @@ type Permutation struct {
 const permuteMost = 5
 
 // axesPermuted tries every order of the axes that are longer than 1.
-func axesPermuted(l *look) []Finding {
+func axesPermuted(l *look) (found []Finding) {
 	var long []int
 	for a, d := range l.shape {
 		if d > 1 {
 			long = append(long, a)
 		}
 	}
-	if len(long) < 2 || len(long) > permuteMost || len(l.trials()) < 16 {
+	if len(long) < 2 || len(long) > permuteMost {
 		return nil
 	}
-	var found []Finding
 	orders := permutations(len(long))
 	for _, order := range orders[1:] {
 		perm := l.everyAxis(long, order)
-		if f, ok := l.mapped(AxesPermuted, Permutation{perm, l.order(perm)}, l.transposed(perm), int64(len(orders))); ok {
-			found = append(found, f)
-		}
+		found = append(found, l.mapped(AxesPermuted, Permutation{perm, l.order(perm)}, l.transposed(perm), int64(len(orders)))...)
 	}
-	return bestOf(found)
+	return found
 }
 
 // everyAxis extends an order of the long axes to all: axes of length 1 stay.

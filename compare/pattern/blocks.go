@@ -14,12 +14,8 @@ type Transposition struct {
 
 // blocksTransposed tries every way to see the tensor as a matrix, and every pair of axes.
 // Element (16a+i, 16b+j) then holds (16a+j, 16b+i), and 0 where there is none.
-func blocksTransposed(l *look) []Finding {
-	if len(l.trials()) < 16 {
-		return nil
-	}
+func blocksTransposed(l *look) (found []Finding) {
 	const block = 16
-	var found []Finding
 	try := func(args Transposition, rows, columns, rowStep, columnStep int64) {
 		if rows < 2 || columns < 2 || rows <= block && columns <= block { // one block: the axes are swapped
 			return
@@ -32,9 +28,7 @@ func blocksTransposed(l *look) []Finding {
 			}
 			return i + (r2-r)*rowStep + (c2-c)*columnStep
 		}
-		if f, ok := l.mapped(BlocksTransposed, args, mapping{swap, swap}, 16); ok {
-			found = append(found, f)
-		}
+		found = append(found, l.mapped(BlocksTransposed, args, mapping{swap, swap}, 16)...)
 	}
 	k := len(l.shape)
 	for a := 1; a < k; a++ {
@@ -50,5 +44,5 @@ func blocksTransposed(l *look) []Finding {
 			}
 		}
 	}
-	return bestOf(found)
+	return found
 }

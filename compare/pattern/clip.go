@@ -47,8 +47,5 @@ func clipped(l *look) []Finding {
 		return nil
 	}
 	f := l.judge(func(p int) float64 { return min(max(l.Want[p], c.Low), c.High) })
-	if !f.holds(0.7, 1, 1) {
-		return nil
-	}
-	return []Finding{l.finding(Clipped, c, f)}
+	return l.told(f.holds(0.7, 1, 1), Clipped, c, f)
 }

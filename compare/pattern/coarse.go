@@ -23,8 +23,8 @@ func coarseType(l *look) []Finding {
 		return nil
 	}
 	digits, n, finer := 0, 0, 0
-	for _, p := range l.pick {
-		if _, ok := l.error(p); ok && l.got[p] != 0 && l.Want[p] != 0 {
+	for p := range l.errors(l.pick) {
+		if l.got[p] != 0 && l.Want[p] != 0 {
 			n++
 			digits = max(digits, significant(l.got[p]))
 		}
@@ -32,8 +32,8 @@ func coarseType(l *look) []Finding {
 	if n < 64 || digits > l.num.digits-3 {
 		return nil
 	}
-	for _, p := range l.pick {
-		if _, ok := l.error(p); ok && l.got[p] != 0 && l.Want[p] != 0 && significant(l.num.round(l.Want[p])) > digits {
+	for p := range l.errors(l.pick) {
+		if l.got[p] != 0 && l.Want[p] != 0 && significant(l.num.round(l.Want[p])) > digits {
 			finer++
 		}
 	}
@@ -48,9 +48,6 @@ func coarseType(l *look) []Finding {
 		}
 		return l.Want[p] + math.Copysign(min(math.Abs(e), u), e)
 	})
-	if f.explained < 0.5 {
-		return nil
-	}
 	args := Coarse{Digits: digits, Of: l.num.digits}
 	switch {
 	case digits <= 8:
@@ -58,7 +55,7 @@ func coarseType(l *look) []Finding {
 	case digits <= 11:
 		args.Type = "float16"
 	}
-	return []Finding{l.finding(CoarseType, args, f)}
+	return l.told(f.explained >= 0.5, CoarseType, args, f)
 }
 
 // significant is the number of binary digits that a finite number other than 0 needs.

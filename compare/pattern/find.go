@@ -1,6 +1,9 @@
 package pattern
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // hypothesis is one thing that can be wrong, or a family of them tried together.
 type hypothesis struct {
@@ -10,6 +13,7 @@ type hypothesis struct {
 	fine  bool // also tried when no error is larger than rounding explains
 	where bool // tells where the errors are, not what they are
 	last  bool // only describes; tried when no other hypothesis was borne out
+	many  bool // tries many changes on some elements first, at least 16 with an error; the one that explains most is told
 	try   func(*look) []Finding
 }
 
@@ -22,21 +26,21 @@ var hypotheses = []hypothesis{
 	{kinds: []Kind{Unwritten}, args: Unfilled{}, try: unwritten},
 	{kinds: []Kind{PassedThrough, Stale, Repeated}, args: Copy{}, try: stale},
 	{kinds: []Kind{BitFlip}, args: Flip{}, try: bitFlip},
-	{kinds: []Kind{BitsMisread}, args: Reading{}, try: bitsMisread},
+	{kinds: []Kind{BitsMisread}, args: Reading{}, many: true, try: bitsMisread},
 	{kinds: []Kind{InvertedMask}, args: Masked{}, try: inverted},
 	{kinds: []Kind{RoundingMode}, args: Rounding{}, fine: true, try: roundingMode},
 	{kinds: []Kind{Scale, Offset, Affine}, args: Linear{}, fine: true, try: linear},
-	{kinds: []Kind{AxesPermuted}, args: Permutation{}, try: axesPermuted},
-	{kinds: []Kind{LayoutMisread}, args: Misread{}, try: layoutMisread},
-	{kinds: []Kind{BlocksTransposed}, args: Transposition{}, try: blocksTransposed},
-	{kinds: []Kind{Shifted, Reversed}, args: Shift{}, try: shifted},
-	{kinds: []Kind{StrideIgnored, StrideDoubled}, args: Stride{}, try: strided},
-	{kinds: []Kind{SlicesPermuted}, args: Exchange{}, try: slicesPermuted},
+	{kinds: []Kind{AxesPermuted}, args: Permutation{}, many: true, try: axesPermuted},
+	{kinds: []Kind{LayoutMisread}, args: Misread{}, many: true, try: layoutMisread},
+	{kinds: []Kind{BlocksTransposed}, args: Transposition{}, many: true, try: blocksTransposed},
+	{kinds: []Kind{Shifted, Reversed}, args: Shift{}, many: true, try: shifted},
+	{kinds: []Kind{StrideIgnored, StrideDoubled}, args: Stride{}, many: true, try: strided},
+	{kinds: []Kind{SlicesPermuted}, args: Exchange{}, many: true, try: slicesPermuted},
 	{kinds: []Kind{Clipped}, args: Clip{}, try: clipped},
-	{kinds: []Kind{ActivationMissing, ActivationAdded}, args: Activation{}, try: activation},
+	{kinds: []Kind{ActivationMissing, ActivationAdded}, args: Activation{}, many: true, try: activation},
 	{kinds: []Kind{Slope}, args: Slopes{}, try: slope},
 	{kinds: []Kind{CoarseType}, args: Coarse{}, try: coarseType},
-	{kinds: []Kind{SliceOffset, SliceScale, RowScale}, args: Slices{}, try: slicewise},
+	{kinds: []Kind{SliceOffset, SliceScale, RowScale}, args: Slices{}, many: true, try: slicewise},
 	{kinds: []Kind{Border}, args: Margin{}, where: true, try: border},
 	{kinds: []Kind{Lanes}, args: LaneSet{}, where: true, try: lanes},
 	{kinds: []Kind{RegionOnly}, args: Region{}, where: true, try: regionOnly},
@@ -60,10 +64,14 @@ func Find(c Case) ([]Finding, error) {
 	var found []Finding
 	ordinary := false // a hypothesis about finite numbers holds
 	for rank, h := range hypotheses {
-		if !h.odd && (!l.wrong || l.within && !h.fine) || h.last && ordinary {
+		if !h.odd && (!l.wrong || l.within && !h.fine) || h.last && ordinary || h.many && len(l.trials()) < 16 {
 			continue
 		}
-		for _, f := range h.try(l) {
+		told := h.try(l)
+		if h.many && len(told) > 0 {
+			told = []Finding{slices.MaxFunc(told, func(a, b Finding) int { return cmp.Compare(a.Explained, b.Explained) })}
+		}
+		for _, f := range told {
 			if !(f.Explained >= 0) { // squares of float64 can overflow
 				f.Explained = 0
 			}

@@ -22,23 +22,19 @@ type Linear struct {
 //	affine  a = Σ(g-ḡ)(w-w̄) / Σ(w-w̄)², b = ḡ - a·w̄
 func linear(l *look) (found []Finding) {
 	var n, sg, sw, sgw, sww, size float64
-	for _, p := range l.pick {
-		if _, ok := l.error(p); ok {
-			size = max(size, math.Abs(l.got[p]), math.Abs(l.Want[p]))
-		}
+	for p := range l.errors(l.pick) {
+		size = max(size, math.Abs(l.got[p]), math.Abs(l.Want[p]))
 	}
 	if size == 0 {
 		return nil
 	}
-	for _, p := range l.pick {
-		if _, ok := l.error(p); ok {
-			g, w := l.got[p]/size, l.Want[p]/size
-			n++
-			sg += g
-			sw += w
-			sgw += g * w
-			sww += w * w
-		}
+	for p := range l.errors(l.pick) {
+		g, w := l.got[p]/size, l.Want[p]/size
+		n++
+		sg += g
+		sw += w
+		sgw += g * w
+		sww += w * w
 	}
 	try := func(kind Kind, a, b float64, free int64) {
 		b *= size

@@ -1,6 +1,7 @@
 package pattern
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -174,6 +175,17 @@ func (l *look) error(p int) (e float64, ok bool) {
 	w := l.Want[p]
 	e = l.got[p] - w
 	return e, e-e == 0 && (w <= l.limit && w >= -l.limit || !l.saturates(l.got[p], w))
+}
+
+// errors are the ordinary elements among those picked, with their errors.
+func (l *look) errors(pick []int) iter.Seq2[int, float64] {
+	return func(yield func(int, float64) bool) {
+		for _, p := range pick {
+			if e, ok := l.error(p); ok && !yield(p, e) {
+				return
+			}
+		}
+	}
 }
 
 // saturates reports whether g stands at the end of the type's range where w lies

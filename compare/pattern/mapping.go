@@ -1,9 +1,7 @@
 package pattern
 
 import (
-	"cmp"
 	"math"
-	"slices"
 )
 
 // mapping says that numbers stand in the wrong places: the recorded element i should
@@ -22,8 +20,8 @@ func (l *look) trials() []int {
 	if l.stage == nil {
 		l.stage = []int{}
 		var wrong []int
-		for _, p := range l.pick {
-			if e, ok := l.error(p); ok && e != 0 && (l.dense || math.Abs(e) > l.allowed(p)) {
+		for p, e := range l.errors(l.pick) {
+			if e != 0 && (l.dense || math.Abs(e) > l.allowed(p)) {
 				wrong = append(wrong, p)
 			}
 		}
@@ -61,9 +59,6 @@ func (l *look) residual(m mapping, p int) (r float64, ok bool) {
 func (l *look) promise(m mapping) float64 {
 	tried, improved := 0, 0
 	stage := l.trials()
-	if len(stage) < 16 {
-		return 0
-	}
 	for i := range stage {
 		p := stage[i*167%len(stage)] // any order that is not the tensor's
 		e, _ := l.error(p)
@@ -88,11 +83,7 @@ func (l *look) promise(m mapping) float64 {
 // judgeMapping measures a mapping on the elements picked: all of them, or only those beyond.
 func (l *look) judgeMapping(m mapping, dense bool) fit {
 	var f fitter
-	for _, p := range l.pick {
-		e, ok := l.error(p)
-		if !ok {
-			continue
-		}
+	for p, e := range l.errors(l.pick) {
 		if r, ok := l.residual(m, p); ok {
 			f.add(e, r, l.allowed(p), l.rounding(p), dense)
 		} else if l.At == nil {
@@ -103,18 +94,10 @@ func (l *look) judgeMapping(m mapping, dense bool) fit {
 }
 
 // mapped tries a mapping: rehearsal, then judgement.
-func (l *look) mapped(kind Kind, args any, m mapping, candidates int64) (Finding, bool) {
+func (l *look) mapped(kind Kind, args any, m mapping, candidates int64) []Finding {
 	if l.promise(m) == 0 {
-		return Finding{}, false
-	}
-	f := l.judgeMapping(m, l.dense)
-	return l.finding(kind, args, f), f.holds(0.7, 0, candidates)
-}
-
-// bestOf keeps the finding that explains most.
-func bestOf(found []Finding) []Finding {
-	if len(found) == 0 {
 		return nil
 	}
-	return []Finding{slices.MaxFunc(found, func(a, b Finding) int { return cmp.Compare(a.Explained, b.Explained) })}
+	f := l.judgeMapping(m, l.dense)
+	return l.told(f.holds(0.7, 0, candidates), kind, args, f)
 }

@@ -82,8 +82,8 @@ func invertedSum(l *look) []Finding {
 	c := quantile(sizes, 0.5)
 	var plus, minus int64
 	masked := 0.0 // what stands where it is masked, in units of the number
-	for _, p := range l.pick {
-		if e, ok := l.error(p); ok && math.Abs(math.Abs(e)-c) <= c/8 {
+	for p, e := range l.errors(l.pick) {
+		if math.Abs(math.Abs(e)-c) <= c/8 {
 			if e > 0 {
 				plus++
 				masked += l.Want[p] / c
@@ -107,8 +107,5 @@ func invertedSum(l *look) []Finding {
 		}
 		return l.Want[p] - c
 	})
-	if !f.holds(0.98, 1, 1) {
-		return nil
-	}
-	return []Finding{l.finding(InvertedMask, Masked{Fill: -c, Added: true, Share: float64(plus) / float64(n)}, f)}
+	return l.told(f.holds(0.98, 1, 1), InvertedMask, Masked{Fill: -c, Added: true, Share: float64(plus) / float64(n)}, f)
 }

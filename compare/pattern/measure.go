@@ -76,10 +76,8 @@ func (l *look) judge(predict func(p int) float64) fit {
 
 func (l *look) judgeOn(pick []int, predict func(p int) float64) fit {
 	var f fitter
-	for _, p := range pick {
-		if e, ok := l.error(p); ok {
-			f.add(e, l.got[p]-predict(p), l.allowed(p), l.rounding(p), l.dense)
-		}
+	for p, e := range l.errors(pick) {
+		f.add(e, l.got[p]-predict(p), l.allowed(p), l.rounding(p), l.dense)
 	}
 	return f.done()
 }
@@ -154,6 +152,14 @@ func (f fit) explainsFarLessThan(other fit) bool {
 // finding makes a finding of a fit of the elements picked; counts are of the whole tensor.
 func (l *look) finding(kind Kind, args any, f fit) Finding {
 	return Finding{Kind: kind, Args: args, Explained: f.explained, Left: f.left, Elements: l.affected(), floor: f.floor}
+}
+
+// told is a finding in a list, none where it does not hold.
+func (l *look) told(holds bool, kind Kind, args any, f fit) []Finding {
+	if !holds {
+		return nil
+	}
+	return []Finding{l.finding(kind, args, f)}
 }
 
 // affected is how many elements are beyond, or differ where none is beyond.

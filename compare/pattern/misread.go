@@ -83,11 +83,10 @@ func (d blocked) element(l *look, i int64) int64 {
 }
 
 // layoutMisread tries every device layout the shape allows, in both directions.
-func layoutMisread(l *look) []Finding {
-	if len(l.trials()) < 16 || len(l.shape) > 8 {
+func layoutMisread(l *look) (found []Finding) {
+	if len(l.shape) > 8 {
 		return nil
 	}
-	var found []Finding
 	for name, d := range l.deviceLayouts() {
 		place := func(j int64) int64 { return d.place(l, j) }
 		element := func(i int64) int64 { return d.element(l, i) }
@@ -97,10 +96,8 @@ func layoutMisread(l *look) []Finding {
 				m = mapping{from: place, to: element}
 			}
 			block := d[len(d)-1].size
-			if f, ok := l.mapped(LayoutMisread, Misread{name, block, raw}, m, 6); ok {
-				found = append(found, f)
-			}
+			found = append(found, l.mapped(LayoutMisread, Misread{name, block, raw}, m, 6)...)
 		}
 	}
-	return bestOf(found)
+	return found
 }

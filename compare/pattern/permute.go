@@ -22,11 +22,10 @@ const (
 
 // slicesPermuted holds every recorded slice along an axis against every expected one, on a
 // few elements, and judges the exchange that the nearest ones make.
-func slicesPermuted(l *look) []Finding {
-	if l.At != nil || len(l.trials()) < 16 {
+func slicesPermuted(l *look) (found []Finding) {
+	if l.At != nil {
 		return nil
 	}
-	var found []Finding
 	for a, d := range l.shape {
 		if d < 2 || d > slicesMost || l.total/d < 4 {
 			continue
@@ -56,7 +55,7 @@ func slicesPermuted(l *look) []Finding {
 		}
 		found = append(found, l.finding(SlicesPermuted, args, f))
 	}
-	return bestOf(found)
+	return found
 }
 
 // distanceOf is how far all slices of an axis are from their places, but for those at the end that nothing

@@ -32,17 +32,15 @@ func Reread(of, as dtype.Type, v float64) float64 {
 // bitsMisread gives the recorded numbers their bits back and reads these as every other type of the
 // same width, in both orders of bytes; and as the halves of numbers twice as wide, or the other way round.
 // What comes out must be the expected numbers. NaN and Inf have lost their bits and are left out.
-func bitsMisread(l *look) []Finding {
+func bitsMisread(l *look) (found []Finding) {
 	own, known := numbers[l.DType]
-	if !known || own.bits > 32 || len(l.trials()) < 16 {
+	if !known || own.bits > 32 {
 		return nil
 	}
-	var found []Finding
 	try := func(r Reading, read func(p int) (float64, float64, bool)) {
 		r.As = l.DType.String()
-		if f, ok := l.reread(read); ok {
-			found = append(found, l.finding(BitsMisread, r, f))
-		}
+		f, ok := l.reread(read)
+		found = append(found, l.told(ok, BitsMisread, r, f)...)
 	}
 	for _, t := range rereads {
 		n := numbers[t]
@@ -79,7 +77,7 @@ func bitsMisread(l *look) []Finding {
 			})
 		}
 	}
-	return bestOf(found)
+	return found
 }
 
 // reread judges another reading of the recorded bits: read gives the number at place p and what its type
@@ -89,11 +87,7 @@ func (l *look) reread(read func(p int) (value, rounding float64, ok bool)) (fit,
 	measure := func(pick []int) fit {
 		var f fitter
 		off, size = 0, 0
-		for _, p := range pick {
-			e, ok := l.error(p)
-			if !ok {
-				continue
-			}
+		for p, e := range l.errors(pick) {
 			v, rounding, ok := read(p)
 			if !ok {
 				continue

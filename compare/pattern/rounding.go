@@ -32,11 +32,7 @@ type Rounding struct {
 func roundingMode(l *look) []Finding {
 	var n, toward, down, below int64
 	mean := 0.0
-	for _, p := range l.pick {
-		e, ok := l.error(p)
-		if !ok {
-			continue
-		}
+	for p, e := range l.errors(l.pick) {
 		w := l.Want[p]
 		u := l.num.ulp(w)
 		if math.Abs(e) >= u*(1+1e-6) {
@@ -79,8 +75,5 @@ func roundingMode(l *look) []Finding {
 		u := l.num.ulp(l.Want[p])
 		return mode(l.Want[p]/u) * u
 	})
-	if f.explained < 0.5 {
-		return nil
-	}
-	return []Finding{l.finding(RoundingMode, r, f)}
+	return l.told(f.explained >= 0.5, RoundingMode, r, f)
 }

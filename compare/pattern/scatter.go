@@ -34,11 +34,9 @@ func randomElements(l *look) []Finding {
 // rms is the root mean square of the expected numbers picked.
 func (l *look) rms() float64 {
 	s, n := 0.0, 0.0
-	for _, p := range l.pick {
-		if _, ok := l.error(p); ok {
-			s += l.Want[p] * l.Want[p]
-			n++
-		}
+	for p := range l.errors(l.pick) {
+		s += l.Want[p] * l.Want[p]
+		n++
 	}
 	return math.Sqrt(s / max(n, 1))
 }

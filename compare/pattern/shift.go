@@ -27,10 +27,7 @@ const (
 
 // shifted tries every distance along every axis (the shortest and the multiples of
 // 16 along very long ones), the flat order, and the mirrored order.
-func shifted(l *look) []Finding {
-	if len(l.trials()) < 16 {
-		return nil
-	}
+func shifted(l *look) (found []Finding) {
 	var moves []move
 	for a, d := range l.shape {
 		if d > 1 {
@@ -41,7 +38,6 @@ func shifted(l *look) []Finding {
 		moves = l.moves(-1, l.total, 1)
 	}
 	order.Stable(moves, func(a, b move) int { return cmp.Compare(b.promise, a.promise) })
-	var found []Finding
 	for _, m := range moves[:min(len(moves), judgedMost)] {
 		f := l.judgeMapping(m.mapping, l.dense)
 		if !f.holds(0.7, 0, shiftMost*int64(len(l.shape))) {
@@ -52,7 +48,7 @@ func shifted(l *look) []Finding {
 		}
 		found = append(found, l.finding(m.kind, m.args, f))
 	}
-	return bestOf(found)
+	return found
 }
 
 // move is a shift that did well on the elements of the rehearsal.

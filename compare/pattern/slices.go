@@ -65,9 +65,6 @@ func (l *look) groupings() (out []grouping) {
 // offset is clipped with everything else: it is fitted where both sides are positive, and max(0,
 // want + offset) is what it predicts; where 0 is expected, anything up to the offset is right.
 func slicewise(l *look) (found []Finding) {
-	if len(l.trials()) < 16 {
-		return nil
-	}
 	screen := l.screen()
 	relu := l.isRectified()
 	least := 0.95 // offsets that come with something else are no explanation
@@ -82,9 +79,7 @@ func slicewise(l *look) (found []Finding) {
 			continue
 		}
 		f, args, alike := l.fitGroups(g, l.pick, relu)
-		if f.holds(least, int64(args.Groups), 8) && l.simpler.explainsFarLessThan(f) && alike >= 0.7 {
-			found = append(found, l.finding(g.kind, args, f))
-		}
+		found = append(found, l.told(f.holds(least, int64(args.Groups), 8) && l.simpler.explainsFarLessThan(f) && alike >= 0.7, g.kind, args, f)...)
 	}
 	// The fewest slices win, unless more of them leave far less.
 	order.Stable(found, func(a, b Finding) int { return cmp.Compare(a.Args.(Slices).Groups, b.Args.(Slices).Groups) })
@@ -130,10 +125,7 @@ func (l *look) isRectified() bool {
 func (l *look) fitGroups(g grouping, pick []int, relu bool) (fit, Slices, float64) {
 	top, bottom := make([]float64, g.groups), make([]float64, g.groups)
 	offset := g.kind == SliceOffset
-	for _, p := range pick {
-		if _, ok := l.error(p); !ok {
-			continue
-		}
+	for p := range l.errors(pick) {
 		i, got, want := g.of(l.flat(p)), l.got[p], l.Want[p]
 		switch {
 		case !offset:
@@ -156,11 +148,7 @@ func (l *look) fitGroups(g grouping, pick []int, relu bool) (fit, Slices, float6
 	var f fitter
 	var c correlation
 	before, after := make([]float64, g.groups), make([]float64, g.groups)
-	for _, p := range pick {
-		e, ok := l.error(p)
-		if !ok {
-			continue
-		}
+	for p, e := range l.errors(pick) {
 		i, got, want := g.of(l.flat(p)), l.got[p], l.Want[p]
 		r := got - top[i]*want
 		if offset {

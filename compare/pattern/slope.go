@@ -15,15 +15,13 @@ type Slopes struct {
 // slope fits a factor (Σgw/Σw²) to each sign.
 func slope(l *look) []Finding {
 	var top, bottom [2]float64
-	for _, p := range l.pick {
-		if _, ok := l.error(p); ok {
-			s := 0
-			if l.Want[p] < 0 {
-				s = 1
-			}
-			top[s] += l.got[p] * l.Want[p]
-			bottom[s] += l.Want[p] * l.Want[p]
+	for p := range l.errors(l.pick) {
+		s := 0
+		if l.Want[p] < 0 {
+			s = 1
 		}
+		top[s] += l.got[p] * l.Want[p]
+		bottom[s] += l.Want[p] * l.Want[p]
 	}
 	if bottom[0] == 0 || bottom[1] == 0 {
 		return nil
@@ -39,11 +37,5 @@ func slope(l *look) []Finding {
 		return a.Positive * l.Want[p]
 	}
 	f := l.judge(predict)
-	if !l.resembles(predict) {
-		return nil
-	}
-	if !f.holds(0.7, 2, 1) || !l.simpler.explainsFarLessThan(f) {
-		return nil
-	}
-	return []Finding{l.finding(Slope, a, f)}
+	return l.told(l.resembles(predict) && f.holds(0.7, 2, 1) && l.simpler.explainsFarLessThan(f), Slope, a, f)
 }

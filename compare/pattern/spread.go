@@ -34,11 +34,7 @@ func spread(l *look) []Finding {
 		return nil
 	}
 	var n, se, sw, sew, sr, srr float64
-	for _, p := range l.pick {
-		e, ok := l.error(p)
-		if !ok {
-			continue
-		}
+	for p, e := range l.errors(l.pick) {
 		w := l.Want[p]
 		n++
 		se += e * e

@@ -21,10 +21,7 @@ const (
 
 // strided tries strides along every axis and along both of an image. Only the elements that
 // both orders have can tell, one in By along each axis: these must be right, and are what it explains.
-func strided(l *look) []Finding {
-	if len(l.trials()) < 16 {
-		return nil
-	}
+func strided(l *look) (found []Finding) {
 	sets := [][]int{}
 	for a := range l.shape {
 		sets = append(sets, []int{a})
@@ -32,7 +29,6 @@ func strided(l *look) []Finding {
 	if axes := l.imageAxes(); len(axes) == 2 {
 		sets = append(sets, axes)
 	}
-	var found []Finding
 	for _, axes := range sets {
 		for by := int64(2); by <= strideMost && l.shape[axes[0]] >= stridePlace*by && l.shape[axes[len(axes)-1]] >= stridePlace*by; by++ {
 			for _, kind := range []Kind{StrideIgnored, StrideDoubled} {
@@ -40,13 +36,12 @@ func strided(l *look) []Finding {
 				if kind == StrideDoubled {
 					m.from, m.to = m.to, m.from
 				}
-				if f, ok := l.partly(m); ok {
-					found = append(found, l.finding(kind, Stride{axes, by}, f))
-				}
+				f, ok := l.partly(m)
+				found = append(found, l.told(ok, kind, Stride{axes, by}, f)...)
 			}
 		}
 	}
-	return bestOf(found)
+	return found
 }
 
 // stride is the mapping of numbers taken one after another.
