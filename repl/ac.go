@@ -111,27 +111,17 @@ func (f *findings) verdict(s *session, most int) (text string, next []string) {
 	say := func(key string, args ...any) { b.WriteString(console.Clean(s.T(key, args...)) + "\n") }
 	if o := f.overflow; o != nil {
 		look := []string{o.name}
-		switch o.advice {
-		case overflow.AdviceUpstream:
-			say("verdict.upstream", o.kind, o.name)
-			switch n := len(o.producers); {
-			case n == 0:
-				say("verdict.noproducer", s.data.Path("npu", "debug_0", "graph"))
-			case n == 1:
-				look = o.producers
-				say("verdict.producer", look[0])
-			default:
-				look = o.producers[:min(n, 3)]
-				say("verdict.producers", strings.Join(o.producers, s.T("report.and")))
-			}
-		case overflow.AdviceHere:
-			say("verdict.here", o.kind, o.name)
-		case overflow.AdviceInside:
-			say("verdict.inside", o.kind, o.name)
-		case overflow.AdviceIncomplete:
-			say("verdict.incomplete", o.kind, o.name)
+		say(o.verdict(), o.kind, o.name)
+		switch n := len(o.producers); {
+		case o.advice != overflow.AdviceUpstream:
+		case n == 0:
+			say("verdict.noproducer", s.data.Path("npu", "debug_0", "graph"))
+		case n == 1:
+			look = o.producers
+			say("verdict.producer", look[0])
 		default:
-			say("verdict.unread", o.kind, o.name)
+			look = o.producers[:min(n, 3)]
+			say("verdict.producers", strings.Join(o.producers, s.T("report.and")))
 		}
 		if o.record > 0 {
 			say("verdict.later", o.record, o.of, o.record)

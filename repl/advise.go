@@ -3,7 +3,6 @@ package repl
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"math"
 	"path/filepath"
@@ -24,8 +23,9 @@ import (
 // adviseCmd is the command advise: it turns a verdict into what to try next, with
 // lines to paste and files.
 type adviseCmd struct {
-	file, graph, out, size, step string
-	limit                        int
+	file, graph, out, step string
+	budget                 int64
+	limit                  int
 }
 
 var adviseCommand = &command{
@@ -40,7 +40,7 @@ func (a *adviseCmd) define(o *options) {
 	o.text(&a.graph, "g", "graph", paths)
 	o.text(&a.out, "o", "output", paths)
 	o.text(&a.step, "s", "step")
-	o.text(&a.size, "m", "max")
+	o.size(&a.budget, "m", "max")
 	o.count(&a.limit, "l", "limit")
 }
 
@@ -50,10 +50,6 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 	}
 	if len(words) == 1 {
 		a.file = words[0]
-	}
-	budget, err := parseSize(a.size)
-	if err != nil {
-		return s.Fail("usage", "advise", s.T("usage.value", "-m", strconv.Quote(a.size), s.T("usage.size")))
 	}
 	path, ok := s.resultPath(a.file)
 	if !ok {
@@ -71,7 +67,7 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 		code = exitError
 	}
 	for i, t := range tables {
-		given := a.advice(ctx, s, t, budget)
+		given := a.advice(ctx, s, t)
 		var wrote []string
 		if a.out != "" {
 			folder := a.out
@@ -81,15 +77,15 @@ func (a *adviseCmd) run(ctx context.Context, s *session, words []string) int {
 			wrote = writeAdvice(folder, given)
 		}
 		s.PrintWhole(s.tableHead(t))
-		s.PrintWhole(steps.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: path}.Say(t.Judged, given, wrote, budget))
+		s.PrintWhole(steps.Text{Lang: s.Lang, Most: a.limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: path}.Say(t.Judged, given, wrote, a.budget))
 	}
 	return code
 }
 
 // advice is what to do about a result, for advise and for kit.
-func (a *adviseCmd) advice(ctx context.Context, s *session, t *judged, budget int64) *advice.Advice {
+func (a *adviseCmd) advice(ctx context.Context, s *session, t *judged) *advice.Advice {
 	m := &t.Table.Meta
-	o := advice.Options{Budget: budget, Step: a.step}
+	o := advice.Options{Budget: a.budget, Step: a.step}
 	if m.Recorded {
 		o.Recordings, o.Golden = recording.Places(m.Left.Dir), recording.Places(m.Right.Dir)
 		if o.Step == s.set.Capture.Step {
@@ -124,9 +120,9 @@ var units = []struct {
 	{"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1}}
 
 // parseSize reads a number of bytes, as 4GiB; empty is 0.
-func parseSize(text string) (int64, error) {
+func parseSize(text string) (int64, bool) {
 	if text == "" {
-		return 0, nil
+		return 0, true
 	}
 	number, factor := strings.ToUpper(strings.TrimSpace(text)), 1.0
 	for _, u := range units {
@@ -136,8 +132,5 @@ func parseSize(text string) (int64, error) {
 		}
 	}
 	v, err := strconv.ParseFloat(number, 64)
-	if err != nil || !(v > 0) || v*factor >= math.MaxInt64 {
-		return 0, errors.New("expected a size such as 500MiB or 4GiB")
-	}
-	return int64(v * factor), nil
+	return int64(v * factor), err == nil && v > 0 && v*factor < math.MaxInt64
 }

@@ -122,7 +122,7 @@ func (o *options) add(op option, set func(name string), complete []completion) {
 	o.list = append(o.list, op)
 }
 
-// text, on, count and number declare an option: where its value goes, which is
+// text, on, count, number and size declare an option: where its value goes, which is
 // the default now, its names, and what completes its value. The errors of values are keys of messages, see [run.WrongOption].
 func (o *options) text(to *string, short, long string, complete ...completion) {
 	o.add(option{short: short, long: long, value: true, def: *to}, func(name string) { o.set.StringVar(to, name, *to, "") }, complete)
@@ -137,26 +137,33 @@ func (o *options) gate(to *run.Gate) {
 }
 
 func (o *options) count(to *int, short, long string) {
-	o.add(option{short: short, long: long, value: true, def: strconv.Itoa(*to)}, func(name string) {
-		o.set.Func(name, "", func(text string) error {
-			n, err := strconv.Atoi(text)
-			if err != nil || n < 0 {
-				return errors.New("usage.count")
-			}
-			*to = n
-			return nil
-		})
-	}, nil)
+	parsed(o, to, option{short: short, long: long, def: strconv.Itoa(*to)}, "usage.count", func(text string) (int, bool) {
+		n, err := strconv.Atoi(text)
+		return n, err == nil && n >= 0
+	})
 }
 
 func (o *options) number(to *float64, short, long string) {
-	o.add(option{short: short, long: long, value: true, def: strconv.FormatFloat(*to, 'g', -1, 64)}, func(name string) {
+	parsed(o, to, option{short: short, long: long, def: strconv.FormatFloat(*to, 'g', -1, 64)}, "usage.number", func(text string) (float64, bool) {
+		f, err := strconv.ParseFloat(text, 64)
+		return f, err == nil && f == f
+	})
+}
+
+func (o *options) size(to *int64, short, long string) {
+	parsed(o, to, option{short: short, long: long}, "usage.size", parseSize)
+}
+
+// parsed declares an option whose value is read by a function; wrong is the message for what it does not take.
+func parsed[T any](o *options, to *T, op option, wrong string, parse func(text string) (T, bool)) {
+	op.value = true
+	o.add(op, func(name string) {
 		o.set.Func(name, "", func(text string) error {
-			f, err := strconv.ParseFloat(text, 64)
-			if err != nil || f != f {
-				return errors.New("usage.number")
+			v, ok := parse(text)
+			if !ok {
+				return errors.New(wrong)
 			}
-			*to = f
+			*to = v
 			return nil
 		})
 	}, nil)

@@ -109,9 +109,7 @@ func (s *session) times(a *array.Array, by string) (*array.Array, int) {
 func (s *session) oneTensor(name string) (*array.Array, int) {
 	refs := s.findTensors(name)
 	if len(refs) == 0 {
-		s.Fail("tensor.none", name)
-		s.mean(name)
-		return nil, exitNothing
+		return nil, s.unknown("tensor.none", name)
 	}
 	if len(refs) > 1 {
 		var names []string

@@ -204,9 +204,7 @@ func (d *dcCmd) find(s *session) (files []string, code int) {
 		exact = begin
 	}
 	if len(exact) == 0 {
-		s.Fail("dc.none", d.name)
-		s.mean(d.name)
-		return nil, exitNothing
+		return nil, s.unknown("dc.none", d.name)
 	}
 	return exact, exitOK
 }

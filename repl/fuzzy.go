@@ -43,6 +43,13 @@ func (s *session) fuzzy(text string, limit int) (ops []*graph.Op) {
 	return ops
 }
 
+// unknown tells that nothing is of a name, and which comes close to it.
+func (s *session) unknown(key, name string) int {
+	s.Fail(key, name)
+	s.mean(name)
+	return exitNothing
+}
+
 // mean tells which operator or recording a name that is not there comes close to.
 func (s *session) mean(name string) {
 	var names []string

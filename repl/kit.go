@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"precision/compare/advice"
 	"precision/compare/report/steps"
@@ -22,7 +21,8 @@ import (
 // to record what the shell compares.
 type kitCmd struct {
 	out, root     string
-	next, size    string
+	next          string
+	budget        int64
 	force, golden bool
 	o             capture.Options
 }
@@ -36,7 +36,7 @@ func (k *kitCmd) define(o *options) {
 	o.text(&k.out, "o", "output", paths)
 	o.on(&k.golden, "g", "golden")
 	o.text(&k.next, "n", "next", paths)
-	o.text(&k.size, "m", "max")
+	o.size(&k.budget, "m", "max")
 	o.on(&k.force, "f", "force")
 	o.text(&k.root, "r", "root", paths)
 	o.text(&k.o.ID, "i", "id")
@@ -88,10 +88,6 @@ func (k *kitCmd) run(ctx context.Context, s *session, _ []string) int {
 
 // record writes the configuration of the recorder of a result for what that leaves in doubt.
 func (k *kitCmd) record(ctx context.Context, s *session) int {
-	budget, err := parseSize(k.size)
-	if err != nil {
-		return s.Fail("usage", "kit", s.T("usage.value", "-m", strconv.Quote(k.size), s.T("usage.size")))
-	}
 	tables, err := s.readVerdicts(k.next)
 	switch {
 	case err != nil:
@@ -99,7 +95,7 @@ func (k *kitCmd) record(ctx context.Context, s *session) int {
 	case len(tables) != 1:
 		return s.Lack("kit.several", k.next, len(tables))
 	}
-	plan := (&adviseCmd{step: k.o.Step}).advice(ctx, s, tables[0], budget).Plan
+	plan := (&adviseCmd{step: k.o.Step, budget: k.budget}).advice(ctx, s, tables[0]).Plan
 	if plan == nil {
 		return s.Lack("kit.nothing", k.next)
 	}
@@ -109,7 +105,7 @@ func (k *kitCmd) record(ctx context.Context, s *session) int {
 		return s.Fail("kit.exists", exists.path)
 	}
 	must.Do(err)
-	s.PrintWhole(steps.Text{Lang: s.Lang, Most: s.set.Limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: k.next}.Next(plan, wrote, budget))
+	s.PrintWhole(steps.Text{Lang: s.Lang, Most: s.set.Limit, Paint: s.Screen.Paint, Hang: s.Screen.Hang, Result: k.next}.Next(plan, wrote, k.budget))
 	return exitOK
 }
 

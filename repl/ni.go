@@ -124,12 +124,12 @@ func (n *niCmd) tell(ctx context.Context, s *session) int {
 	}
 	switch {
 	case len(nodes) == 0:
-		s.Fail("ni.none", n.name)
-		if ops := s.fuzzy(n.name, 10); len(ops) > 0 {
-			s.Print(s.Screen.Panel(s.T("ni.possible"), s.opLines(ops, false)))
-		} else {
-			s.mean(n.name)
+		ops := s.fuzzy(n.name, 10)
+		if len(ops) == 0 {
+			return s.unknown("ni.none", n.name)
 		}
+		s.Fail("ni.none", n.name)
+		s.Print(s.Screen.Panel(s.T("ni.possible"), s.opLines(ops, false)))
 		return exitNothing
 	case !exact && len(names) > 1:
 		var ops []*graph.Op

@@ -46,9 +46,7 @@ const (
 func (p *ptCmd) run(ctx context.Context, s *session, _ []string) int {
 	refs := s.findTensors(p.name)
 	if len(refs) == 0 {
-		s.Fail("tensor.none", p.name)
-		s.mean(p.name)
-		return exitNothing
+		return s.unknown("tensor.none", p.name)
 	}
 	const most = 50
 	if len(refs) > most {

@@ -263,8 +263,12 @@ func (o *overflowed) lines(s *session) []string {
 	if o == nil {
 		return nil
 	}
+	return []string{s.T(o.verdict(), o.kind, o.name)}
+}
+
+// verdict is the message that says what became of it.
+func (o *overflowed) verdict() string {
 	key := map[overflow.Message]string{overflow.AdviceUpstream: "verdict.upstream", overflow.AdviceHere: "verdict.here",
 		overflow.AdviceInside: "verdict.inside", overflow.AdviceIncomplete: "verdict.incomplete"}[o.advice]
-	key = cmp.Or(key, "verdict.unread")
-	return []string{s.T(key, o.kind, o.name)}
+	return cmp.Or(key, "verdict.unread")
 }
