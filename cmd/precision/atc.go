@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"io"
+	"slices"
 	"strings"
 
 	"precision/graph"
@@ -24,34 +25,22 @@ func atcCommand(ctx context.Context, e env, args []string) (int, error) {
 	for i := 0; i < len(args); i++ {
 		name, value, glued := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		if name == "h" || name == "help" {
-			return helpOr(e, "atc", nil, flag.ErrHelp)
+			e.helpFor("atc", nil, flag.ErrHelp)
 		}
 		misusedIf(name != "mode" && name != "om" && name != "json", "err.atc.option", args[i])
 		if !glued {
-			if i++; i >= len(args) {
-				return exitUsage, explain.Say("err.atc.value", args[i-1])
-			}
+			misusedIf(i+1 == len(args), "err.atc.value", args[i])
+			i++
 			value = args[i]
 		}
 		values[name] = value
 	}
-	var want []graph.Source
-	switch values["mode"] {
-	case "5":
-		want = []graph.Source{graph.SourceText}
-	case "1":
-		want = []graph.Source{graph.SourceOM, graph.SourceOM2}
-	default:
-		return exitUsage, explain.Say("err.atc.mode", values["mode"])
-	}
+	want := map[string][]graph.Source{"5": {graph.SourceText}, "1": {graph.SourceOM, graph.SourceOM2}}[values["mode"]]
+	misusedIf(want == nil, "err.atc.mode", values["mode"])
 	misusedIf(values["om"] == "" || values["json"] == "", "err.atc.both")
 	misused(whole.Apart([]string{values["json"]}, values["om"]))
 	m := must.Get(read.Open(ctx, values["om"]))
-	ok := false
-	for _, s := range want {
-		ok = ok || m.Source == s
-	}
-	if !ok {
+	if !slices.Contains(want, m.Source) {
 		return exitError, explain.Say("err.atc.form", values["om"], m.Source, values["mode"], want[0])
 	}
 	for _, w := range m.Warnings {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"precision/compare/report"
@@ -44,27 +43,18 @@ func checkCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.BoolVar(&f.events, "events", false, e.optionText("compare")("events"))
 	set.BoolVar(&f.status, "exit-status", false, e.optionText("compare")("exit-status"))
 	set.IntVar(&f.Workers, "workers", 0, text("workers"))
-	// The recording may stand before or behind the options.
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		f.Path, args = args[0], args[1:]
-	}
-	given := f.Path
-	if err := set.Parse(args); err != nil {
-		return helpOr(e, "check", set, err)
-	}
-	if f.Path == "" && set.NArg() == 1 {
-		f.Path = set.Arg(0)
-	} else if set.NArg() > 0 {
-		return exitUsage, explain.Say("err.argument", set.Arg(0))
-	} else if given != "" && f.Path != given {
-		return exitUsage, explain.Say("err.check.two", given, f.Path)
+	if words := e.words("check", set, args); len(words) > 0 {
+		none(words[1:])
+		misusedIf(f.Path != "" && f.Path != words[0], "err.check.two", words[0], f.Path)
+		f.Path = words[0]
 	}
 	if f.Path == "" {
 		if last, err := e.last(); err == nil && last.Left != "" {
 			f.Path, f.Graph, f.Golden = last.Left, cmp.Or(f.Graph, last.Graph), cmp.Or(f.Golden, last.Right)
 		}
 	}
-	misused(cmp.Or(alone(f.events, f.JSON, f.Parquet, f.HTML, f.Explorer, f.NodeData), f.Validate()))
+	alone(f.events, f.JSON, f.Parquet, f.HTML, f.Explorer, f.NodeData)
+	misused(f.Validate())
 	f.Table = filepath.Join(f.out, "check_"+time.Now().Format("20060102150405")+".csv")
 	e.events = f.events
 	show := checkText{e.show(e.language())}

@@ -55,78 +55,57 @@ func compareCommand(ctx context.Context, e env, args []string) (int, error) {
 	set, text := e.options("compare")
 	var f compareFlags
 	f.define(set, text)
-	words, err := parseMixed(set, args)
-	if err != nil {
-		return helpOr(e, "compare", set, err)
-	}
+	words := e.words("compare", set, args)
 	if len(words) == 2 && f.Left == "" && f.Right == "" {
 		f.Left, f.Right, words = words[0], words[1], nil
 	}
-	switch {
-	case len(words) > 1 && f.Left == "" && f.Right == "":
-		return exitUsage, explain.Say("err.compare.sides", len(words))
-	case len(words) > 0 && f.Left+f.Right != "":
-		return exitUsage, explain.Say("err.argument", words[0])
+	misusedIf(len(words) > 1 && f.Left+f.Right == "", "err.compare.sides", len(words))
+	if f.Left+f.Right != "" {
+		none(words)
 	}
 	misusedIf(f.Left == "" || f.Right == "", "err.compare.need")
-	misused(f.judge.given(set))
-	misused(f.job.given(f.judge.set))
+	f.judge.given(set)
+	f.job.given(f.judge.set)
 	return f.run(ctx, e)
 }
 
 // parseMetrics reads a comma list of metric names and numbers.
-func parseMetrics(list string) (out []metric.Metric, err error) {
+func parseMetrics(list string) (out []metric.Metric) {
 	if strings.EqualFold(list, "all") {
-		return nil, nil
+		return nil
 	}
 	for _, name := range strings.Split(list, ",") {
 		m, ok := metric.Parse(strings.TrimSpace(name))
-		if !ok {
-			var all []string
-			for m := range metric.Metric(metric.Count) {
-				all = append(all, m.String())
-			}
-			return nil, explain.Say("err.metric", name, metric.Count-1, strings.Join(all, ", "))
+		var all []string
+		for m := range metric.Metric(metric.Count) {
+			all = append(all, m.String())
 		}
+		misusedIf(!ok, "err.metric", name, metric.Count-1, strings.Join(all, ", "))
 		out = append(out, m)
 	}
-	return out, nil
+	return out
 }
 
 // request is what the options ask for.
-func (f *compareFlags) request(e env) (r run.Compare, err error) {
+func (f *compareFlags) request(e env) (r run.Compare) {
 	r.Job = f.Job
 	r.Mapping, r.Second, r.Check, r.Must, r.Msprobe = f.mapping, f.judge.second, f.judge.check, true, f.format == "msprobe"
 	r.Judging = f.judge.judging(e)
-	switch {
-	case f.Workers < 0:
-		return r, explain.Say("err.workers", f.Workers)
-	case f.MaxElements < 0:
-		return r, explain.Say("err.max", f.MaxElements)
-	}
-	if r.Metrics, err = parseMetrics(f.metrics); err != nil {
-		return r, err
-	}
-	switch f.numerics {
-	case "exact":
-		r.Numerics = metric.Exact
-	case "reference":
-		r.Numerics = metric.Reference
-	default:
-		return r, explain.Say("err.numerics", f.numerics)
-	}
-	if f.format != "csv" && f.format != "msprobe" {
-		return r, explain.Say("err.format", f.format)
-	}
+	misusedIf(f.Workers < 0, "err.workers", f.Workers)
+	misusedIf(f.MaxElements < 0, "err.max", f.MaxElements)
+	r.Metrics = parseMetrics(f.metrics)
+	ok := false
+	r.Numerics, ok = map[string]metric.Numerics{"exact": metric.Exact, "reference": metric.Reference}[f.numerics]
+	misusedIf(!ok, "err.numerics", f.numerics)
+	misusedIf(f.format != "csv" && !r.Msprobe, "err.format", f.format)
 	name := map[bool]string{false: "result", true: "compare_result"}[r.Msprobe]
 	r.Table = filepath.Join(f.out, name+"_"+time.Now().Format("20060102150405")+".csv")
 	r.Lang = e.language()
-	return r, nil
+	return r
 }
 
 func (f *compareFlags) run(ctx context.Context, e env) (int, error) {
-	r, err := f.request(e)
-	misused(err)
+	r := f.request(e)
 	e.events = f.judge.events
 	show := e.show(r.Lang)
 	if f.job.all {

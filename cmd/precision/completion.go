@@ -21,14 +21,14 @@ var completions embed.FS
 func completionCommand(_ context.Context, e env, args []string) (int, error) {
 	switch {
 	case len(args) == 1 && isHelp(args[0]):
-		return helpOr(e, "completion", nil, flag.ErrHelp)
+		e.helpFor("completion", nil, flag.ErrHelp)
 	case len(args) > 0 && args[0] == "-words":
 		for _, w := range e.suggest(args[1:]) {
 			fmt.Fprintf(e.stdout, "%s\t%s\n", w.Name, w.Brief)
 		}
 		return exitOK, nil
 	case len(args) != 1:
-		return helpOr(e, "completion", nil, nil)
+		e.helpFor("completion", nil, nil)
 	}
 	script, err := completions.ReadFile("completion/" + args[0])
 	misusedIf(err != nil, "cli.completion.shell", args[0])
@@ -65,7 +65,7 @@ func (e env) suggest(words []string) (found []suggestion) {
 					})
 				}
 			}
-			c.run(context.Background(), e, []string{"-h"})
+			c.do(context.Background(), e, []string{"-h"})
 		} else if c.name == "completion" {
 			for _, shell := range []string{"bash", "zsh", "fish"} {
 				add(shell, "")

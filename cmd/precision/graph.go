@@ -54,42 +54,18 @@ func graphCommand(ctx context.Context, e env, args []string) (int, error) {
 	set, text := e.options("graph")
 	var f graphFlags
 	f.define(set, text)
-	files, err := parseMixed(set, args)
-	switch {
-	case err != nil:
-		return helpOr(e, "graph", set, err)
-	case f.apart(files) != nil:
-		return exitUsage, f.apart(files)
-	case f.fusion != "" && len(files) == 0:
-		e.stdout = clean.NewWriter(e.stdout)
-		return f.showFusion(e)
-	case len(files) != 1:
-		return exitUsage, explain.Say("err.graph.files", len(files), strings.Join(files, ", "))
+	files := e.words("graph", set, args)
+	misused(whole.Apart([]string{f.json, f.dot, f.svg}, append([]string{f.diff, f.fusion, f.heat}, files...)...)) // no output replaces an input
+	if f.fusion != "" && len(files) == 0 {
+		f.showFusion(clean.NewWriter(e.stdout), e.language())
+		return exitOK, nil
 	}
+	misusedIf(len(files) != 1, "err.graph.files", len(files), strings.Join(files, ", "))
 	m := must.Get(run.OpenGraph(ctx, files[0]))
 	for _, w := range m.Warnings {
 		e.warn(describe.Warning(e.language(), w))
 	}
 	return f.run(ctx, e, m)
-}
-
-// apart sees that no output replaces an input.
-func (f *graphFlags) apart(files []string) error {
-	return whole.Apart([]string{f.json, f.dot, f.svg}, append([]string{f.diff, f.fusion, f.heat}, files...)...)
-}
-
-// parseMixed parses options that stand before, between and behind other words,
-// which it returns.
-func parseMixed(set *flag.FlagSet, args []string) (words []string, err error) {
-	for {
-		if err := set.Parse(args); err != nil {
-			return nil, err
-		}
-		if args = set.Args(); len(args) == 0 {
-			return words, nil
-		}
-		words, args = append(words, args[0]), args[1:]
-	}
 }
 
 func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error) {
@@ -105,7 +81,7 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 		}},
 		{f.list || !f.query.Empty(), func() error { f.listOps(out, e.language(), m); return nil }},
 		{f.op != "", func() error { return f.showOp(ctx, out, e.language(), m) }},
-		{f.fusion != "", func() error { _, err := f.showFusion(env{stdout: out, stderr: e.stderr, lang: e.lang}); return err }},
+		{f.fusion != "", func() error { f.showFusion(out, e.language()); return nil }},
 		{f.diff != "", func() error { return f.showDiff(ctx, out, e.language(), m) }},
 		{f.dot != "" || f.svg != "", func() error { return f.draw(ctx, e, m) }},
 	}
@@ -124,10 +100,8 @@ func (f *graphFlags) run(ctx context.Context, e env, m *graph.Model) (int, error
 }
 
 // showFusion prints the statistics of fusion passes.
-func (f *graphFlags) showFusion(e env) (int, error) {
-	stats := must.Get(fusion.OpenResult(f.fusion))
-	must.Get(io.WriteString(e.stdout, describe.Fusion(e.language(), stats, f.allPasses)))
-	return exitOK, nil
+func (f *graphFlags) showFusion(w io.Writer, lang msg.Lang) {
+	must.Get(io.WriteString(w, describe.Fusion(lang, must.Get(fusion.OpenResult(f.fusion)), f.allPasses)))
 }
 
 // listOps prints the operators that match, or without a query the number of

@@ -58,21 +58,52 @@ func (e env) optionText(command string) func(name string) string {
 	return func(name string) string { return lang.T("cli." + command + "." + name) }
 }
 
-// helpOr ends a command whose words were not parsed: with its help, when that is
+// words parses options that stand before, between and behind other words, which it returns.
+func (e env) words(command string, set *flag.FlagSet, args []string) (words []string) {
+	for {
+		if err := set.Parse(args); err != nil {
+			e.helpFor(command, set, err)
+		}
+		if args = set.Args(); len(args) == 0 {
+			return words
+		}
+		words, args = append(words, args[0]), args[1:]
+	}
+}
+
+// plain are the words of a command without options, so many at most.
+func (e env) plain(command string, args []string, most int) []string {
+	if len(args) == 1 && isHelp(args[0]) {
+		e.helpFor(command, nil, flag.ErrHelp)
+	}
+	for _, word := range args[min(most, len(args)):] {
+		misusedIf(true, "cli.unexpected", word)
+	}
+	return args
+}
+
+// none refuses words that a command does not take.
+func none(words []string) {
+	for _, word := range words {
+		misusedIf(true, "err.argument", word)
+	}
+}
+
+// helpFor ends a command whose words were not parsed: with its help, when that is
 // what err says was asked for, else with a hint at it. set is nil for a command
 // without options.
-func helpOr(e env, command string, set *flag.FlagSet, err error) (int, error) {
-	if errors.Is(err, flag.ErrHelp) && e.describe != nil {
+func (e env) helpFor(command string, set *flag.FlagSet, err error) {
+	switch words := strings.ReplaceAll(command, ".", " "); {
+	case errors.Is(err, flag.ErrHelp) && e.describe != nil:
 		e.describe(set)
-		return exitOK, err
-	}
-	if errors.Is(err, flag.ErrHelp) {
+	case errors.Is(err, flag.ErrHelp):
 		e.printHelp(command, set)
-		return exitOK, err
+	case err == nil:
+		err = explain.Say("err.usage", words)
+	default: // package flag has printed nothing: the sets of options discard that
+		err = explain.Say("err.see", run.WrongOption(e.language(), err, set), words)
 	}
-	// Package flag has printed nothing: the sets of options discard that.
-	misusedIf(err == nil, "err.usage", strings.ReplaceAll(command, ".", " "))
-	return exitUsage, explain.Say("err.see", run.WrongOption(e.language(), err, set), strings.ReplaceAll(command, ".", " "))
+	misused(err)
 }
 
 const (

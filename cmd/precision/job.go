@@ -44,20 +44,15 @@ var (
 )
 
 // given refuses options that do not go together.
-func (f *jobFlags) given(set map[string]bool) error {
-	if f.dryRun && set["events"] {
-		return explain.Say("err.events.dry")
-	}
+func (f *jobFlags) given(set map[string]bool) {
+	misusedIf(f.dryRun && set["events"], "err.events.dry")
 	list, key := jobOnly, "err.job.only"
 	if f.all {
 		list, key = singleOnly, "err.job.not"
 	}
 	for _, name := range list {
-		if set[name] {
-			return explain.Say(key, name)
-		}
+		misusedIf(set[name], key, name)
 	}
-	return nil
 }
 
 // runJob compares all ranks and steps.
@@ -70,9 +65,8 @@ func (f *compareFlags) runJob(ctx context.Context, e env, c *run.Compare, show s
 	s.Fresh, s.Verify = f.job.fresh, f.job.verify
 	if f.job.shard != "" {
 		var err error
-		if s.Shard, s.Shards, err = job.ParseShard(f.job.shard); err != nil {
-			return exitUsage, explain.Say("err.shard", f.job.shard)
-		}
+		s.Shard, s.Shards, err = job.ParseShard(f.job.shard)
+		misusedIf(err != nil, "err.shard", f.job.shard)
 		misusedIf(r.Parquet != "", "err.shard.parquet")
 		misusedIf(r.HTML != "", "err.shard.html")
 	}
@@ -136,18 +130,7 @@ func mergeCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&f.Parquet, "parquet", "", e.optionText("compare")("parquet"))
 	set.Var((*run.Gate)(&f.Gate), "gate", text("gate"))
 	set.BoolVar(&f.status, "exit-status", false, e.optionText("compare")("exit-status"))
-	var dirs []string
-	for len(args) > 0 { // options may stand before and behind folders
-		if err := set.Parse(args); err != nil {
-			return helpOr(e, "merge", set, err)
-		}
-		if args = set.Args(); len(args) > 0 {
-			dirs, args = append(dirs, args[0]), args[1:]
-		}
-	}
-	if len(dirs) == 0 && e.describe != nil {
-		return helpOr(e, "merge", set, flag.ErrHelp)
-	}
+	dirs := e.words("merge", set, args)
 	misusedIf(len(dirs) == 0 || *out == "", "err.merge.need")
 	show := e.show(e.language())
 	listen, stop := e.listener(show)

@@ -7,7 +7,6 @@ import (
 	"precision/compare/look"
 	"precision/compare/verdict"
 	"precision/run"
-	"precision/run/explain"
 )
 
 // judgeFlags are the options about the verdict: what it is held against, where it
@@ -50,32 +49,22 @@ func (f *judgeFlags) defineSaved(set *flag.FlagSet, text func(name string) strin
 
 // given notes which options stood on the command line, and refuses limits that
 // are no cosine similarity.
-func (f *judgeFlags) given(set *flag.FlagSet) error {
+func (f *judgeFlags) given(set *flag.FlagSet) {
 	f.set = map[string]bool{}
 	set.Visit(func(fl *flag.Flag) { f.set[fl.Name] = true })
 	for _, limit := range []struct {
 		name  string
 		value float64
 	}{{"threshold", f.threshold}, {"fail-below", f.failBelow}} {
-		if !(limit.value >= -1 && limit.value <= 1) {
-			return explain.Say("err.cosine", limit.name, limit.value)
-		}
+		misusedIf(!(limit.value >= -1 && limit.value <= 1), "err.cosine", limit.name, limit.value)
 	}
-	if f.detail < 0 {
-		return explain.Say("err.detail", f.detail)
-	}
-	if f.events && f.ToStdout() {
-		return explain.Say("err.events")
-	}
-	return nil
+	misusedIf(f.detail < 0, "err.detail", f.detail)
+	misusedIf(f.events && f.ToStdout(), "err.events")
 }
 
 // alone sees that events have standard output for themselves.
-func alone(events bool, files ...string) error {
-	if events && slices.Contains(files, "-") {
-		return explain.Say("err.events")
-	}
-	return nil
+func alone(events bool, files ...string) {
+	misusedIf(events && slices.Contains(files, "-"), "err.events")
 }
 
 // judging is what the options ask of a judge.

@@ -60,6 +60,17 @@ type command struct {
 	example, options string
 }
 
+// do runs it, wherever it ends.
+func (c command) do(ctx context.Context, e env, args []string) (code int, err error) {
+	if ended := must.Try(func() { code, err = c.run(ctx, e, args) }); ended != nil {
+		code, err = exitError, ended
+		if wrong, ok := errors.AsType[*misuse](ended); ok {
+			code, err = exitUsage, wrong.error
+		}
+	}
+	return code, err
+}
+
 // shell reports whether the command has the terminal itself.
 func (c command) shell() bool {
 	return c.name == "shell" || c.name == "data" || c.name == "infer" || c.name == "browse"
@@ -194,14 +205,7 @@ func dispatch(ctx context.Context, e env, out *output, args []string) int {
 		if !c.shell() {
 			own.stdout, own.stderr = out, clean.NewWriter(e.stderr)
 		}
-		var code int
-		var err error
-		if ended := must.Try(func() { code, err = c.run(ctx, own, args) }); ended != nil {
-			code, err = exitError, ended
-			if wrong, ok := errors.AsType[*misuse](ended); ok {
-				code, err = exitUsage, wrong.error
-			}
-		}
+		code, err := c.do(ctx, own, args)
 		switch {
 		case errors.Is(err, flag.ErrHelp):
 			return exitOK
@@ -270,12 +274,7 @@ var texts embed.FS
 var _ = msg.Register(texts)
 
 func versionCommand(_ context.Context, e env, args []string) (int, error) {
-	switch {
-	case len(args) == 1 && isHelp(args[0]):
-		return helpOr(e, "version", nil, flag.ErrHelp)
-	case len(args) > 0:
-		return exitUsage, explain.Say("cli.unexpected", args[0])
-	}
+	e.plain("version", args, 0)
 	info, _ := debug.ReadBuildInfo()
 	fmt.Fprintf(e.stdout, "precision %s\n", build.Describe(info))
 	return exitOK, nil

@@ -13,7 +13,6 @@ import (
 	"precision/internal/msg"
 	"precision/internal/must"
 	"precision/internal/whole"
-	"precision/run/explain"
 )
 
 // manCommand prints a manual page, or writes all of them. Pages are made of the tables
@@ -21,19 +20,12 @@ import (
 func manCommand(_ context.Context, e env, args []string) (int, error) {
 	set, text := e.options("man")
 	out := set.String("out", "", text("out"))
-	words, err := parseMixed(set, args)
-	switch {
-	case err != nil:
-		return helpOr(e, "man", set, err)
-	case len(words) > 1 || *out != "" && len(words) > 0:
-		return exitUsage, explain.Say("cli.unexpected", words[len(words)-1])
-	case *out != "":
+	words := append(e.words("man", set, args), "")
+	name := words[0]
+	misusedIf(len(words) > 2 || *out != "" && name != "", "cli.unexpected", words[max(0, len(words)-2)])
+	if *out != "" {
 		must.Do(writePages(*out))
 		return exitOK, nil
-	}
-	name := ""
-	if len(words) == 1 {
-		name = words[0]
 	}
 	p, ok := page(name, e.language())
 	misusedIf(!ok, "cli.man.none", name)
@@ -83,7 +75,7 @@ func commandPage(c command, brief string, lang msg.Lang) man.Page {
 	e := env{stdout: io.Discard, stderr: io.Discard, lang: lang.String(), describe: func(set *flag.FlagSet) {
 		options = optionItems(set, lang)
 	}}
-	c.run(context.Background(), e, []string{"-h"})
+	c.do(context.Background(), e, []string{"-h"})
 	more := ""
 	if key := "cli." + c.name + ".more"; lang.Has(key) {
 		more = lang.T(key)

@@ -10,7 +10,6 @@ import (
 	"precision/internal/build"
 	"precision/internal/must"
 	"precision/mcp"
-	"precision/run/explain"
 )
 
 // mcpCommand serves an assistant over standard input and output until it leaves.
@@ -19,19 +18,14 @@ func mcpCommand(ctx context.Context, e env, args []string) (int, error) {
 	o := mcp.Options{Version: build.Name(), Build: build.Version}
 	set.StringVar(&o.Out, "out", "", text("out"))
 	skill := set.Bool("skill", false, text("skill"))
-	folders, err := parseMixed(set, args)
-	switch {
-	case err != nil:
-		return helpOr(e, "mcp", set, err)
-	case *skill:
+	o.Folders = e.words("mcp", set, args)
+	if *skill {
 		_, err := io.WriteString(e.stdout, mcp.Skill)
 		return exitOK, err
-	case len(folders) == 0:
-		return exitUsage, explain.Say("err.mcp.folders")
 	}
-	o.Folders = folders
+	misusedIf(len(o.Folders) == 0, "err.mcp.folders")
 	server := must.Get(mcp.New(o))
-	err = server.Run(ctx, &sdk.StdioTransport{})
+	err := server.Run(ctx, &sdk.StdioTransport{})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		err = nil // the client is gone
 	}

@@ -30,24 +30,18 @@ import (
 	"precision/run/explain"
 )
 
-// exitDiffers is the status of a difference, that of a gate.
-const exitDiffers = exitBelow
-
 // preflightCommand compares what two trainings begin with, and how they go.
 func preflightCommand(ctx context.Context, e env, args []string) (int, error) {
-	if len(args) > 0 {
-		switch args[0] {
-		case "manifest":
-			return manifestCommand(ctx, e, args[1:])
-		case "diff":
-			return diffCommand(ctx, e, args[1:])
-		}
-		if isHelp(args[0]) {
-			return helpOr(e, "preflight", nil, flag.ErrHelp)
-		}
-		return exitUsage, explain.Say("err.preflight.what", args[0])
+	misusedIf(len(args) == 0, "err.preflight.which")
+	switch {
+	case args[0] == "manifest":
+		return manifestCommand(ctx, e, args[1:])
+	case args[0] == "diff":
+		return diffCommand(ctx, e, args[1:])
+	case isHelp(args[0]):
+		e.helpFor("preflight", nil, flag.ErrHelp)
 	}
-	return exitUsage, explain.Say("err.preflight.which")
+	return exitUsage, explain.Say("err.preflight.what", args[0])
 }
 
 func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
@@ -57,18 +51,12 @@ func manifestCommand(ctx context.Context, e env, args []string) (int, error) {
 	o := manifest.Options{}
 	set.IntVar(&o.Workers, "workers", 0, text("workers"))
 	set.StringVar(&o.Journal, "journal", "", text("journal"))
-	words, err := parseMixed(set, args)
-	switch {
-	case err != nil:
-		return helpOr(e, "preflight.manifest", set, err)
-	case len(words) != 1:
-		return exitUsage, explain.Say("err.preflight.folder", len(words), strings.Join(words, ", "))
-	case o.Workers < 0:
-		return exitUsage, explain.Say("err.preflight.workers", o.Workers)
-	}
-	if o.Hashes, err = manifest.ParseHashes(*hashes); err != nil {
-		return exitUsage, explain.Say("err.preflight.hash", *hashes)
-	}
+	words := e.words("preflight.manifest", set, args)
+	misusedIf(len(words) != 1, "err.preflight.folder", len(words), strings.Join(words, ", "))
+	misusedIf(o.Workers < 0, "err.preflight.workers", o.Workers)
+	var err error
+	o.Hashes, err = manifest.ParseHashes(*hashes)
+	misusedIf(err != nil, "err.preflight.hash", *hashes)
 	if o.Journal == "" && *out != "" {
 		o.Journal = *out + ".journal"
 	}
@@ -159,36 +147,20 @@ func diffCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.StringVar(&f.mapping, "map", "", text("map"))
 	set.IntVar(&f.most, "n", 20, text("n"))
 	set.Var(&f.gate, "gate", text("gate"))
-	words, err := parseMixed(set, args)
-	switch {
-	case err != nil:
-		return helpOr(e, "preflight.diff", set, err)
-	case len(words) != 2:
-		return exitUsage, explain.Say("err.preflight.files", len(words), strings.Join(words, ", "))
-	case f.format != "" && !slices.Contains(config.Formats(), config.Format(f.format)):
-		return exitUsage, explain.Say("err.preflight.format", f.format, listed(config.Formats()))
-	case f.floor < 0 || f.floor != f.floor:
-		return exitUsage, explain.Say("err.preflight.floor", f.floor)
-	}
+	words := e.words("preflight.diff", set, args)
+	misusedIf(len(words) != 2, "err.preflight.files", len(words), strings.Join(words, ", "))
+	misusedIf(f.format != "" && !slices.Contains(config.Formats(), config.Format(f.format)), "err.preflight.format", f.format, listed(config.Formats()))
+	misusedIf(f.floor < 0 || f.floor != f.floor, "err.preflight.floor", f.floor)
 	p := &run.Preflight{A: words[0], B: words[1], Format: config.Format(f.format), Patterns: f.patterns, Floor: f.floor, Strict: f.gate.Strict,
 		Ignore: strings.FieldsFunc(f.ignore, func(c rune) bool { return c == ',' })}
-	if p.Kind, err = f.kind(); err == nil && p.Kind == "" && checkpoint.Holds(p.A) && checkpoint.Holds(p.B) {
+	if p.Kind = f.kind(); p.Kind == "" && checkpoint.Holds(p.A) && checkpoint.Holds(p.B) {
 		return f.weights(ctx, e, p.A, p.B)
 	}
-	switch {
-	case err == nil && f.mapping != "":
-		err = explain.Say("err.map.sides", f.mapping)
-	case err == nil:
-		err = p.Find()
-	}
-	misused(err)
+	misusedIf(f.mapping != "", "err.map.sides", f.mapping)
+	misused(p.Find())
 	misused(whole.Apart([]string{f.json, f.html}, words...))
-	differs, err := f.run(ctx, e, p)
-	switch {
-	case err != nil:
-		return exitError, err
-	case differs:
-		return exitDiffers, nil
+	if f.run(ctx, e, p) {
+		return exitBelow, nil
 	}
 	return exitOK, nil
 }
@@ -207,8 +179,7 @@ func (f *diffFlags) weights(ctx context.Context, e env, a, b string) (int, error
 	if done != nil && !f.gate.On {
 		done.Trips = slices.DeleteFunc(done.Trips, func(t verdict.Trip) bool { return t.Kind == verdict.TripItself })
 	}
-	code, err := (&judgeFlags{}).finished(done, err, &r.Judging, func() { show.judged(compared.Text{Lang: show.lang}, done.Judged, done.Trips, "") })
-	return code, err
+	return (&judgeFlags{}).finished(done, err, &r.Judging, func() { show.judged(compared.Text{Lang: show.lang}, done.Judged, done.Trips, "") })
 }
 
 // listed joins the names of kinds or formats.
@@ -221,28 +192,25 @@ func listed[T ~string](list []T) string {
 }
 
 // kind is what options say that both files are, empty if they do not.
-func (f *diffFlags) kind() (preflight.Kind, error) {
+func (f *diffFlags) kind() preflight.Kind {
+	misusedIf(f.as != "" && !slices.Contains(preflight.Kinds(), preflight.Kind(f.as)), "err.preflight.as", f.as, listed(preflight.Kinds()))
 	switch {
-	case f.as != "" && !slices.Contains(preflight.Kinds(), preflight.Kind(f.as)):
-		return "", explain.Say("err.preflight.as", f.as, listed(preflight.Kinds()))
 	case f.as != "":
-		return preflight.Kind(f.as), nil
+		return preflight.Kind(f.as)
 	case f.format != "":
-		return preflight.Config, nil
+		return preflight.Config
 	case len(f.patterns) > 0:
-		return preflight.Log, nil
+		return preflight.Log
 	}
-	return "", nil
+	return ""
 }
 
 // run compares, writes what was asked for, and says what differs.
-func (f *diffFlags) run(ctx context.Context, e env, p *run.Preflight) (differs bool, err error) {
+func (f *diffFlags) run(ctx context.Context, e env, p *run.Preflight) (differs bool) {
 	listen, stop := e.listener(e.show(e.language()))
 	done, err := p.Run(ctx, listen)
 	stop()
-	if err != nil {
-		return false, err
-	}
+	must.Do(err)
 	if f.html != "" {
 		page := report.Page{Lang: e.language(), A: p.A, B: p.B}
 		must.Do(whole.Fill(f.html, 0o600, func(w io.Writer) error { return page.Write(w, done.Found) }))
@@ -250,15 +218,16 @@ func (f *diffFlags) run(ctx context.Context, e env, p *run.Preflight) (differs b
 	json := func(w io.Writer) error { return report.JSON(w, done.Found) }
 	switch f.json {
 	case "-":
-		return done.Differs, json(e.stdout)
+		must.Do(json(e.stdout))
+		return done.Differs
 	case "":
 	default:
 		must.Do(whole.Fill(f.json, 0o600, json))
 	}
 	screen := summaryText{e.stdout, e.language()}.screen()
 	said := f.text(e, screen).Of(done.Found)
-	_, err = io.WriteString(e.stdout, screen.Hang(said, report.LabelWidth))
-	return done.Differs, err
+	must.Get(io.WriteString(e.stdout, screen.Hang(said, report.LabelWidth)))
+	return done.Differs
 }
 
 // text renders for where standard output leads.

@@ -61,29 +61,29 @@ func TestPreflight(t *testing.T) {
 	}{
 		{"manifest a -out a.txt", "2 files, 2 bytes", exitOK},
 		{"manifest b -out b.txt -hash md5,sha256", "2 files, 2 bytes", exitOK},
-		{"diff a.txt b.txt", "On both sides, with different content:\n  y  1 byte", exitDiffers},
+		{"diff a.txt b.txt", "On both sides, with different content:\n  y  1 byte", exitBelow},
 		{"diff a.txt a.txt -json -", `"differs": false`, exitOK},
 		{"diff gpu.yaml npu.sh", "the same: 1 key ", exitOK},
-		{"diff gpu.log npu.log -html c.html -json c.json", "diverges at step 31", exitDiffers},
+		{"diff gpu.log npu.log -html c.html -json c.json", "diverges at step 31", exitBelow},
 		{"diff gpu.log gpu.log", "together", exitOK},
 		{"diff gpu.log gpu.log -gate=strict", "together", exitOK},
 		{"diff gpu.log cut.log", "its last line has no end (step 99, los", exitOK},
-		{"diff gpu.log cut.log -gate=strict", "Gate             fails", exitDiffers},
+		{"diff gpu.log cut.log -gate=strict", "Gate             fails", exitBelow},
 		{"diff gpu.log end.log -gate", "together", exitOK},
-		{"diff gpu.log end.log -gate=strict", "Gate             fails", exitDiffers},
+		{"diff gpu.log end.log -gate=strict", "Gate             fails", exitBelow},
 		{"diff gpu.log npu.log -pattern loss=nothing(x)", "found none of loss", exitError},
 		{"diff gpu.log npu.sh", "say what they are with -as", exitUsage},
 		{"diff odd.txt odd.txt", "odd.txt: begins with \"nothing\\n\", expected a manifest", exitUsage},
-		{"diff a.txt b.txt -html c.html", "On both sides, with different content", exitDiffers},
+		{"diff a.txt b.txt -html c.html", "On both sides, with different content", exitBelow},
 		{"diff gpu.yaml npu.sh -html c.html", "the same: 1 key ", exitOK},
 		{"diff gpu.yaml npu.sh -html gpu.yaml", "is an input too", exitUsage},
 		{"diff gpu.yaml npu.sh -json gpu.yaml", "is an input too", exitUsage},
 		{"diff gpu.yaml npu.sh -format xml", "expected one of", exitUsage},
-		{"diff gpu.yaml gpu.yaml -ignore *", "nothing to compare: no value", exitDiffers},
-		{"diff none.md5 none.md5 -as manifest", "not proven to be the same: 0 of 0", exitDiffers},
-		{"diff both.log norm.log", "inconclusive: loss is in one of the two logs only", exitDiffers},
-		{"diff zero.log zero.log", "inconclusive: what the logs have in common", exitDiffers},
-		{"diff gpu.log hole.log", "inconclusive: loss is in both logs over 70 of 100 steps", exitDiffers},
+		{"diff gpu.yaml gpu.yaml -ignore *", "nothing to compare: no value", exitBelow},
+		{"diff none.md5 none.md5 -as manifest", "not proven to be the same: 0 of 0", exitBelow},
+		{"diff both.log norm.log", "inconclusive: loss is in one of the two logs only", exitBelow},
+		{"diff zero.log zero.log", "inconclusive: what the logs have in common", exitBelow},
+		{"diff gpu.log hole.log", "inconclusive: loss is in both logs over 70 of 100 steps", exitBelow},
 		{"diff gpu.yaml", "expected two files", exitUsage},
 		{"manifest", "expected one folder", exitUsage},
 		{"manifest gpu.log", "expected a folder", exitError},
@@ -117,9 +117,9 @@ func TestPreflightWeights(t *testing.T) {
 		left, right string
 		code        int
 		want        string
-	}{{a, b, exitDiffers, "model.layers.0.mlp.gate_proj.weight"}, {trained, filepath.Join(trained, "whole.pt"), exitOK, "3 of 3 tensors"},
-		{at("whole"), at("less"), exitDiffers, "not recorded or without a verdict: b:output:0"}, {at("less"), at("whole"), exitDiffers, "not recorded or without a verdict: b:output:0"},
-		{at("zero"), at("zeros"), exitDiffers, "inconclusive"}} {
+	}{{a, b, exitBelow, "model.layers.0.mlp.gate_proj.weight"}, {trained, filepath.Join(trained, "whole.pt"), exitOK, "3 of 3 tensors"},
+		{at("whole"), at("less"), exitBelow, "not recorded or without a verdict: b:output:0"}, {at("less"), at("whole"), exitBelow, "not recorded or without a verdict: b:output:0"},
+		{at("zero"), at("zeros"), exitBelow, "inconclusive"}} {
 		code, out, errs := precision(t, "preflight", "diff", c.left, c.right)
 		if code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("%s: status %d\n%s%s", c.left, code, out, errs)

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"precision/compare/job"
 	"precision/compare/oracle"
@@ -33,30 +31,19 @@ func reportCommand(ctx context.Context, e env, args []string) (int, error) {
 	f.judge.defineSaved(set, e.optionText("compare"))
 	set.StringVar(&f.sort, "sort", "order", text("sort"))
 	set.IntVar(&f.number, "n", 0, text("n"))
-	files, err := parseMixed(set, args)
-	switch {
-	case err != nil:
-		return helpOr(e, "report", set, err)
-	case len(files) > 1:
-		return exitUsage, explain.Say("err.report.files", len(files), strings.Join(files, ", "))
-	case len(files) == 0:
-		found, err := e.result()
-		misused(err)
-		files = []string{found}
-	}
-	misused(f.judge.given(set))
+	path := e.resultOf(e.words("report", set, args), "err.report.files")
+	f.judge.given(set)
 	if err := report.SortOperators(nil, f.sort); err != nil {
-		return exitUsage, explain.Say("err.option", "-sort", err)
+		misused(explain.Say("err.option", "-sort", err))
 	}
 	misusedIf(f.number < 0, "err.number", f.number)
-	result := files[0]
+	result := path
 	if plainfile.IsFolder(result) {
 		result = filepath.Join(result, job.ResultFile)
 	}
-	if schema := job.SchemaOf(result); schema == oracle.Schema || schema == job.Schema {
-		return exitUsage, explain.Say("err.report.table", files[0], sh.Word(files[0]))
-	}
-	r := run.Report{Path: files[0], Judging: f.judge.judging(e)}
+	schema := job.SchemaOf(result)
+	misusedIf(schema == oracle.Schema || schema == job.Schema, "err.report.table", path, sh.Word(path))
+	r := run.Report{Path: path, Judging: f.judge.judging(e)}
 	r.Lang = e.language()
 	e.events = f.judge.events
 	show := e.show(r.Lang)
@@ -82,27 +69,14 @@ func (f *reportFlags) show(done *run.Compared, show summaryText) {
 
 // schemaCommand prints the JSON Schema of what -json writes.
 func schemaCommand(_ context.Context, e env, args []string) (int, error) {
-	switch {
-	case len(args) == 1 && isHelp(args[0]):
-		return helpOr(e, "schema", nil, flag.ErrHelp)
-	case len(args) > 0:
-		return exitUsage, explain.Say("cli.unexpected", args[0])
-	}
+	e.plain("schema", args, 0)
 	must.Get(e.stdout.Write(report.JSONSchema))
 	return exitOK, nil
 }
 
 // profileCommand prints a profile, by default the one in force when none is named.
 func profileCommand(_ context.Context, e env, args []string) (int, error) {
-	switch {
-	case len(args) == 1 && isHelp(args[0]):
-		return helpOr(e, "profile", nil, flag.ErrHelp)
-	case len(args) == 0:
-		args = []string{"default"}
-	case len(args) > 1:
-		return exitUsage, explain.Say("cli.unexpected", args[1])
-	}
-	p := must.Get(verdict.OpenProfile(args[0]))
+	p := must.Get(verdict.OpenProfile(append(e.plain("profile", args, 1), "default")[0]))
 	must.Get(io.WriteString(e.stdout, p.Source))
 	return exitOK, nil
 }

@@ -6,7 +6,6 @@ import (
 	"precision/compare/report/rollouts"
 	"precision/internal/must"
 	"precision/run"
-	"precision/run/explain"
 )
 
 // rolloutCommand says why trainer and inference engine give other log-probs.
@@ -30,15 +29,9 @@ func rolloutCommand(ctx context.Context, e env, args []string) (int, error) {
 	set.BoolVar(&e.events, "events", false, text("events"))
 	most := set.Int("n", 10, text("n"))
 	set.Var((*run.Gate)(&q.Gate), "gate", text("gate"))
-	switch err := set.Parse(args); {
-	case err != nil:
-		return helpOr(e, "rollout", set, err)
-	case set.NArg() > 0:
-		return exitUsage, explain.Say("err.argument", set.Arg(0))
-	case q.Workers < 0 || q.Tokens < 0 || *most < 0:
-		return exitUsage, explain.Say("err.rollout.number")
-	}
-	misused(alone(e.events, q.JSON))
+	none(e.words("rollout", set, args))
+	misusedIf(q.Workers < 0 || q.Tokens < 0 || *most < 0, "err.rollout.number")
+	alone(e.events, q.JSON)
 	show := e.show(e.language())
 	q.Lang = show.lang
 	listen, stop := e.listener(show)

@@ -39,17 +39,19 @@ func shellPage(name string, lang msg.Lang) (man.Page, bool) {
 	return assemble(name, m.Brief, []string{"precision " + m.Usage}, m.More, options, lang), true
 }
 
-// result is what a command is about that is given no result: that of the data folder here, or the last one.
-func (e env) result() (string, error) {
+// resultOf is the result that a command is given, one at most; without one that of the data folder here, or the last one.
+func (e env) resultOf(files []string, tooMany string) string {
+	misusedIf(len(files) > 1, tooMany, len(files), strings.Join(files, ", "))
+	if len(files) == 1 {
+		return files[0]
+	}
 	if path := repl.NewestResult(e.data); path != "" {
 		fmt.Fprintln(e.stderr, clean.Text(e.language().T("cli.last", path)))
-		return path, nil
+		return path
 	}
 	l, err := e.last()
-	if err != nil {
-		return "", err
-	}
-	return l.Result, nil
+	misused(err)
+	return l.Result
 }
 
 // shellConfig is what every way into the shell shares.
@@ -89,7 +91,7 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 	cfg := shellConfig(e)
 	set := shellFlags(e, &cfg)
 	if err := set.Parse(args); err != nil {
-		return helpOr(e, "shell", set, err)
+		e.helpFor("shell", set, err)
 	}
 	if set.NArg() > 0 {
 		word, flags, rest := set.Arg(0), args[:len(args)-set.NArg()], set.Args()[1:]
@@ -111,30 +113,30 @@ func shellCommand(ctx context.Context, e env, args []string) (int, error) {
 	return repl.Run(ctx, cfg), nil
 }
 
+// folder sees that a command that opens a folder is given one.
+func (e env) folder(command string, args []string) {
+	if len(args) > 0 && isHelp(args[0]) {
+		e.helpFor(command, nil, flag.ErrHelp)
+	}
+	misusedIf(len(args) == 0 || strings.HasPrefix(args[0], "-"), "err."+command)
+}
+
 // dataCommand opens the shell on a data folder.
 func dataCommand(ctx context.Context, e env, args []string) (int, error) {
-	if len(args) > 0 && isHelp(args[0]) {
-		return helpOr(e, "data", nil, flag.ErrHelp)
-	}
-	misusedIf(len(args) == 0 || strings.HasPrefix(args[0], "-"), "err.data")
+	e.folder("data", args)
 	return shellCommand(ctx, e, append([]string{"-data", args[0]}, args[1:]...))
 }
 
 // inferCommand takes over the output folder of msquickcmp and opens the shell on
 // the data folder it makes.
 func inferCommand(ctx context.Context, e env, args []string) (int, error) {
-	if len(args) > 0 && isHelp(args[0]) {
-		return helpOr(e, "infer", nil, flag.ErrHelp)
-	}
-	misusedIf(len(args) == 0 || strings.HasPrefix(args[0], "-"), "err.infer")
+	e.folder("infer", args)
 	cfg := shellConfig(e)
 	set := shellFlags(e, &cfg)
 	if err := set.Parse(args[1:]); err != nil {
-		return helpOr(e, "infer", set, err)
+		e.helpFor("infer", set, err)
 	}
-	if set.NArg() > 0 { // before anything is made
-		return exitUsage, explain.Say("err.word", set.Arg(0))
-	}
+	misusedIf(set.NArg() > 0, "err.word", set.Arg(0)) // before anything is made
 	if code := repl.Import(cfg, args[0]); code != 0 {
 		return code, nil
 	}

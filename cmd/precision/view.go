@@ -31,16 +31,9 @@ func viewCommand(ctx context.Context, e env, args []string) (int, error) {
 	set, text := e.options("view")
 	serve := set.Bool("serve", false, text("serve"))
 	port := set.Int("port", 0, text("port"))
-	files, err := parseMixed(set, args)
-	switch {
-	case err != nil:
-		return helpOr(e, "view", set, err)
-	case len(files) > 1:
-		return exitUsage, explain.Say("err.view.files", len(files), strings.Join(files, ", "))
-	case len(files) == 0:
-		files = []string{"."}
-	}
-	path := must.Get(newestPage(ctx, e.language(), files[0]))
+	files := e.words("view", set, args)
+	misusedIf(len(files) > 1, "err.view.files", len(files), strings.Join(files, ", "))
+	path := must.Get(newestPage(ctx, e.language(), append(files, ".")[0]))
 	fmt.Fprintln(e.stdout, clean.Text(e.language().T("cli.view.page", path)))
 	if !*serve && *port == 0 && desktop.Open(path) == nil {
 		return exitOK, nil

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"precision/compare/report/checked"
 	"precision/run"
-	"precision/run/explain"
 )
 
 // whyCommand tells what kind of wrong an operator is: the hypotheses that the
@@ -18,20 +16,9 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	text := e.optionText("check")
 	var f checkFlags
 	f.sides(e, set, text)
-	// The operator may stand before or behind the options.
-	op := ""
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		op, args = args[0], args[1:]
-	}
-	if err := set.Parse(args); err != nil {
-		return helpOr(e, "why", set, err)
-	}
-	if op == "" && set.NArg() == 1 {
-		op = set.Arg(0)
-	} else if set.NArg() > 0 {
-		return exitUsage, explain.Say("err.argument", set.Arg(0))
-	}
-	misusedIf(op == "", "err.why.need")
+	words := e.words("why", set, args)
+	misusedIf(len(words) == 0, "err.why.need")
+	none(words[1:])
 	if f.Path == "" {
 		last, err := e.last()
 		misusedIf(err != nil, "err.why.need")
@@ -40,7 +27,7 @@ func whyCommand(ctx context.Context, e env, args []string) (int, error) {
 	}
 	misused(f.Validate())
 	listen, stop := e.listener(summaryText{e.stdout, e.language()})
-	found, err := f.Why(ctx, op, listen)
+	found, err := f.Why(ctx, words[0], listen)
 	stop()
 	switch {
 	case run.Unmatched(err):
