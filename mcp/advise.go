@@ -60,40 +60,26 @@ type Advice struct {
 	Page
 }
 
-func (s *Server) advise(ctx context.Context, _ *sdk.CallToolRequest, in AdviseIn) (out Advice, err error) {
+func (s *Server) advise(ctx context.Context, _ *sdk.CallToolRequest, in AdviseIn) (out Advice) {
 	out.Roots, out.Says = []RootAdvice{}, []string{}
-	x := must.Get(s.tables.open(ctx, in.Table))
-	j := must.Get(x.comparison())
-	path := cmp.Or(in.Graph, j.Table.Meta.Graph)
+	x := s.tables.open(ctx, in.Table)
+	j := x.comparison()
 	var index *graph.Index
-	if path != "" {
-		real, err := s.f.path(path)
-		if err == nil {
-			var m *graph.Model
-			if m, err = run.OpenGraph(ctx, real); err == nil {
-				index, err = graph.NewIndex(m)
-			}
-		}
-		if err != nil && in.Graph != "" {
-			return out, err
+	if path := cmp.Or(in.Graph, j.Table.Meta.Graph); path != "" {
+		err := must.Try(func() { index = must.Get(graph.NewIndex(must.Get(run.OpenGraph(ctx, s.f.path(path))))) })
+		if in.Graph != "" {
+			must.Do(err)
 		}
 	}
 	given := advice.For(j, advice.Options{Graph: index})
 	out.Table = x.name
 	room := listBytes
 	if in.Cursor == "" {
-		for line := range strings.Lines(steps.Text{Lang: msg.English, Most: 2}.Say(j, given, nil, 0)) {
-			if line = strings.TrimSpace(line); line != "" {
-				out.Says = append(out.Says, clean.Line(line))
-			}
-		}
-		out.Says = clipped(out.Says, 16, 200)
+		out.Says = said(steps.Text{Lang: msg.English, Most: 2}.Say(j, given, nil, 0), strings.TrimSpace, 16, 200)
 		if p := given.Plan; p != nil {
 			out.Record = &Record{Operators: clipped(p.Record, 12, 160), Of: len(p.InDoubt), Recorder: string(p.Recorder)}
-			for _, f := range p.Files {
-				if len(out.Record.Files) < 2 {
-					out.Record.Files = append(out.Record.Files, f.Name+":\n"+clip(f.Text, 700))
-				}
+			for _, f := range p.Files[:min(len(p.Files), 2)] {
+				out.Record.Files = append(out.Record.Files, f.Name+":\n"+clip(f.Text, 700))
 			}
 		}
 		room /= 2
@@ -111,7 +97,17 @@ func (s *Server) advise(ctx context.Context, _ *sdk.CallToolRequest, in AdviseIn
 		}
 		return one
 	})
-	return out, nil
+	return out
+}
+
+// said are the lines of a text that are not empty.
+func said(text string, trim func(string) string, most, each int) (lines []string) {
+	for line := range strings.Lines(text) {
+		if line = trim(line); line != "" {
+			lines = append(lines, clean.Line(line))
+		}
+	}
+	return clipped(lines, most, each)
 }
 
 // PreflightIn names two files or folders.
@@ -128,18 +124,12 @@ type Preflight struct {
 	Report  any      `json:"report,omitempty" jsonschema:"all that differs, as preflight diff -json writes it, where it is short enough"`
 }
 
-func (s *Server) preflight(ctx context.Context, _ *sdk.CallToolRequest, in PreflightIn) (out Preflight, err error) {
-	out.Says = []string{}
+func (s *Server) preflight(ctx context.Context, _ *sdk.CallToolRequest, in PreflightIn) (out Preflight) {
 	p := run.Preflight{Floor: trainlog.DefaultFloor}
-	p.A, p.B = must.Get(s.f.tree(in.A)), must.Get(s.f.tree(in.B))
+	p.A, p.B = s.f.tree(in.A), s.f.tree(in.B)
 	done := must.Get(p.Run(ctx, func(run.Event) {}))
 	out.Kind, out.Differs = string(done.Kind), done.Differs
-	for line := range strings.Lines(report.Text{Lang: msg.English, Width: 100, Most: 12}.Of(done.Found)) {
-		if line = strings.TrimRight(line, " \r\n"); line != "" {
-			out.Says = append(out.Says, clean.Line(line))
-		}
-	}
-	out.Says = clipped(out.Says, 40, 160)
+	out.Says = said(report.Text{Lang: msg.English, Width: 100, Most: 12}.Of(done.Found), func(line string) string { return strings.TrimRight(line, " \r\n") }, 40, 160)
 	var text bytes.Buffer
 	if err := report.JSON(&text, done.Found); err == nil {
 		var small bytes.Buffer
@@ -147,5 +137,5 @@ func (s *Server) preflight(ctx context.Context, _ *sdk.CallToolRequest, in Prefl
 			out.Report = json.RawMessage(small.Bytes())
 		}
 	}
-	return out, nil
+	return out
 }

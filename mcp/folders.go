@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"precision/internal/must"
 	"strings"
 )
 
@@ -15,25 +16,15 @@ type folders struct {
 }
 
 // openFolders finds out where folders lead.
-func openFolders(given []string) (*folders, error) {
+func openFolders(given []string) *folders {
 	f := &folders{}
 	for _, dir := range given {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, err
-		}
-		real, err := filepath.EvalSymlinks(abs)
-		if err != nil {
-			return nil, err
-		}
-		if info, err := os.Stat(real); err != nil {
-			return nil, err
-		} else if !info.IsDir() {
-			return nil, fmt.Errorf("%s: not a folder", dir)
-		}
+		abs := must.Get(filepath.Abs(dir))
+		real := must.Get(filepath.EvalSymlinks(abs))
+		must.Not(!must.Get(os.Stat(real)).IsDir(), "%s: not a folder", dir)
 		f.given, f.real = append(f.given, abs), append(f.real, real)
 	}
-	return f, nil
+	return f
 }
 
 // outsideError: a path leads out of the folders.
@@ -57,10 +48,8 @@ func (f *folders) below(real string) bool {
 }
 
 // path is where a path leads that a client named: an absolute one, or one relative to a folder, the first that has it.
-func (f *folders) path(name string) (string, error) {
-	if strings.ContainsRune(name, 0) {
-		return "", fmt.Errorf("%q: not a path", name)
-	}
+func (f *folders) path(name string) string {
+	must.Not(strings.ContainsRune(name, 0), "%q: not a path", name)
 	tries := []string{name}
 	if !filepath.IsAbs(name) {
 		tries = nil
@@ -78,13 +67,13 @@ func (f *folders) path(name string) (string, error) {
 		case !f.below(real):
 			outside = true
 		default:
-			return real, nil
+			return real
 		}
 	}
 	if outside {
-		return "", &outsideError{name, f}
+		must.Do(&outsideError{name, f})
 	}
-	return "", fmt.Errorf("%s: no such file or folder below %s", name, strings.Join(f.given, ", "))
+	panic(must.Failure(fmt.Errorf("%s: no such file or folder below %s", name, strings.Join(f.given, ", "))))
 }
 
 // near tells whether a path that is not there would be in one of the folders.
@@ -102,17 +91,9 @@ func (f *folders) near(path string) bool {
 }
 
 // tree is path, of which nothing leads out of the folders by a link either.
-func (f *folders) tree(name string) (string, error) {
-	path, err := f.path(name)
-	if err != nil {
-		return "", err
-	}
-	return path, f.linksOf(path)
-}
-
-// linksOf sees that no link below a path leads out of the folders.
-func (f *folders) linksOf(path string) error {
-	return filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
+func (f *folders) tree(name string) string {
+	path := f.path(name)
+	must.Do(filepath.WalkDir(path, func(at string, e fs.DirEntry, err error) error {
 		if err != nil || e.Type()&fs.ModeSymlink == 0 {
 			return nil // what cannot be read says so itself where it is needed
 		}
@@ -124,5 +105,6 @@ func (f *folders) linksOf(path string) error {
 			return &outsideError{at + " (a link)", f}
 		}
 		return nil
-	})
+	}))
+	return path
 }

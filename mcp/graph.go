@@ -3,8 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -50,22 +48,16 @@ const (
 	mostInputs = 16
 )
 
-func (s *Server) graph(ctx context.Context, _ *sdk.CallToolRequest, in GraphIn) (out Neighbourhood, err error) {
-	out.Nodes = []Node{}
+func (s *Server) graph(ctx context.Context, _ *sdk.CallToolRequest, in GraphIn) (out Neighbourhood) {
 	in.Depth = cmp.Or(in.Depth, usualDepth)
-	if in.Depth < 1 || in.Depth > mostDepth {
-		return out, fmt.Errorf("depth: found %d, expected 1 to %d", in.Depth, mostDepth)
-	}
+	must.Not(in.Depth < 1 || in.Depth > mostDepth, "depth: found %d, expected 1 to %d", in.Depth, mostDepth)
 	up, down := in.Up == nil || *in.Up, in.Down == nil || *in.Down
 	if in.Path != "" {
 		return s.graphOfFile(ctx, in, up, down)
 	}
-	x := must.Get(s.tables.open(ctx, in.Table))
-	j := must.Get(x.comparison())
-	at := must.Get(x.operator(in.Operator))
-	if !j.Edges {
-		return out, fmt.Errorf("%s: the table does not know which operator feeds which; compare with the graph, or name a graph as path", x.name)
-	}
+	x := s.tables.open(ctx, in.Table)
+	j, at := x.comparison(), x.operator(in.Operator)
+	must.Not(!j.Edges, "%s: the table does not know which operator feeds which; compare with the graph, or name a graph as path", x.name)
 	feeders := func(i int) (list []int) {
 		for _, p := range j.Operators[i].Op.Inputs {
 			if k, ok := x.byName[p.Op]; ok && p.Op != "" {
@@ -87,7 +79,7 @@ func (s *Server) graph(ctx context.Context, _ *sdk.CallToolRequest, in GraphIn) 
 		return Node{Name: clip(op.Op.Name, mostName), Type: op.Op.Type, Steps: steps[order[i]], State: op.State.String(), Root: x.lines[order[i]].Root,
 			Inputs: append([]string{}, clipped(inputs, mostInputs, mostName)...)}
 	})
-	return out, nil
+	return out
 }
 
 // around are the nodes so many steps from one, the nearest first, and how many steps each is away.
@@ -118,21 +110,13 @@ func around[N comparable](from N, depth int, up, down bool, feeders, users func(
 	return order, steps
 }
 
-func (s *Server) graphOfFile(ctx context.Context, in GraphIn, up, down bool) (out Neighbourhood, err error) {
-	out.Nodes = []Node{}
-	path := must.Get(s.f.path(in.Path))
-	m := must.Get(run.OpenGraph(ctx, path))
-	index := must.Get(graph.NewIndex(m))
+func (s *Server) graphOfFile(ctx context.Context, in GraphIn, up, down bool) (out Neighbourhood) {
+	path := s.f.path(in.Path)
+	index := must.Get(graph.NewIndex(must.Get(run.OpenGraph(ctx, path))))
 	ops, exact := index.Search(in.Operator, "")
-	switch {
-	case len(ops) == 0:
-		return out, fmt.Errorf("no operator %q in %s", clip(in.Operator, 200), in.Path)
-	case !exact && len(ops) > 1:
-		var names []string
-		for _, op := range ops {
-			names = append(names, op.Name)
-		}
-		return out, fmt.Errorf("%d operators have %q in their names: %s", len(ops), clip(in.Operator, 200), strings.Join(clipped(names, mostNames, 120), ", "))
+	must.Not(len(ops) == 0, "no operator %q in %s", clip(in.Operator, 200), in.Path)
+	if !exact {
+		one(each.Of(ops, func(op *graph.Op) string { return op.Name }), in.Operator)
 	}
 	order, steps := around(ops[0], in.Depth, up, down,
 		func(op *graph.Op) []*graph.Op { return index.Neighbors(op, true, false) }, func(op *graph.Op) []*graph.Op { return index.Neighbors(op, false, false) })
@@ -147,5 +131,5 @@ func (s *Server) graphOfFile(ctx context.Context, in GraphIn, up, down bool) (ou
 		})
 		return Node{Name: clip(op.Name, mostName), Type: op.Type, Steps: steps[op], Inputs: append([]string{}, clipped(inputs, mostInputs, mostName)...)}
 	})
-	return out, nil
+	return out
 }

@@ -54,29 +54,28 @@ type Operators struct {
 	Page
 }
 
-func (s *Server) operators(ctx context.Context, _ *sdk.CallToolRequest, in OperatorsIn) (out Operators, err error) {
-	out.Operators = []Operator{}
-	x := must.Get(s.tables.open(ctx, in.Table))
-	if in.Limit < 0 {
-		return out, fmt.Errorf("limit: found %d, expected 1 or more", in.Limit)
-	}
+func (s *Server) operators(ctx context.Context, _ *sdk.CallToolRequest, in OperatorsIn) (out Operators) {
+	x := s.tables.open(ctx, in.Table)
+	must.Not(in.Limit < 0, "limit: found %d, expected 1 or more", in.Limit)
 	out.Table = x.name
 	key := listKey("operators", x.state, in.Name, in.Type, in.State, in.Sort, in.Limit)
 	low := strings.ToLower(in.Name)
 	matches := func(i int, typ, state string) bool {
 		return strings.Contains(x.low[i], low) && (in.Type == "" || strings.EqualFold(typ, in.Type)) && (in.State == "" || state == in.State)
 	}
+	states := []string{"ok", "suspect", "wrong", "unknown"}
+	if x.kind != kindCheck {
+		states = nil
+		for state := range x.comparison().Counts {
+			states = append(states, verdict.State(state).String())
+		}
+	}
+	must.Not(in.State != "" && !slices.Contains(states, in.State), "state: found %q, expected one of %s", in.State, strings.Join(states, ", "))
 	var items int
 	var item func(int) Operator
 	switch x.kind {
 	case kindCheck:
-		states := []string{"ok", "suspect", "wrong", "unknown"}
-		if in.State != "" && !slices.Contains(states, in.State) {
-			return out, fmt.Errorf("state: found %q, expected one of %s", in.State, strings.Join(states, ", "))
-		}
-		if in.Sort != "" && in.Sort != "order" {
-			return out, fmt.Errorf("sort: the outputs of a check are in execution order")
-		}
+		must.Not(in.Sort != "" && in.Sort != "order", "sort: the outputs of a check are in execution order")
 		var list []int
 		for i := range x.checked.Findings {
 			if f := &x.checked.Findings[i]; matches(i, f.Type, f.Verdict.String()) {
@@ -88,20 +87,8 @@ func (s *Server) operators(ctx context.Context, _ *sdk.CallToolRequest, in Opera
 			return Operator{Name: clip(result.TensorName(f.Op, result.Output, f.Index), mostName), Type: f.Type, Order: int(f.ID), State: f.Verdict.String(), Ratio: known(f.Ratio), Cause: f.Pattern}
 		}
 	default:
-		must.Get(x.comparison())
-		var states []string
-		for state := range x.judged.Counts {
-			states = append(states, verdict.State(state).String())
-		}
-		if in.State != "" && !slices.Contains(states, in.State) {
-			return out, fmt.Errorf("state: found %q, expected one of %s", in.State, strings.Join(states, ", "))
-		}
 		var list []report.OperatorLine
-		sorted, err := x.sortedBy(in.Sort)
-		if err != nil {
-			return out, fmt.Errorf("sort: %w", err)
-		}
-		for _, l := range sorted {
+		for _, l := range x.sortedBy(in.Sort) {
 			if matches(l.Place, l.Operator.Op.Type, l.Operator.State.String()) {
 				list = append(list, l)
 			}
@@ -110,10 +97,10 @@ func (s *Server) operators(ctx context.Context, _ *sdk.CallToolRequest, in Opera
 	}
 	out.Page, out.Operators = fill(in.Cursor, key, items, listBytes, item)
 	if in.Limit > 0 && len(out.Operators) > in.Limit {
-		at, _ := start(in.Cursor, key, items)
+		at := start(in.Cursor, key, items)
 		out.Operators, out.Next = out.Operators[:in.Limit], cursorOf(key, at+in.Limit)
 	}
-	return out, nil
+	return out
 }
 
 func lineOf(j *verdict.Judged, l *report.OperatorLine) Operator {
@@ -196,16 +183,16 @@ type Why struct {
 // mostTensors bounds the inputs and outputs that why lists; an operator may have thousands.
 const mostTensors = 6
 
-func (s *Server) why(ctx context.Context, _ *sdk.CallToolRequest, in WhyIn) (out Why, err error) {
-	x := must.Get(s.tables.open(ctx, in.Table))
+func (s *Server) why(ctx context.Context, _ *sdk.CallToolRequest, in WhyIn) (out Why) {
+	x := s.tables.open(ctx, in.Table)
 	if x.kind != kindCheck {
-		must.Get(x.comparison())
+		x.comparison()
 	}
-	at := must.Get(x.operator(in.Operator))
+	at := x.operator(in.Operator)
 	out = Why{Table: x.name, Outputs: []Tensor{}, Inputs: []Tensor{}}
 	if x.kind == kindCheck {
 		whyChecked(x, at, &out)
-		return out, nil
+		return out
 	}
 	j := x.judged
 	op := &j.Operators[at]
@@ -247,7 +234,7 @@ func (s *Server) why(ctx context.Context, _ *sdk.CallToolRequest, in WhyIn) (out
 		out.Reasons = append(out.Reasons, report.Sentences(msg.English, j.Table.Rows[row].Reasons))
 	}
 	out.Reasons = clipped(out.Reasons, 3, 300)
-	return out, nil
+	return out
 }
 
 func whyChecked(x *table, at int, out *Why) {

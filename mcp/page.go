@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"precision/compare/result"
@@ -41,6 +42,11 @@ func clip(text string, most int) string {
 		most--
 	}
 	return text[:most] + "…"
+}
+
+// one refuses several operators that have a part of a name.
+func one(names []string, part string) {
+	must.Not(len(names) > 1, "%d operators have %q in their names: %s", len(names), clip(part, 200), strings.Join(clipped(names, mostNames, 120), ", "))
 }
 
 // clipped cuts a list of texts and each of them.
@@ -81,19 +87,19 @@ var (
 )
 
 // start is where a cursor of a list with so many items stands.
-func start(cursor string, list uint64, items int) (int, error) {
+func start(cursor string, list uint64, items int) int {
 	if cursor == "" {
-		return 0, nil
+		return 0
 	}
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var p position
 	if err != nil || json.Unmarshal(text, &p) != nil || p.At <= 0 {
-		return 0, errCursor
+		must.Do(errCursor)
 	}
 	if p.List != list || p.At >= items {
-		return 0, errStale
+		must.Do(errStale)
 	}
-	return p.At, nil
+	return p.At
 }
 
 func cursorOf(list uint64, at int) string {
@@ -104,7 +110,7 @@ func cursorOf(list uint64, at int) string {
 // fill makes a page: items from the cursor on, as many as there is room for, at least one.
 func fill[T any](cursor string, list uint64, items, room int, item func(int) T) (page Page, out []T) {
 	page.Total = items
-	at := must.Get(start(cursor, list, items))
+	at := start(cursor, list, items)
 	out = []T{}
 	for used := 0; at < items; at++ {
 		one := item(at)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"precision/compare/job"
 	"precision/compare/report"
 	"precision/graph/describe"
+	"precision/internal/clean"
 	"precision/internal/msg"
 	"precision/internal/must"
 	"precision/run"
@@ -60,42 +60,33 @@ func contents(req *sdk.ReadResourceRequest, kind, text string) *sdk.ReadResource
 }
 
 // pathOf is the path in the address of a resource.
-func pathOf(uri, base string) (string, error) {
+func pathOf(uri, base string) string {
 	u, err := url.Parse(uri)
-	if err != nil || !strings.HasPrefix(uri, base) {
-		return "", fmt.Errorf("%s: not an address of this server", uri)
-	}
-	return u.Path, nil
+	must.Not(err != nil || !strings.HasPrefix(uri, base), "%s: not an address of this server", uri)
+	return u.Path
 }
 
-func (s *Server) readTable(ctx context.Context, req *sdk.ReadResourceRequest) (_ *sdk.ReadResourceResult, err error) {
-	defer must.Catch(&err)
-	path := must.Get(pathOf(req.Params.URI, tableURI))
-	x, err := s.tables.open(ctx, path)
-	if err != nil {
-		return nil, plain(err)
-	}
-	text := must.Get(json.Marshal(s.summary(x, "")))
-	return contents(req, "application/json", string(text)), nil
+func (s *Server) readTable(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	return plain(func() *sdk.ReadResourceResult {
+		x := s.tables.open(ctx, pathOf(req.Params.URI, tableURI))
+		return contents(req, "application/json", string(must.Get(json.Marshal(s.summary(x, "")))))
+	})
 }
 
 func (s *Server) readGraph(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-	path, err := pathOf(req.Params.URI, graphURI)
-	if err == nil {
-		path, err = s.f.path(path)
-	}
-	if err != nil {
-		return nil, plain(err)
-	}
-	m, err := run.OpenGraph(ctx, path)
-	if err != nil {
-		return nil, plain(err)
-	}
-	return contents(req, "text/plain", clip(describe.Summary(msg.English, m.Summary()), mostBytes/2)), nil
+	return plain(func() *sdk.ReadResourceResult {
+		m := must.Get(run.OpenGraph(ctx, s.f.path(pathOf(req.Params.URI, graphURI))))
+		return contents(req, "text/plain", clip(describe.Summary(msg.English, m.Summary()), mostBytes/2))
+	})
 }
 
-// plain is an error in English.
-func plain(err error) error { return errors.New(clip(explain.Error(msg.English, err), 4*mostText)) }
+// plain gives what some work gives, or the error that ended it, in English.
+func plain[T any](work func() T) (v T, err error) {
+	if v, err = must.Of(work); err != nil {
+		err = errors.New(clip(clean.Text(explain.Error(msg.English, err)), 4*mostText))
+	}
+	return v, err
+}
 
 // findResources adds the tables and graphs that are in the folders, and takes away those that were.
 func (s *Server) findResources() {

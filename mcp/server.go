@@ -64,7 +64,7 @@ func New(o Options) (_ *Server, err error) {
 		out.Close()
 		given = append(given[:len(given):len(given)], o.Out)
 	}
-	f := must.Get(openFolders(given))
+	f := openFolders(given)
 	if o.Out != "" {
 		o.Out = f.real[len(f.real)-1]
 	}
@@ -83,8 +83,8 @@ var numberSchema = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[result.Number](): {Types: []string{"number", "string"}, Pattern: "^(NaN|-?Infinity)$"},
 }
 
-// add adds a tool. Its answer is bounded; its errors, which may also end its work (package must), are those of the program, in English.
-func add[In, Out any](s *Server, name, about string, writes bool, do func(ctx context.Context, req *sdk.CallToolRequest, in In) (Out, error)) {
+// add adds a tool. Its answer is bounded; the errors that end its work (package must) are those of the program, in English.
+func add[In, Out any](s *Server, name, about string, writes bool, do func(ctx context.Context, req *sdk.CallToolRequest, in In) Out) {
 	out, err := jsonschema.For[Out](&jsonschema.ForOptions{TypeSchemas: numberSchema})
 	if err != nil {
 		panic(err)
@@ -93,13 +93,12 @@ func add[In, Out any](s *Server, name, about string, writes bool, do func(ctx co
 	hints := &sdk.ToolAnnotations{ReadOnlyHint: !writes, IdempotentHint: !writes, OpenWorldHint: &local, DestructiveHint: &keeps}
 	sdk.AddTool(s.sdk, &sdk.Tool{Name: name, Description: about, OutputSchema: out, Annotations: hints},
 		func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
-			var answer Out
-			if err := must.Try(func() { answer = must.Get(do(ctx, req, in)) }); err != nil {
-				if ctx.Err() != nil {
-					err = ctx.Err()
-				}
-				var none Out
-				return nil, none, errors.New(clip(clean.Text(explain.Error(msg.English, err)), 4*mostText))
+			answer, err := plain(func() Out { return do(ctx, req, in) })
+			switch {
+			case err != nil && ctx.Err() != nil:
+				return nil, answer, errors.New(clean.Text(explain.Error(msg.English, ctx.Err())))
+			case err != nil:
+				return nil, answer, err
 			}
 			result, err := bounded(answer)
 			return result, answer, err

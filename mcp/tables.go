@@ -85,17 +85,16 @@ func (t *tables) keep(x *table, word string) *table {
 var errNoTable = errors.New("no table yet: name a saved table, or call compare or check first")
 
 // open is the result of a name: what this server made, a file, or without a name the last one.
-func (t *tables) open(ctx context.Context, name string) (_ *table, err error) {
-	defer must.Catch(&err)
+func (t *tables) open(ctx context.Context, name string) *table {
 	t.mu.Lock()
 	if name == "" {
 		last := t.last
 		t.mu.Unlock()
 		if last == nil {
-			return nil, errNoTable
+			must.Do(errNoTable)
 		}
 		if !last.saved {
-			return last, nil
+			return last
 		}
 		return t.open(ctx, last.name) // the file may have changed
 	}
@@ -103,23 +102,23 @@ func (t *tables) open(ctx context.Context, name string) (_ *table, err error) {
 		if x != nil && x.name == name {
 			t.last = x
 			t.mu.Unlock()
-			return x, nil
+			return x
 		}
 		for _, word := range []string{"compare", "check", "job"} {
 			if x == nil && name == fmt.Sprintf("%s-%d", word, i+1) {
 				t.mu.Unlock()
-				return nil, fmt.Errorf("%s: no longer in memory; ask for it again", name)
+				must.Not(true, "%s: no longer in memory; ask for it again", name)
 			}
 		}
 	}
 	t.mu.Unlock()
-	path := must.Get(t.f.path(name))
+	path := t.f.path(name)
 	info := must.Get(os.Stat(path))
 	if info.IsDir() {
 		if inner := filepath.Join(path, job.ResultFile); run.Begins(inner) == '{' {
 			return t.open(ctx, inner)
 		}
-		return nil, fmt.Errorf("%s: is a folder, expected a saved table: what precision compare -json wrote, its csv or page, or job.json; to compare or check recordings call compare or check", name)
+		must.Not(true, "%s: is a folder, expected a saved table: what precision compare -json wrote, its csv or page, or job.json; to compare or check recordings call compare or check", name)
 	}
 	state := fmt.Sprintf("%s %d %d", path, info.Size(), info.ModTime().UnixNano())
 	t.mu.Lock()
@@ -132,7 +131,7 @@ func (t *tables) open(ctx context.Context, name string) (_ *table, err error) {
 	lock.Lock()
 	defer lock.Unlock()
 	if x := t.find(state); x != nil {
-		return x, nil
+		return x
 	}
 	x := read(ctx, path)
 	if info.Size() > largeTable {
@@ -151,7 +150,7 @@ func (t *tables) open(ctx context.Context, name string) (_ *table, err error) {
 		t.opened = append([]*table{}, t.opened[1:]...)
 	}
 	t.last = x
-	return x, nil
+	return x
 }
 
 // find is the opened table of a state, which is then the last one asked for.
@@ -181,7 +180,7 @@ func read(ctx context.Context, path string) *table {
 		x.kind, x.job = kindJob, saved
 		return x
 	case schema == oracle.Schema:
-		must.Do(fmt.Errorf("%s: is what precision check wrote, which cannot be asked about; call check on the recording", path))
+		must.Not(true, "%s: is what precision check wrote, which cannot be asked about; call check on the recording", path)
 	}
 	done := must.Get((&run.Report{Path: path}).Run(ctx, func(run.Event) {}))
 	return ofJudged(done.Judged)
@@ -213,27 +212,21 @@ func ofChecked(c *run.Checked) *table {
 	return x
 }
 
-// comparison is the judged table, or an error that says what to ask instead.
-func (x *table) comparison() (*verdict.Judged, error) {
-	switch x.kind {
-	case kindCheck:
-		return nil, fmt.Errorf("%s: is a check, which has operators and why; this question is for comparisons", x.name)
-	case kindJob:
-		if x.judged == nil {
-			return nil, fmt.Errorf("%s: is a whole job whose tables are not beside it", x.name)
-		}
-	}
-	return x.judged, nil
+// comparison is the judged table; the error of another says what to ask instead.
+func (x *table) comparison() *verdict.Judged {
+	must.Not(x.kind == kindCheck, "%s: is a check, which has operators and why; this question is for comparisons", x.name)
+	must.Not(x.judged == nil, "%s: is a whole job whose tables are not beside it", x.name)
+	return x.judged
 }
 
 // operator is the place of an operator by its name, or by a part of it that no other has.
-func (x *table) operator(name string) (int, error) {
+func (x *table) operator(name string) int {
 	if i, ok := x.byName[name]; ok {
-		return i, nil
+		return i
 	}
 	if op, _, _, err := result.ParseTensor(name); err == nil {
 		if i, ok := x.byName[op]; ok {
-			return i, nil
+			return i
 		}
 		name = op
 	}
@@ -249,13 +242,9 @@ func (x *table) operator(name string) (int, error) {
 			near, at = append(near, own), x.byName[own]
 		}
 	}
-	switch len(near) {
-	case 1:
-		return at, nil
-	case 0:
-		return 0, fmt.Errorf("no operator %q in %s: operators lists them, its argument name finds parts of names", clip(name, 200), x.name)
-	}
-	return 0, fmt.Errorf("%d operators have %q in their names: %s", len(near), clip(name, 200), strings.Join(clipped(near, mostNames, 120), ", "))
+	must.Not(len(near) == 0, "no operator %q in %s: operators lists them, its argument name finds parts of names", clip(name, 200), x.name)
+	one(near, name)
+	return at
 }
 
 // nameOf is the name of an operator, or of that of a finding.
@@ -274,21 +263,20 @@ func (x *table) look(tensor string) *result.Look {
 }
 
 // sortedBy are the operators in an order, kept for the next page.
-func (x *table) sortedBy(order string) ([]report.OperatorLine, error) {
+func (x *table) sortedBy(order string) []report.OperatorLine {
 	if order == "" {
-		return x.lines, nil
+		return x.lines
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if list := x.sorted[order]; list != nil {
-		return list, nil
+		return list
 	}
 	list := slices.Clone(x.lines)
-	if err := report.SortOperators(list, order); err != nil {
-		return nil, err
-	}
+	err := report.SortOperators(list, order)
+	must.Not(err != nil, "sort: %w", err)
 	x.sorted = map[string][]report.OperatorLine{order: list} // one is enough for pages, and all would be large
-	return list, nil
+	return list
 }
 
 // mostLooks bounds the looks that are kept beside those of the table.

@@ -94,18 +94,15 @@ const (
 	mostChannels = 48
 )
 
-func (s *Server) tensor(ctx context.Context, _ *sdk.CallToolRequest, in TensorIn) (out TensorLook, err error) {
+func (s *Server) tensor(ctx context.Context, _ *sdk.CallToolRequest, in TensorIn) (out TensorLook) {
 	if in.Path != "" {
 		return s.file(ctx, in)
 	}
-	if in.Tensor == "" {
-		return out, errors.New("needs the name of a tensor, such as conv1:output:0, or the path of a file")
-	}
-	x := must.Get(s.tables.open(ctx, in.Table))
-	j := must.Get(x.comparison())
-	at := must.Get(x.operator(in.Tensor))
-	op := &j.Operators[at]
-	t := must.Get(tensorOf(j, op, in.Tensor))
+	must.Not(in.Tensor == "", "needs the name of a tensor, such as conv1:output:0, or the path of a file")
+	x := s.tables.open(ctx, in.Table)
+	j := x.comparison()
+	op := &j.Operators[x.operator(in.Tensor)]
+	t := tensorOf(j, op, in.Tensor)
 	r := j.Row(t)
 	f := &r.Result().Facts
 	out = TensorLook{Table: x.name, Tensor: clip(r.Tensor(), mostName), Verdict: t.Verdict.String(), Shape: r.Shape, Elements: f.N, Differ: f.Differ, Disagree: f.Disagree, Metrics: metricsOf(r, func(metric.Metric) bool { return true }),
@@ -141,7 +138,7 @@ func (s *Server) tensor(ctx context.Context, _ *sdk.CallToolRequest, in TensorIn
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // look looks at the elements of a row whose recordings are still there. why says what kept it from that.
@@ -154,7 +151,7 @@ func (s *Server) look(ctx context.Context, x *table, r *result.Row) (l *result.L
 		if path == "" {
 			continue
 		}
-		if _, err := s.f.tree(path); err != nil {
+		if err := must.Try(func() { s.f.tree(path) }); err != nil {
 			return nil, err.Error()
 		}
 	}
@@ -177,10 +174,8 @@ func (o *TensorLook) take(l *result.Look, typ string) {
 		from []metric.Element
 		to   *[]Element
 	}{{l.Largest, &o.Largest}, {l.First, &o.First}} {
-		for i := range e.from {
-			if i < mostElements {
-				*e.to = append(*e.to, elementOf(&e.from[i], l.Shape))
-			}
+		for i := range e.from[:min(len(e.from), mostElements)] {
+			*e.to = append(*e.to, elementOf(&e.from[i], l.Shape))
 		}
 	}
 	for _, p := range l.Patterns {
@@ -204,13 +199,13 @@ func (o *TensorLook) take(l *result.Look, typ string) {
 }
 
 // tensorOf is the tensor of an operator that a name means: in full, or the worst output if only the operator is named.
-func tensorOf(j *verdict.Judged, op *verdict.Operator, name string) (worst *verdict.Tensor, err error) {
+func tensorOf(j *verdict.Judged, op *verdict.Operator, name string) (worst *verdict.Tensor) {
 	var names []string
 	for _, list := range [][]verdict.Tensor{op.Outputs, op.Inputs} {
 		for i := range list {
 			own := j.Row(&list[i]).Tensor()
 			if own == name {
-				return &list[i], nil
+				return &list[i]
 			}
 			names = append(names, own)
 		}
@@ -222,20 +217,18 @@ func tensorOf(j *verdict.Judged, op *verdict.Operator, name string) (worst *verd
 		}
 		for i := range list {
 			if list[i].Slot == slot {
-				return &list[i], nil
+				return &list[i]
 			}
 		}
-		return nil, fmt.Errorf("no tensor %q; %s has %s", name, op.Op.Name, strings.Join(clipped(names, mostNames, 160), ", "))
+		must.Not(true, "no tensor %q; %s has %s", name, op.Op.Name, strings.Join(clipped(names, mostNames, 160), ", "))
 	}
 	for i := range op.Outputs {
 		if t := &op.Outputs[i]; worst == nil || t.Verdict > worst.Verdict {
 			worst = t
 		}
 	}
-	if worst == nil {
-		return nil, fmt.Errorf("%s has no output; its tensors are %s", op.Op.Name, strings.Join(clipped(names, mostNames, 160), ", "))
-	}
-	return worst, nil
+	must.Not(worst == nil, "%s has no output; its tensors are %s", op.Op.Name, strings.Join(clipped(names, mostNames, 160), ", "))
+	return worst
 }
 
 func elementOf(e *metric.Element, shape []int64) Element {
@@ -272,17 +265,13 @@ func sideOf(r *result.Row, o *result.Operand, f *metric.SideFacts, left bool) *S
 }
 
 // file looks at the numbers in a file.
-func (s *Server) file(ctx context.Context, in TensorIn) (out TensorLook, err error) {
-	path := must.Get(s.f.path(in.Path))
-	if in.Values < 0 || in.Values > 64 {
-		return out, fmt.Errorf("values: found %d, expected 1 to 64", in.Values)
-	}
+func (s *Server) file(ctx context.Context, in TensorIn) (out TensorLook) {
+	path := s.f.path(in.Path)
+	must.Not(in.Values < 0 || in.Values > 64, "values: found %d, expected 1 to 64", in.Values)
 	arrays, bad, err := array.Open(path)
-	if err != nil {
-		return out, err
-	}
+	must.Do(err)
 	if len(arrays) == 0 {
-		return out, errors.Join(append(bad, fmt.Errorf("%s: no tensor that can be read", in.Path))...)
+		must.Do(errors.Join(append(bad, fmt.Errorf("%s: no tensor that can be read", in.Path))...))
 	}
 	var chosen *array.Array
 	var parts []string
@@ -293,9 +282,7 @@ func (s *Server) file(ctx context.Context, in TensorIn) (out TensorLook, err err
 			chosen = a
 		}
 	}
-	if chosen == nil {
-		return out, fmt.Errorf("%s has no part %q; it has %s", in.Path, in.Part, strings.Join(clipped(parts, mostNames, 100), ", "))
-	}
+	must.Not(chosen == nil, "%s has no part %q; it has %s", in.Path, in.Part, strings.Join(clipped(parts, mostNames, 100), ", "))
 	stats := must.Get(chosen.Measure(ctx, 0))
 	n := cmp.Or(in.Values, 8)
 	values := must.Get(chosen.FirstText(int64(n)))
@@ -308,5 +295,5 @@ func (s *Server) file(ctx context.Context, in TensorIn) (out TensorLook, err err
 		out.Reasons = append(out.Reasons, clip(err.Error(), 200))
 	}
 	out.Reasons = clipped(out.Reasons, 3, 200)
-	return out, nil
+	return out
 }

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"precision/compare/sides"
 	"precision/compare/verdict"
 	"precision/internal/clean"
+	"precision/internal/each"
 	"precision/internal/msg"
 	"precision/internal/must"
 	"precision/run"
@@ -167,21 +167,20 @@ func (s *Server) summary(x *table, cursor string) Verdict {
 	}
 	if cursor == "" {
 		v.Says = clipped(plainLines(append([]report.Line{text.Headline(j)}, text.Ground(j)...)), 8, 320)
-		for _, p := range j.Premises {
-			if len(v.Premises) < 5 {
-				v.Premises = append(v.Premises, Premise{string(p.Kind), p.Broken, clip(report.Sentence(msg.English, p.Reason), 400)})
-			}
+		for _, p := range j.Premises[:min(len(j.Premises), 5)] {
+			v.Premises = append(v.Premises, Premise{string(p.Kind), p.Broken, clip(report.Sentence(msg.English, p.Reason), 400)})
 		}
-		var damaged []string
-		for i := range j.Damaged {
-			damaged = append(damaged, report.DamageText(msg.English, &j.Damaged[i]))
-		}
-		v.Damaged = clipped(damaged, 4, 250)
+		v.damaged(j.Damaged)
 		room -= min(room/2, sizeOf(v.Premises)+sizeOf(v.Damaged))
 	}
 	order := j.Prominent()
 	v.Page, v.Roots = fill(cursor, listKey("roots", x.state), len(order), room, func(i int) Root { return rootOf(j, &j.Roots[order[i]]) })
 	return v
+}
+
+// damaged tells of the files that could not be read in full.
+func (v *Verdict) damaged(list []result.Damage) {
+	v.Damaged = clipped(each.Of(list, func(d result.Damage) string { return report.DamageText(msg.English, &d) }), 4, 250)
 }
 
 func sizeOf[T any](list []T) int { return len(fmt.Sprint(list)) }
@@ -214,15 +213,11 @@ func findingOf(f *oracle.Finding) Finding {
 		e, g := result.Number(f.Expected), result.Number(f.Found)
 		one.Expected, one.Found = &e, &g
 	}
-	for i := range f.Patterns {
-		if len(one.What) < 3 {
-			one.What = append(one.What, clip(patternText(&f.Patterns[i]), 300))
-		}
+	for i := range f.Patterns[:min(len(f.Patterns), 3)] {
+		one.What = append(one.What, clip(patternText(&f.Patterns[i]), 300))
 	}
-	for _, r := range f.Reasons {
-		if len(one.Reasons) < 3 {
-			one.Reasons = append(one.Reasons, clip(checked.Reason(msg.English, r), 300))
-		}
+	for _, r := range f.Reasons[:min(len(f.Reasons), 3)] {
+		one.Reasons = append(one.Reasons, clip(checked.Reason(msg.English, r), 300))
 	}
 	return one
 }
@@ -250,11 +245,7 @@ func (s *Server) checkSummary(x *table, cursor string, v *Verdict) {
 		for _, p := range checked.Premises(c.Findings) {
 			v.Premises = append(v.Premises, Premise{p.Kind, p.Broken, clip(checked.Reason(msg.English, p.Reason), 400)})
 		}
-		var damaged []string
-		for i := range c.Coverage.Damaged {
-			damaged = append(damaged, report.DamageText(msg.English, &c.Coverage.Damaged[i]))
-		}
-		v.Damaged = clipped(damaged, 4, 250)
+		v.damaged(c.Coverage.Damaged)
 		v.Says = clipped(plainLines(checked.Summary(msg.English, c.Findings, c.Coverage)), 6, 320)
 	}
 	order := worstFindings(c.Findings)
@@ -295,10 +286,8 @@ func (s *Server) jobSummary(x *table, cursor string, v *Verdict) {
 		one := Origin{Operator: clip(o.Op, mostName), Type: o.Type, Verdict: o.Verdict, Cause: o.Cause, Value: o.Value, Limit: o.Limit, FirstStep: o.First, Ranks: o.Ranks, Scope: o.Scope,
 			Collective: o.Collective, Places: clipped(o.Places, 4, 160), Later: o.Later}
 		if m := met[fmt.Sprint(o.First, o.Op)]; m != nil {
-			for k := range m.Faults {
-				if len(one.Faults) < 4 {
-					one.Faults = append(one.Faults, clip(face.Fault(msg.English, &m.Faults[k]), 300))
-				}
+			for k := range m.Faults[:min(len(m.Faults), 4)] {
+				one.Faults = append(one.Faults, clip(face.Fault(msg.English, &m.Faults[k]), 300))
 			}
 		}
 		return one
@@ -320,10 +309,8 @@ func (s *Server) parts(x *table) (list []Part) {
 			if p.Table != "" {
 				one.Table = filepath.Join(dir, job.TableFolder, p.Table+".json")
 			}
-			for _, r := range p.Roots {
-				if len(one.Roots) < 2 {
-					one.Roots = append(one.Roots, clip(r.Op, 160))
-				}
+			for _, r := range p.Roots[:min(len(p.Roots), 2)] {
+				one.Roots = append(one.Roots, clip(r.Op, 160))
 			}
 			list = append(list, one)
 		}
@@ -341,12 +328,12 @@ type CompareIn struct {
 	All     bool   `json:"all,omitempty" jsonschema:"a whole job, every rank and step; needs a server started with -out"`
 }
 
-func (s *Server) compare(ctx context.Context, req *sdk.CallToolRequest, in CompareIn) (v Verdict, err error) {
-	r := run.Compare{Request: sides.Request{Job: engine.Job{Left: must.Get(s.f.tree(in.Left)), Right: must.Get(s.f.tree(in.Right))}}, Check: in.Check}
+func (s *Server) compare(ctx context.Context, req *sdk.CallToolRequest, in CompareIn) (v Verdict) {
+	r := run.Compare{Request: sides.Request{Job: engine.Job{Left: s.f.tree(in.Left), Right: s.f.tree(in.Right)}}, Check: in.Check}
 	if in.Graph != "" {
-		r.Graph = must.Get(s.f.tree(in.Graph))
+		r.Graph = s.f.tree(in.Graph)
 	}
-	r.Profile = must.Get(s.profile(in.Profile))
+	r.Profile = s.profile(in.Profile)
 	listen := progress(ctx, req)
 	if in.All {
 		return s.compareJob(ctx, &r, listen)
@@ -363,36 +350,26 @@ func (s *Server) compare(ctx context.Context, req *sdk.CallToolRequest, in Compa
 		listen(e)
 	}))
 	if path := done.Table.Meta.Graph; path != "" {
-		if _, err := s.f.path(path); err != nil {
-			return v, fmt.Errorf("the graph found beside the dumps: %w", err)
-		}
+		err := must.Try(func() { s.f.path(path) })
+		must.Not(err != nil, "the graph found beside the dumps: %w", err)
 	}
 	v = s.summary(s.tables.keep(ofJudged(done.Judged), "compare"), "")
 	v.Files = files
-	return v, nil
+	return v
 }
 
 // profile is a built-in profile, or a file below the folders.
-func (s *Server) profile(name string) (string, error) {
-	if name == "" {
-		return "", nil
+func (s *Server) profile(name string) string {
+	if name == "" || slices.Contains(verdict.BuiltinNames(), name) {
+		return name
 	}
-	for _, own := range verdict.BuiltinNames() {
-		if own == name {
-			return name, nil
-		}
-	}
-	path, err := s.f.path(name)
-	if err != nil {
-		return "", fmt.Errorf("profile: built-in are %s; %w", strings.Join(verdict.BuiltinNames(), ", "), err)
-	}
-	return path, nil
+	path, err := must.Of(func() string { return s.f.path(name) })
+	must.Not(err != nil, "profile: built-in are %s; %w", strings.Join(verdict.BuiltinNames(), ", "), err)
+	return path
 }
 
-func (s *Server) compareJob(ctx context.Context, c *run.Compare, listen run.Listener) (v Verdict, err error) {
-	if s.Out == "" {
-		return v, errors.New("a whole job writes its tables: start the server with -out DIR")
-	}
+func (s *Server) compareJob(ctx context.Context, c *run.Compare, listen run.Listener) (v Verdict) {
+	must.Not(s.Out == "", "a whole job writes its tables: start the server with -out DIR")
 	r := run.Job{Profile: c.Profile}
 	r.Request = job.Request{Left: c.Left, Right: c.Right, Graph: c.Graph}
 	if s.Build != nil {
@@ -402,10 +379,10 @@ func (s *Server) compareJob(ctx context.Context, c *run.Compare, listen run.List
 	out := filepath.Join(s.Out, "job_"+stamp())
 	result := must.Get(r.Run(ctx, plan, run.Settings(out, msg.English, listen), listen))
 	path := filepath.Join(out, job.ResultFile)
-	v = s.summary(must.Get(s.tables.open(ctx, path)), "")
+	v = s.summary(s.tables.open(ctx, path), "")
 	v.Says = append(clipped(plainLines(face.Result(msg.English, result)), 10, 320), v.Says...)
 	v.Files = []string{path, filepath.Join(out, job.PageFile)}
-	return v, nil
+	return v
 }
 
 // CheckIn is what to check.
@@ -416,14 +393,14 @@ type CheckIn struct {
 	Full   bool   `json:"full,omitempty" jsonschema:"recompute every element of large outputs"`
 }
 
-func (s *Server) check(ctx context.Context, req *sdk.CallToolRequest, in CheckIn) (v Verdict, err error) {
+func (s *Server) check(ctx context.Context, req *sdk.CallToolRequest, in CheckIn) (v Verdict) {
 	c := run.Check{Full: in.Full, Lang: msg.English}
 	for _, p := range []struct {
 		to   *string
 		name string
 	}{{&c.Path, in.Path}, {&c.Graph, in.Graph}, {&c.Golden, in.Golden}} {
 		if p.name != "" {
-			*p.to = must.Get(s.f.tree(p.name))
+			*p.to = s.f.tree(p.name)
 		}
 	}
 	if s.Out != "" {
@@ -437,7 +414,7 @@ func (s *Server) check(ctx context.Context, req *sdk.CallToolRequest, in CheckIn
 	if found.Path != "" {
 		v.Files = []string{found.Path, c.JSON}
 	}
-	return v, nil
+	return v
 }
 
 // VerdictIn names a table.
@@ -446,6 +423,6 @@ type VerdictIn struct {
 	Cursor string `json:"cursor,omitempty"`
 }
 
-func (s *Server) verdict(ctx context.Context, _ *sdk.CallToolRequest, in VerdictIn) (v Verdict, err error) {
-	return s.summary(must.Get(s.tables.open(ctx, in.Table)), in.Cursor), nil
+func (s *Server) verdict(ctx context.Context, _ *sdk.CallToolRequest, in VerdictIn) Verdict {
+	return s.summary(s.tables.open(ctx, in.Table), in.Cursor)
 }
