@@ -17,6 +17,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/nd"
 	"precision/internal/plainfile"
 )
@@ -54,20 +55,13 @@ func (r *ArrayResult) Report() string {
 // Arrays compares two array files, .npy or, by their ending, .txt with numbers
 // between blanks. Their shapes must be the same. Errors are *[Error], or
 // that of the context.
-func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Numerics, metrics []metric.Metric) (*ArrayResult, error) {
-	left, err := openArray(leftPath)
-	if err != nil {
-		return nil, err
-	}
+func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Numerics, metrics []metric.Metric) (_ *ArrayResult, err error) {
+	defer must.Catch(&err)
+	left := must.Get(openArray(leftPath))
 	defer left.Close()
-	right, err := openArray(rightPath)
-	if err != nil {
-		return nil, err
-	}
+	right := must.Get(openArray(rightPath))
 	defer right.Close()
-	if !slices.Equal(left.Shape, right.Shape) {
-		return nil, faultf(FaultShapes, "%s has the shape %s, %s has %s", leftPath, shapeText(left.Shape), rightPath, shapeText(right.Shape))
-	}
+	wrong(!slices.Equal(left.Shape, right.Shape), FaultShapes, "%s has the shape %s, %s has %s", leftPath, shapeText(left.Shape), rightPath, shapeText(right.Shape))
 	cfg := metric.Config{Numerics: numerics, Metrics: metrics, Scalar: nd.Single(left.Shape)}
 	if numerics == metric.Reference {
 		cfg.Scalar = oldScalarLike(left.Shape)
@@ -81,10 +75,8 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 		lost, err = pair.imaginaryLeftOut(ctx, worker)
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, &Error{Fault: FaultBadDump, Text: sideOf(err, leftPath, rightPath), Err: err}
+		must.Do(ctx.Err())
+		faulty(FaultBadDump, sideOf(err, leftPath, rightPath), err)
 	}
 	r := &ArrayResult{Metrics: metrics, Result: values}
 	if lost != "" {
@@ -96,22 +88,19 @@ func Arrays(ctx context.Context, leftPath, rightPath string, numerics metric.Num
 	return r, nil
 }
 
-func openArray(path string) (*SideTensor, error) {
+func openArray(path string) (t *SideTensor, err error) {
+	defer must.Catch(&err)
 	if strings.HasSuffix(path, ".txt") {
 		return openNumbers(path)
 	}
 	f, err := dump.OpenFile(path)
-	switch {
-	case err != nil:
-		return nil, &Error{Fault: arrayFault(err), Err: err}
-	case f.Form != dump.Numpy:
+	faulty(arrayFault(err), "", err)
+	if f.Form != dump.Numpy {
 		f.Close()
 		return nil, faultf(FaultBadDump, "%s: found a %s, expected a numpy array", path, f.Form)
 	}
-	t, err := onlyTensor(f)
-	if err != nil {
-		return nil, &Error{Fault: FaultBadDump, Err: err}
-	}
+	t, err = onlyTensor(f)
+	faulty(FaultBadDump, "", err)
 	return t, nil
 }
 
@@ -126,11 +115,10 @@ func arrayFault(err error) Fault {
 
 // openNumbers reads a text file of numbers: lines of equal length make a
 // matrix, a single line or column a vector.
-func openNumbers(path string) (*SideTensor, error) {
+func openNumbers(path string) (_ *SideTensor, err error) {
+	defer must.Catch(&err)
 	file, _, err := plainfile.Open(path, "a file of numbers")
-	if err != nil {
-		return nil, &Error{Fault: FaultPath, Err: err}
-	}
+	faulty(FaultPath, "", err)
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<26)
@@ -142,21 +130,17 @@ func openNumbers(path string) (*SideTensor, error) {
 		if len(fields) == 0 {
 			continue
 		}
-		if rows > 0 && int64(len(fields)) != columns {
-			return nil, faultf(FaultBadDump, "%s:%d: %d numbers, the lines before have %d", path, number, len(fields), columns)
-		}
+		wrong(rows > 0 && int64(len(fields)) != columns, FaultBadDump, "%s:%d: %d numbers, the lines before have %d", path, number, len(fields), columns)
 		for _, s := range fields {
 			v, err := strconv.ParseFloat(s, 64)
-			if err != nil && !math.IsInf(v, 0) {
+			if err != nil && !math.IsInf(v, 0) { // as most are numbers, nothing is boxed for them
 				return nil, faultf(FaultBadDump, "%s:%d: found %q, expected a number", path, number, s)
 			}
 			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 		}
 		rows, columns = rows+1, int64(len(fields))
 	}
-	if err := lines.Err(); err != nil {
-		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
-	}
+	faulty(FaultBadDump, path, lines.Err())
 	// A single line or column is a vector, a single number a scalar.
 	shape := []int64{rows, columns}
 	switch {
@@ -168,12 +152,8 @@ func openNumbers(path string) (*SideTensor, error) {
 		shape = []int64{rows * columns}
 	}
 	v, err := layout.Contiguous(shape)
-	if err != nil {
-		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
-	}
+	faulty(FaultBadDump, path, err)
 	o, err := viewOperand(bytes.NewReader(data), 0, dtype.Float64, false, v)
-	if err != nil {
-		return nil, &Error{Fault: FaultBadDump, Text: path, Err: err}
-	}
+	faulty(FaultBadDump, path, err)
 	return &SideTensor{Tensor: o.tensor(shape), Close: func() error { return nil }}, nil
 }

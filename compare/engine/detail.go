@@ -82,106 +82,90 @@ func (p *detailPair) close() {
 }
 
 // pick is the tensor of a dump that the options name.
-func (d *DetailOptions) pick(f *dumpFile) (*dump.Tensor, error) {
+func (d *DetailOptions) pick(f *dumpFile) *dump.Tensor {
 	list := f.Outputs
 	if d.Input {
 		list = f.Inputs
 	}
-	if d.Slot < 0 || d.Slot >= len(list) {
-		return nil, faultf(FaultRange, "[%s] %s has %d tensors of kind %s, there is no number %d", d.Op, f.Path, len(list), dump.SideOf(d.Input), d.Slot)
-	}
+	wrong(d.Slot < 0 || d.Slot >= len(list), FaultRange, "[%s] %s has %d tensors of kind %s, there is no number %d", d.Op, f.Path, len(list), dump.SideOf(d.Input), d.Slot)
 	t := &list[d.Slot]
-	if t.Err == nil && !t.Type.Readable() {
-		return nil, faultf(FaultType, "[%s] %s: the element type %s cannot be read", d.Op, f.Path, t.Type)
-	}
-	return t, t.Err
+	wrong(t.Err == nil && !t.Type.Readable(), FaultType, "[%s] %s: the element type %s cannot be read", d.Op, f.Path, t.Type)
+	must.Do(t.Err)
+	return t
 }
 
 // detailRule prepares a tensor with the help of the graph: both sides in the
 // order NCHW, NCDHW for volumes, or that of the golden array for FRACTAL_Z.
-func (e *engine) detailRule(d *DetailOptions) (*detailPair, error) {
+func (e *engine) detailRule(d *DetailOptions) *detailPair {
 	op := e.opt.Rules.Op(d.Op)
-	switch {
-	case op == nil:
-		return nil, faultf(FaultOption, "There is no %q in the fusion rule file.", d.Op)
-	case op.Filtered:
-		return nil, faultf(FaultNoCounterpart, "[%s] The operator lies inside a quantised pair and has no counterpart.", d.Op)
-	case len(op.Group.Ops) > 1 && op.Inner():
-		return nil, faultf(FaultNoCounterpart, "[%s] The operator is an inner one of its group and has no counterpart.", d.Op)
-	}
+	wrong(op == nil, FaultOption, "There is no %q in the fusion rule file.", d.Op)
+	wrong(op.Filtered, FaultNoCounterpart, "[%s] The operator lies inside a quantised pair and has no counterpart.", d.Op)
+	wrong(len(op.Group.Ops) > 1 && op.Inner(), FaultNoCounterpart, "[%s] The operator is an inner one of its group and has no counterpart.", d.Op)
 	left, err := e.openLeft(op.Name)
 	if err != nil {
-		return nil, e.missingLeft(op.Name, op.Type, err)
+		must.Do(e.missingLeft(op.Name, op.Type, err))
 	}
 	p := &detailPair{left: left, leftName: strings.ReplaceAll(op.Group.NPUNames(), ",", " "), rightName: strings.ReplaceAll(op.Group.GoldenNames(), ",", " ")}
-	if err := e.fillRule(d, p, op.Name); err != nil {
-		p.close()
-		return nil, err
-	}
-	return p, nil
+	p.fill(func() { e.fillRule(d, p, op.Name) })
+	return p
 }
 
-func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) error {
-	op := e.opt.Rules.Op(name)
-	t, err := d.pick(p.left)
-	if err != nil {
-		return err
+// fill fills a pair, which is closed if that fails.
+func (p *detailPair) fill(work func()) {
+	if err := must.Try(work); err != nil {
+		p.close()
+		must.Do(err)
 	}
+}
+
+func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) {
+	op := e.opt.Rules.Op(name)
+	t := d.pick(p.left)
 	row := &result.Row{Op: name, Role: role(d.Input), Slot: d.Slot}
 	ref, failed := e.reference(op, t)
-	if failed != nil {
-		return &Error{Fault: FaultNoDump, Err: failed}
-	}
-	if p.right, failed = e.openRight(row, ref); failed != nil {
-		return &Error{Fault: FaultNoDump, Err: failed}
-	}
+	faulty(FaultNoDump, "", failed)
+	p.right, failed = e.openRight(row, ref)
+	faulty(FaultNoDump, "", failed)
 	st := storedOf(t)
 	if e.opt.Left.Simulated() {
-		return p.asStored(name, t)
+		p.asStored(name, t)
+		return
 	}
 	g := rightShape{rule: ref.Shape}
+	var err error
 	var from layout.Format // the order of the golden side
 	if p.right.array {
 		from, failed = targetLayout(rightShape{layout: ref.Layout, rule: ref.Shape, data: p.right.shape()}, st.format)
-		if failed != nil {
-			return &Error{Fault: FaultLayout, Err: failed}
-		}
+		faulty(FaultLayout, "", failed)
 	} else {
 		g.rule = p.right.tensor.OriginShape
-		if p.right.view, from, err = originView(storedOf(p.right.tensor)); err != nil {
-			return &Error{Fault: FaultBadDump, Text: p.right.path(), Err: err}
-		}
+		p.right.view, from, err = originView(storedOf(p.right.tensor))
+		faulty(FaultBadDump, p.right.path(), err)
 	}
 	target := detailTarget(st.format, from)
 	if order, ok := layout.Order(from, target); ok && len(order) == len(p.right.view.Dims) {
-		if p.right.view, err = p.right.view.Transpose(order); err != nil {
-			return &Error{Fault: FaultLayout, Text: p.right.path(), Err: err}
-		}
+		p.right.view, err = p.right.view.Transpose(order)
+		faulty(FaultLayout, p.right.path(), err)
 	}
 	g.layout, g.data = target.String(), p.right.view.Dims
 	if len(g.rule) == 0 {
 		g.rule = t.OriginShape
 	}
 	plan, failed := detailPlan(name, st, target, g)
-	if failed != nil {
-		return &Error{Fault: planFault(failed), Err: failed}
-	}
+	faulty(planFault(failed), "", failed)
 	p.axes = axesOf(st, target)
-	return p.operands(t, plan)
+	p.operands(t, plan)
 }
 
 // asStored prepares two framework arrays: nothing is converted.
-func (p *detailPair) asStored(op string, t *dump.Tensor) error {
+func (p *detailPair) asStored(op string, t *dump.Tensor) {
 	plan, failed := samePlan(op, storedOf(t), rightShape{data: p.right.shape()})
-	if failed != nil {
-		return &Error{Fault: planFault(failed), Err: failed}
-	}
+	faulty(planFault(failed), "", failed)
 	var err error
-	if plan.view, err = t.View(); err != nil {
-		return &Error{Fault: FaultBadDump, Text: p.left.Path, Err: err}
-	}
+	plan.view, err = t.View()
+	faulty(FaultBadDump, p.left.Path, err)
 	p.axes = axesOf(storedOf(t), layout.NCHW)
-	return p.operands(t, plan)
+	p.operands(t, plan)
 }
 
 // detailTarget is the order both sides are brought to.
@@ -232,76 +216,54 @@ func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, 
 
 // planFault is what sort of thing a failed plan is.
 func planFault(failed *PairError) Fault {
-	switch failed.Reason.Kind.Class() {
-	case result.NoConverter:
+	switch {
+	case failed == nil:
+	case failed.Reason.Kind.Class() == result.NoConverter:
 		return FaultLayout
-	case result.Unreadable:
+	case failed.Reason.Kind.Class() == result.Unreadable:
 		return FaultBadDump
 	}
 	return FaultShapes
 }
 
 // detailDirect prepares a tensor of two NPU dumps: as stored, no restoration.
-func (e *engine) detailDirect(d *DetailOptions) (*detailPair, error) {
+func (e *engine) detailDirect(d *DetailOptions) *detailPair {
 	left, right := e.opt.Left.Op(d.Op), e.opt.Right.Op(d.Op)
-	switch {
-	case left == nil:
-		return nil, faultf(FaultNoDump, "[%s] There is no dump file for my output operator %q.", d.Op, d.Op)
-	case right == nil:
-		return nil, faultf(FaultNoDump, "[%s] There is no the ground truth dump file for the op %q.", d.Op, d.Op)
-	}
-	leftFile, err := e.openDump(left)
-	if err != nil {
-		return nil, err
-	}
-	rightFile, err := e.openDump(right)
-	if err != nil {
-		leftFile.Close()
-		return nil, err
-	}
-	p := &detailPair{left: leftFile, right: &rightTensor{file: rightFile}, leftName: d.Op, rightName: d.Op}
-	if err := e.fillDirect(d, p); err != nil {
-		p.close()
-		return nil, err
-	}
-	return p, nil
+	wrong(left == nil, FaultNoDump, "[%s] There is no dump file for my output operator %q.", d.Op, d.Op)
+	wrong(right == nil, FaultNoDump, "[%s] There is no the ground truth dump file for the op %q.", d.Op, d.Op)
+	p := &detailPair{left: must.Get(e.openDump(left)), leftName: d.Op, rightName: d.Op}
+	p.fill(func() {
+		p.right = &rightTensor{file: must.Get(e.openDump(right))}
+		p.fillDirect(d)
+	})
+	return p
 }
 
-func (e *engine) fillDirect(d *DetailOptions, p *detailPair) (err error) {
-	defer must.Catch(&err)
-	t := must.Get(d.pick(p.left))
-	g := must.Get(d.pick(p.right.file))
-	switch {
-	case !slices.Equal(t.Shape, g.Shape):
-		return &Error{Fault: FaultBadDump, Err: shapeMismatch(d.Op, d.Input, t, g)}
-	case t.Format != g.Format:
-		return faultf(FaultLayout, "[%s] The format does not match (%s vs %s).", d.Op, t.Format, g.Format)
+func (p *detailPair) fillDirect(d *DetailOptions) {
+	t, g := d.pick(p.left), d.pick(p.right.file)
+	if !slices.Equal(t.Shape, g.Shape) {
+		faulty(FaultBadDump, "", shapeMismatch(d.Op, d.Input, t, g))
 	}
+	wrong(t.Format != g.Format, FaultLayout, "[%s] The format does not match (%s vs %s).", d.Op, t.Format, g.Format)
+	var err error
 	p.right.tensor = g
-	if p.right.view, err = layout.Contiguous(shapeOf(g)); err != nil {
-		return &Error{Fault: FaultBadDump, Err: err}
-	}
+	p.right.view, err = layout.Contiguous(shapeOf(g))
+	faulty(FaultBadDump, "", err)
 	v, err := layout.Contiguous(shapeOf(t))
-	if err != nil {
-		return &Error{Fault: FaultBadDump, Err: err}
-	}
+	faulty(FaultBadDump, "", err)
 	p.axes = axesOf(storedOf(t), detailTarget(t.Format, layout.NCHW))
-	must.Do(p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()}))
+	p.operands(t, plan{view: v, shape: v.Dims, count: v.Len()})
 	p.scalar = len(t.Shape) == 0
-	return nil
 }
 
-func (p *detailPair) operands(t *dump.Tensor, plan plan) error {
+func (p *detailPair) operands(t *dump.Tensor, plan plan) {
 	var err error
 	if p.leftData, err = viewOperand(p.left, t.Offset, t.Type, t.BigEndian, plan.view); err == nil {
 		p.rightData, err = p.right.operand()
 	}
-	if err != nil {
-		return &Error{Fault: FaultBadDump, Err: err}
-	}
+	faulty(FaultBadDump, "", err)
 	p.shape = plan.shape
 	p.boolean = t.Type == dtype.Bool && p.right.typ() == dtype.Bool
-	return nil
 }
 
 // tiles reads both sides a tile at a time as float64.

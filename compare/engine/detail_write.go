@@ -209,7 +209,7 @@ func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (_ *D
 	if opt.Rules != nil {
 		prepare = e.detailRule
 	}
-	p := must.Get(prepare(&d))
+	p := prepare(&d)
 	defer p.close()
 	written := must.Get(newDetailWriter(p, d, out).write(ctx))
 	if opt.Overflow && opt.Rules != nil && !(opt.Left.Device() && opt.Right.Device()) {

@@ -6,6 +6,7 @@ import (
 
 	"precision/dump"
 	"precision/graph"
+	"precision/internal/must"
 )
 
 // Fault is what sort of thing went wrong. A program decides what to exit with.
@@ -49,6 +50,23 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func faultf(fault Fault, format string, args ...any) *Error {
 	return &Error{Fault: fault, Text: fmt.Sprintf(format, args...)}
+}
+
+// wrong ends the work with a fault where something is bad, and faulty where there is an error, which is of that fault.
+func wrong(bad bool, fault Fault, format string, args ...any) {
+	if bad {
+		must.Do(faultf(fault, format, args...))
+	}
+}
+
+func faulty[E interface {
+	comparable
+	error
+}](fault Fault, text string, err E) {
+	var none E
+	if err != none {
+		must.Do(&Error{Fault: fault, Text: text, Err: err})
+	}
 }
 
 // MissingError: no file of an operator was found.
