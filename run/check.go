@@ -168,18 +168,14 @@ func (c *Check) recordings(ctx context.Context, done *Checked, tell Listener) (e
 	return err
 }
 
-func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) error {
+func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) (err error) {
+	defer must.Catch(&err)
 	if c.Devices == nil {
-		if err := c.open(ctx, tell); err != nil {
-			return err
-		}
+		c.open(ctx, tell)
 	}
 	job := oracle.Job{Devices: c.Devices, Graph: c.Model, Full: c.Full, Workers: c.Workers, Only: c.Only, Progress: tell.progress(Checking)}
-	var err error
 	if c.Golden != "" {
-		if job.Golden, err = openGolden(c.Golden, c.Model); err != nil {
-			return err
-		}
+		job.Golden = openGolden(c.Golden, c.Model)
 	}
 	done.Findings, err = job.Run(ctx)
 	c.again = func(only func(name string) bool) ([]oracle.Finding, error) {
@@ -273,12 +269,10 @@ func (c *Check) looks(findings []oracle.Finding) ([]byte, error) {
 
 // open lists the data folders at or below the path, one for every device and step that was recorded, and reads
 // their graph.
-func (c *Check) open(ctx context.Context, tell Listener) error {
+func (c *Check) open(ctx context.Context, tell Listener) {
 	one, several, err := dump.Resolve(c.Path)
 	if len(several) == 0 {
-		if err != nil {
-			return explain.Say("err.option", "-lt", err)
-		}
+		explain.Refuse(err != nil, "err.option", "-lt", err)
 		several = []string{one}
 	}
 	e := Event{Action: Opened, Left: c.Path, Right: c.Golden}
@@ -297,35 +291,21 @@ func (c *Check) open(ctx context.Context, tell Listener) error {
 		}
 		c.Devices = append(c.Devices, oracle.DeviceOf(folder))
 	}
-	if len(c.Devices) == 0 {
-		return explain.Say("err.option", "-lt", failed)
-	}
-	if c.Model, e.How, err = openGraph(ctx, c.Graph, c.Devices[0].Folder); err != nil {
-		return err
-	}
+	explain.Refuse(len(c.Devices) == 0, "err.option", "-lt", failed)
+	c.Model, e.How, err = openGraph(ctx, c.Graph, c.Devices[0].Folder)
+	must.Do(err)
 	e.Path = c.Model.Path
 	tell(e)
-	return nil
 }
 
 // openGolden lists the framework's arrays.
-func openGolden(path string, model *graph.Model) (*oracle.Golden, error) {
+func openGolden(path string, model *graph.Model) *oracle.Golden {
 	dir, _, err := dump.Resolve(path)
-	if err != nil {
-		return nil, explain.Say("err.option", "-rt", err)
-	}
+	explain.Refuse(err != nil, "err.option", "-rt", err)
 	folder, err := dump.Scan(dir, dump.Options{})
-	if err != nil {
-		return nil, explain.Say("err.option", "-rt", err)
-	}
-	if folder.Device() {
-		return nil, explain.Say("err.check.golden", dir)
-	}
-	rules, err := fusion.New(model)
-	if err != nil {
-		return nil, err
-	}
-	return &oracle.Golden{Folder: folder, Rules: rules}, nil
+	explain.Refuse(err != nil, "err.option", "-rt", err)
+	explain.Refuse(folder.Device(), "err.check.golden", dir)
+	return &oracle.Golden{Folder: folder, Rules: must.Get(fusion.New(model))}
 }
 
 // openGraph reads the graph, or finds the one of a folder that the dumps belong to; how says by what.

@@ -91,12 +91,9 @@ func settings(paths ...string) error {
 func (c *Compare) run(ctx context.Context, tell Listener) (_ *Compared, err error) {
 	defer must.Catch(&err)
 	must.Do(c.apart(c.Left, c.Right, c.Graph, c.Quant, c.Closed, c.Mapping, c.Second))
-	opts, err := c.Standards(nil)
-	if err == nil {
-		c.Tolerance = opts.Profile.ToleranceFor
-		err = c.settle(&opts)
-	}
-	must.Do(err)
+	opts := must.Get(c.Standards(nil))
+	c.Tolerance = opts.Profile.ToleranceFor
+	c.settle(&opts)
 	opened, err := c.open(ctx, tell)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -142,7 +139,7 @@ func (o *Judging) finish(done *Compared, unseen string, tell Listener) error {
 }
 
 // settle finds out what is compared, refuses what does not go with it, and bounds the memory.
-func (c *Compare) settle(opts *verdict.Options) (err error) {
+func (c *Compare) settle(opts *verdict.Options) {
 	dumps := false
 	if c.Inputs != nil { // which has listed the folder already
 		folder, err := c.Inputs.Scan(c.Left, true)
@@ -150,22 +147,15 @@ func (c *Compare) settle(opts *verdict.Options) (err error) {
 	}
 	c.Calls = !dumps && recording.Are(c.Left, c.Right)
 	c.Stored = !dumps && !c.Calls && checkpoint.Are(c.Left, c.Right)
-	switch {
-	case c.Stored && (c.Graph != "" && !c.Guessed || c.Quant != "" || c.Closed != "" || c.Second != "" || c.Check && c.Must || c.Msprobe):
-		return explain.Say("err.stored.options")
-	case c.Calls && (c.Graph != "" || c.Quant != "" || c.Closed != "" || c.Second != ""):
-		return explain.Say("err.calls.options")
-	case !c.Calls && c.Msprobe:
-		return explain.Say("err.format.calls")
-	case c.Stored:
-		if c.Mapping != "" {
-			c.With.Mapping, err = msprobe.ReadNames(c.Mapping)
-		}
-		return err
-	case !c.Calls && c.Mapping != "":
-		return explain.Say("err.map.sides", c.Mapping)
-	case !c.Calls:
-		return nil
+	explain.Refuse(c.Stored && (c.Graph != "" && !c.Guessed || c.Quant != "" || c.Closed != "" || c.Second != "" || c.Check && c.Must || c.Msprobe), "err.stored.options")
+	explain.Refuse(c.Calls && (c.Graph != "" || c.Quant != "" || c.Closed != "" || c.Second != ""), "err.calls.options")
+	explain.Refuse(!c.Calls && c.Msprobe, "err.format.calls")
+	if c.Stored && c.Mapping != "" {
+		c.With.Mapping = must.Get(msprobe.ReadNames(c.Mapping))
+	}
+	explain.Refuse(!c.Calls && !c.Stored && c.Mapping != "", "err.map.sides", c.Mapping)
+	if !c.Calls {
+		return
 	}
 	// What is live of a comparison is about 1.5 times the two files.
 	gc.Within(max(recording.Bytes(c.Left, c.Right)*8/5, 64<<20))
@@ -176,9 +166,8 @@ func (c *Compare) settle(opts *verdict.Options) (err error) {
 		}
 	}
 	if c.With.Maps = opts.Profile.Maps; c.Mapping != "" {
-		c.With.Mapping, err = msprobe.ReadMapping(c.Mapping)
+		c.With.Mapping = must.Get(msprobe.ReadMapping(c.Mapping))
 	}
-	return err
 }
 
 // open opens the sides.
@@ -237,18 +226,14 @@ func (c *Compare) rows(ctx context.Context, o *sides.Opened, tell Listener) (t *
 }
 
 // judge recomputes and judges what was compared.
-func (c *Compare) judge(ctx context.Context, o *sides.Opened, t *result.Table, opts *verdict.Options, tell Listener) (*verdict.Judged, error) {
-	err := c.fits(t, *opts)
-	if err == nil && c.Check {
-		var checks []result.Check
-		checks, err = c.recompute(ctx, o, t, *opts, tell)
-		t.Check(checks)
+func (c *Compare) judge(ctx context.Context, o *sides.Opened, t *result.Table, opts *verdict.Options, tell Listener) (_ *verdict.Judged, err error) {
+	defer must.Catch(&err)
+	must.Do(c.fits(t, *opts))
+	if c.Check {
+		t.Check(must.Get(c.recompute(ctx, o, t, *opts, tell)))
 	}
-	if err == nil && c.Second != "" {
-		opts.Second, err = c.secondRun(ctx)
-	}
-	if err != nil {
-		return nil, err
+	if c.Second != "" {
+		opts.Second = c.secondRun(ctx)
 	}
 	return interrupt.Await(ctx, func() (*verdict.Judged, error) { return look.Judge(ctx, o.Session, t, *opts) })
 }
@@ -270,19 +255,14 @@ func (c *Compare) recompute(ctx context.Context, o *sides.Opened, t *result.Tabl
 }
 
 // secondRun compares the left side with a second run on the NPU.
-func (c *Compare) secondRun(ctx context.Context) (*result.Table, error) {
+func (c *Compare) secondRun(ctx context.Context) *result.Table {
 	job := c.Job
 	job.Right, job.Quant, job.Closed = c.Second, "", ""
 	run, err := job.Open(ctx)
-	if err != nil {
-		return nil, explain.Say("err.option", "-second", err)
-	}
-	if right := run.Folders.Right; !right.Device() {
-		return nil, explain.Say("err.second", c.Second, right.Kind)
-	}
-	out, err := run.Run(ctx)
-	if err == nil && out.Table.Meta.Pairing.OfItself() {
-		return nil, explain.Say("err.second.same", c.Second)
-	}
-	return out.Table, err
+	explain.Refuse(err != nil, "err.option", "-second", err)
+	right := run.Folders.Right
+	explain.Refuse(!right.Device(), "err.second", c.Second, right.Kind)
+	out := must.Get(run.Run(ctx))
+	explain.Refuse(out.Table.Meta.Pairing.OfItself(), "err.second.same", c.Second)
+	return out.Table
 }

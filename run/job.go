@@ -19,6 +19,7 @@ import (
 	"precision/dump/msprobe"
 	"precision/internal/gc"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/run/explain"
 )
@@ -75,38 +76,25 @@ func (j *Job) TakeOver(text []byte, day time.Time) (*job.Plan, error) {
 
 // Validate reads what people wrote.
 func (j *Job) Validate() (err error) {
-	if j.PerHost < 0 {
-		return explain.Say("err.perhost", j.PerHost)
-	}
+	defer must.Catch(&err)
+	explain.Refuse(j.PerHost < 0, "err.perhost", j.PerHost)
 	for _, path := range []string{j.Parquet, j.HTML} {
-		if path == "-" || filepath.Ext(path) == ".parts" {
-			return explain.Say("err.job.file", path)
-		}
+		explain.Refuse(path == "-" || filepath.Ext(path) == ".parts", "err.job.file", path)
 	}
-	if err := whole.Apart([]string{j.Parquet, j.HTML}, j.Left, j.Right, j.Graph, j.Quant, j.Closed, j.Mapping, j.Profile, j.After); err != nil {
-		return err
-	}
-	opts, err := (&Judging{Profile: j.Profile, Threshold: j.Threshold, After: j.After}).Standards(nil)
-	if err != nil {
-		return err
-	}
+	must.Do(whole.Apart([]string{j.Parquet, j.HTML}, j.Left, j.Right, j.Graph, j.Quant, j.Closed, j.Mapping, j.Profile, j.After))
+	opts := must.Get((&Judging{Profile: j.Profile, Threshold: j.Threshold, After: j.After}).Standards(nil))
 	r := &j.Request
-	if r.Profile, r.After = opts.Profile, opts.After; r.After != nil && len(r.After.Roots) == 0 {
-		return explain.Say("err.after.rootless", j.After)
-	}
-	if r.Ranks, err = job.ParseNumbers(j.Ranks); err != nil {
-		return explain.Say("err.numbers", "-ranks", j.Ranks)
-	}
-	if r.Steps, err = job.ParseNumbers(j.Steps); err != nil {
-		return explain.Say("err.numbers", "-steps", j.Steps)
-	}
-	if r.Models, err = job.CheckModels(j.Models); err != nil {
-		return explain.Say("err.option", "-models", err)
-	}
+	r.Profile, r.After = opts.Profile, opts.After
+	explain.Refuse(r.After != nil && len(r.After.Roots) == 0, "err.after.rootless", j.After)
+	r.Ranks, err = job.ParseNumbers(j.Ranks)
+	explain.Refuse(err != nil, "err.numbers", "-ranks", j.Ranks)
+	r.Steps, err = job.ParseNumbers(j.Steps)
+	explain.Refuse(err != nil, "err.numbers", "-steps", j.Steps)
+	r.Models, err = job.CheckModels(j.Models)
+	explain.Refuse(err != nil, "err.option", "-models", err)
 	if j.Unshard != "" {
-		if r.Unshard, err = job.ParseUnshard(j.Unshard); err != nil {
-			return explain.Say("err.unshard", j.Unshard)
-		}
+		r.Unshard, err = job.ParseUnshard(j.Unshard)
+		explain.Refuse(err != nil, "err.unshard", j.Unshard)
 	}
 	if j.Mapping != "" {
 		r.Mapping, err = msprobe.ReadMapping(j.Mapping)

@@ -17,6 +17,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/run/explain"
 )
@@ -114,30 +115,25 @@ func (o *Judging) apart(inputs ...string) error {
 }
 
 // Standards opens what the judge needs. own is the profile to take where none is named, nil for the default one.
-func (o *Judging) Standards(own *verdict.Profile) (verdict.Options, error) {
-	opts := verdict.Options{Profile: own}
-	var err error
+func (o *Judging) Standards(own *verdict.Profile) (opts verdict.Options, err error) {
+	defer must.Catch(&err)
+	opts.Profile = own
 	if own == nil || o.Profile != "" {
-		if opts.Profile, err = verdict.OpenProfile(cmp.Or(o.Profile, "default")); err != nil {
-			return opts, explain.Say("err.option", "-profile", err)
-		}
+		opts.Profile, err = verdict.OpenProfile(cmp.Or(o.Profile, "default"))
+		explain.Refuse(err != nil, "err.option", "-profile", err)
 	}
 	if o.Threshold != nil {
-		if opts.Profile, err = opts.Profile.WithLimit(verdict.Cosine, *o.Threshold); err != nil {
-			return opts, explain.Say("err.option", "-threshold", err)
-		}
+		opts.Profile, err = opts.Profile.WithLimit(verdict.Cosine, *o.Threshold)
+		explain.Refuse(err != nil, "err.option", "-threshold", err)
 	}
 	if o.Baseline != "" {
 		saved, err := report.OpenJSON(o.Baseline)
-		if err != nil {
-			return opts, explain.Say("err.option", "-baseline", err)
-		}
+		explain.Refuse(err != nil, "err.option", "-baseline", err)
 		opts.Baseline = saved.Table
 	}
 	if o.After != "" {
-		if opts.After, err = job.Open(o.After, opts.Profile); err != nil {
-			return opts, explain.Say("err.option", "-after", err)
-		}
+		opts.After, err = job.Open(o.After, opts.Profile)
+		explain.Refuse(err != nil, "err.option", "-after", err)
 	}
 	return opts, nil
 }

@@ -14,6 +14,7 @@ import (
 	"precision/compare/verdict"
 	"precision/dump/checkpoint"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/whole"
 	"precision/run/explain"
 )
@@ -44,29 +45,18 @@ type Rollout struct {
 
 // Run reads what there is, compares it and writes the result. passes is what the gate says.
 func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, passes bool, err error) {
-	switch {
-	case q.HTML == "-":
-		return nil, false, explain.Say("err.rollout.html")
-	case q.LogP == "" && q.Weights == "" && q.RouterTrain == "" && q.Train == "" && q.Calls == "":
-		return nil, false, explain.Say("err.rollout.need")
-	case (q.Train == "") != (q.Calls == ""):
-		return nil, false, explain.Say("err.rollout.calls")
-	case (q.RouterTrain == "") != (q.RouterRollout == ""):
-		return nil, false, explain.Say("err.rollout.routers")
-	}
+	defer must.Catch(&err)
+	explain.Refuse(q.HTML == "-", "err.rollout.html")
+	explain.Refuse(q.LogP == "" && q.Weights == "" && q.RouterTrain == "" && q.Train == "" && q.Calls == "", "err.rollout.need")
+	explain.Refuse((q.Train == "") != (q.Calls == ""), "err.rollout.calls")
+	explain.Refuse((q.RouterTrain == "") != (q.RouterRollout == ""), "err.rollout.routers")
 	inputs := []string{q.Train, q.Calls, q.Mask, q.RouterTrain, q.RouterRollout}
 	for _, list := range []string{q.LogP, q.Weights} {
 		inputs = append(inputs, strings.Split(list, ",")...)
 	}
-	if err := whole.Apart([]string{q.JSON, q.HTML}, inputs...); err != nil {
-		return nil, false, err
-	}
-	if r, err = q.compare(ctx, tell); err == nil {
-		err = q.write(r)
-	}
-	if err != nil {
-		return nil, false, err
-	}
+	must.Do(whole.Apart([]string{q.JSON, q.HTML}, inputs...))
+	r = q.compare(ctx, tell)
+	must.Do(q.write(r))
 	for _, path := range []string{q.JSON, q.HTML} {
 		if path != "" && path != "-" {
 			tell(Event{Action: File, Path: path})
@@ -77,16 +67,18 @@ func (q *Rollout) Run(ctx context.Context, tell Listener) (r *rollout.Result, pa
 	return r, len(stops) == 0 && !(q.Gate.Strict && len(r.Unknown) > 0), nil
 }
 
-func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, error) {
+func (q *Rollout) compare(ctx context.Context, tell Listener) *rollout.Result {
 	in := &rollout.Request{TrainCalls: q.Train, RolloutCalls: q.Calls, Tokens: q.Tokens, Workers: q.Workers, Progress: tell.progress(Weighing)}
 	// What cannot be read is told beside what was found in the rest; a path that is not there is an error of its own.
-	events := func(err error, others ...string) error {
+	unread := func(err error, others ...string) bool {
 		var missing *fs.PathError
-		if err == nil || errors.As(err, &missing) || !slices.ContainsFunc(others, func(s string) bool { return s != "" }) {
-			return err
+		if errors.As(err, &missing) || !slices.ContainsFunc(others, func(s string) bool { return s != "" }) {
+			must.Do(err)
 		}
-		in.Unread = append(in.Unread, err)
-		return nil
+		if err != nil {
+			in.Unread = append(in.Unread, err)
+		}
+		return err != nil
 	}
 	var err error
 	if a, b, two := strings.Cut(q.LogP, ","); two {
@@ -94,36 +86,26 @@ func (q *Rollout) compare(ctx context.Context, tell Listener) (*rollout.Result, 
 	} else if q.LogP != "" {
 		in.LogProbs, err = rollout.ReadLogProbs(q.LogP, q.Step, q.Mask)
 	}
-	if err != nil {
+	if unread(err, q.Weights, q.RouterTrain, q.Train) {
 		in.LogProbs = nil
-		if err = events(err, q.Weights, q.RouterTrain, q.Train); err != nil {
-			return nil, err
-		}
 	}
 	if q.Weights != "" {
 		a, b, two := strings.Cut(q.Weights, ",")
-		if !two {
-			return nil, explain.Say("err.rollout.weights", q.Weights)
-		}
+		explain.Refuse(!two, "err.rollout.weights", q.Weights)
 		for i, to := range []**checkpoint.Set{&in.Train, &in.Rollout} {
 			set, err := checkpoint.Open([]string{a, b}[i])
-			if err == nil {
+			if !unread(err, q.LogP, q.RouterTrain, q.Train) {
 				defer set.Close()
 				*to = set
-			} else if err = events(err, q.LogP, q.RouterTrain, q.Train); err != nil {
-				return nil, err
 			}
 		}
 	}
 	if q.RouterTrain != "" {
-		if in.Routers, err = rollout.ReadRouters(q.RouterTrain, q.RouterRollout); err != nil {
+		if in.Routers, err = rollout.ReadRouters(q.RouterTrain, q.RouterRollout); unread(err, q.LogP, q.Weights, q.Train) {
 			in.Routers = nil
-			if err = events(err, q.LogP, q.Weights, q.Train); err != nil {
-				return nil, err
-			}
 		}
 	}
-	return rollout.Run(ctx, in)
+	return must.Get(rollout.Run(ctx, in))
 }
 
 func (q *Rollout) write(r *rollout.Result) error {

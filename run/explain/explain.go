@@ -19,6 +19,7 @@ import (
 	"precision/graph"
 	"precision/graph/describe"
 	"precision/internal/msg"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
@@ -37,6 +38,13 @@ type Message struct {
 
 // Say makes an error of a message.
 func Say(key string, args ...any) error { return &Message{key, args} }
+
+// Refuse ends the work, as package must does, with the error of a message where something is bad.
+func Refuse(bad bool, key string, args ...any) {
+	if bad {
+		must.Do(Say(key, args...))
+	}
+}
 
 func (s *Message) Error() string { return s.in(msg.English) }
 
