@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/cmd/msaccucmp/compat"
 	"precision/compare/engine"
 	"precision/compare/metric"
 	"precision/compare/report"
@@ -16,8 +17,6 @@ import (
 	"precision/internal/must"
 	"precision/internal/whole"
 )
-
-const exitFileType = 24
 
 // compareArrays compares two plain files and tells the result in the log.
 func (f *face) compareArrays(ctx context.Context, a *compareArgs, v *argparse.Values) int {
@@ -51,9 +50,9 @@ var fileMetrics = []metric.Metric{metric.CosineSimilarity, metric.MaxAbsoluteErr
 func (f *face) fileCompare(ctx context.Context, v *argparse.Values) int {
 	mine, golden, out := v.Text("my_dump_path"), v.Text("golden_dump_path"), v.Text("output")
 	for _, path := range []string{mine, golden} {
-		refuse(!strings.HasSuffix(path, ".npy"), exitFileType, "%s: only .npy files are compared", path)
+		compat.Refuse(!strings.HasSuffix(path, ".npy"), compat.CodeFileType, "%s: only .npy files are compared", path)
 		_, err := os.Stat(path)
-		refuse(err != nil, exitPath, "%w", err)
+		compat.Refuse(err != nil, compat.CodePath, "%w", err)
 	}
 	must.Do(convert.Folder(out))
 	r := f.arrays(ctx, mine, golden, fileMetrics)
@@ -62,7 +61,7 @@ func (f *face) fileCompare(ctx context.Context, v *argparse.Values) int {
 		_, err := io.WriteString(w, r.Report())
 		return err
 	})
-	refuse(err != nil, exitPath, "%w", err)
+	compat.Refuse(err != nil, compat.CodePath, "%w", err)
 	f.log.infof("The file compare result have been written to \"'%s'\".", path)
 	return exitOK
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"precision/cmd/msaccucmp/compat"
 	"precision/testdata/workshop/dumptest"
 )
 
@@ -23,8 +24,8 @@ func TestPostProcessNeedsTorch(t *testing.T) {
 		{"compare", "-m", dir, "-g", dir, "-f", array, "-map", "-p", "1"},
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := run(context.Background(), &stdout, &stderr, args); code != exitParameter {
-			t.Errorf("%q: exit %d, want %d\n%s", args, code, exitParameter, stderr.String())
+		if code := run(context.Background(), &stdout, &stderr, args); code != compat.CodeParameter {
+			t.Errorf("%q: exit %d, want %d\n%s", args, code, compat.CodeParameter, stderr.String())
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
@@ -60,7 +59,7 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) int {
 	a.check(v, single)
 	files := !a.mapping && plainfile.IsFile(a.mine) && plainfile.IsFile(a.golden)
 	torch := files && strings.HasSuffix(a.mine, ".h5") && strings.HasSuffix(a.golden, ".h5")
-	refuse(v.Given("post_process") && !torch, exitParameter, "-p is for the comparison of two .h5 files")
+	compat.Refuse(v.Given("post_process") && !torch, compat.CodeParameter, "-p is for the comparison of two .h5 files")
 	if !a.mapping {
 		switch {
 		case torch:
@@ -70,8 +69,8 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) int {
 		}
 		if a.rules != "" && !plainfile.IsFile(a.rules) {
 			_, err := os.ReadDir(a.rules)
-			refuse(err != nil, exitPath, "the rule file: %w", err)
-			refuse(single, exitParameter, "-op cannot be used with a folder of rule files")
+			compat.Refuse(err != nil, compat.CodePath, "the rule file: %w", err)
+			compat.Refuse(single, compat.CodeParameter, "-op cannot be used with a folder of rule files")
 			return f.compareBatch(ctx, &a, v)
 		}
 	}
@@ -82,24 +81,24 @@ func (f *face) compare(ctx context.Context, v *argparse.Values) int {
 // tool's order.
 func (a *compareArgs) check(v *argparse.Values, single bool) {
 	tensor := v.Given("output_tensor") || v.Given("input_tensor")
-	refuse(a.ranged && a.rules == "", exitParameter, "-r needs the rule file -f")
-	refuse(a.ranged && single, exitParameter, "-r cannot be used with -op")
-	refuse(a.selected && a.rules == "", exitParameter, "-s needs the rule file -f")
-	refuse(a.selected && single, exitParameter, "-s cannot be used with -op")
-	refuse(a.ranged && a.selected, exitParameter, "-r and -s exclude each other")
-	refuse(a.max < 0, exitParameter, "-max is %d, expected 0 or more", a.max)
+	compat.Refuse(a.ranged && a.rules == "", compat.CodeParameter, "-r needs the rule file -f")
+	compat.Refuse(a.ranged && single, compat.CodeParameter, "-r cannot be used with -op")
+	compat.Refuse(a.selected && a.rules == "", compat.CodeParameter, "-s needs the rule file -f")
+	compat.Refuse(a.selected && single, compat.CodeParameter, "-s cannot be used with -op")
+	compat.Refuse(a.ranged && a.selected, compat.CodeParameter, "-r and -s exclude each other")
+	compat.Refuse(a.max < 0, compat.CodeParameter, "-max is %d, expected 0 or more", a.max)
 	if a.mapping {
-		refuse(single, exitParameter, "-map cannot be used with -op")
-		refuse(tensor, exitParameter, "-map cannot be used with -o or -i")
-		refuse(a.rules == "" && a.quant == "", exitParameter, "-map needs a rule file, -f or -q")
+		compat.Refuse(single, compat.CodeParameter, "-map cannot be used with -op")
+		compat.Refuse(tensor, compat.CodeParameter, "-map cannot be used with -o or -i")
+		compat.Refuse(a.rules == "" && a.quant == "", compat.CodeParameter, "-map needs a rule file, -f or -q")
 		return
 	}
-	refuse(tensor && !single, exitParameter, "-o and -i need -op")
-	refuse((v.Given("topn") || v.Given("ignore_single_op_result") || v.Given("max_line")) && !single, exitParameter, "-n, -ml and --ignore_single_op_result need -op")
+	compat.Refuse(tensor && !single, compat.CodeParameter, "-o and -i need -op")
+	compat.Refuse((v.Given("topn") || v.Given("ignore_single_op_result") || v.Given("max_line")) && !single, compat.CodeParameter, "-n, -ml and --ignore_single_op_result need -op")
 	for _, path := range []string{a.mine, a.golden} {
-		refuse(path == "", exitParameter, "a dump path is empty")
+		compat.Refuse(path == "", compat.CodeParameter, "a dump path is empty")
 		_, err := os.Stat(path)
-		refuse(err != nil, exitPath, "the dump path: %w", err)
+		compat.Refuse(err != nil, compat.CodePath, "the dump path: %w", err)
 	}
 }
 
@@ -121,14 +120,14 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 	}
 	f.setAlgorithms(ctx, a, v)
 	for _, path := range []string{a.rules, a.quant, a.closed} {
-		refuse(path != "" && !plainfile.IsFile(path), exitPath, "%s: no such rule file", path)
+		compat.Refuse(path != "" && !plainfile.IsFile(path), compat.CodePath, "%s: no such rule file", path)
 	}
 	if single {
 		must.Do(detail.Validate())
 	}
 	a.out = cmp.Or(a.out, ".")
 	err := convert.Folder(a.out)
-	refuse(err != nil && plainfile.IsFile(a.out) && !single, exitOpen, "%w", err) // the old tool takes it for a folder until it opens the table
+	compat.Refuse(err != nil && plainfile.IsFile(a.out) && !single, compat.CodeOpen, "%w", err) // the old tool takes it for a folder until it opens the table
 	must.Do(err)
 	opt := f.openSides(a)
 	opt.Rules = readRules(ctx, a)
@@ -144,7 +143,7 @@ func (f *face) compareNetwork(ctx context.Context, a *compareArgs, v *argparse.V
 
 // setAlgorithms reads -alg in either of its forms, -a and -c.
 func (f *face) setAlgorithms(ctx context.Context, a *compareArgs, v *argparse.Values) {
-	params := must.Get(compat.CheckAlgorithmOptions(v.Text("algorithm_options")))
+	params := compat.CheckAlgorithmOptions(v.Text("algorithm_options"))
 	var user func(string) bool
 	if a.scripts != "" {
 		a.user = f.openScripts(ctx, a.scripts, params)
@@ -170,7 +169,7 @@ func (f *face) openScripts(ctx context.Context, dir string, params map[string]ma
 	for _, w := range append(scripts.Warnings, warnings...) {
 		f.log.warnf("%v", w)
 	}
-	refuse(err != nil, exitParameter, "%w", err)
+	compat.Refuse(err != nil, compat.CodeParameter, "%w", err)
 	return &engine.UserScripts{Scripts: scripts, Params: params}
 }
 
@@ -189,7 +188,7 @@ func (f *face) openSides(a *compareArgs) *engine.Folders {
 		}
 		*side.folder = folder
 	}
-	must.Do(compat.CheckScenario(opt.Left, opt.Right, a.rules != "", a.quant != "", a.closed != ""))
+	compat.CheckScenario(opt.Left, opt.Right, a.rules != "", a.quant != "", a.closed != "")
 	return opt
 }
 
@@ -203,7 +202,7 @@ func readRules(ctx context.Context, a *compareArgs) *fusion.Rules {
 		if r.path == "" {
 			continue
 		}
-		m := must.Get(compat.ReadGraph(ctx, r.path))
+		m := compat.ReadGraph(ctx, r.path)
 		*r.into = must.Get(interrupt.Await(ctx, func() (*fusion.Rules, error) { return fusion.New(m) }))
 	}
 	return fusion.Merge(rules, quant, closed)
@@ -211,18 +210,17 @@ func readRules(ctx context.Context, a *compareArgs) *fusion.Rules {
 
 // choose applies -r or -s.
 func (f *face) choose(a *compareArgs, opt *engine.Folders) {
-	var err error
 	switch {
 	case a.ranged && a.rangeText != "":
-		opt.Only, err = compat.ParseRange(a.rangeText, opt.Rules)
+		opt.Only = compat.ParseRange(a.rangeText, opt.Rules)
 	case a.selected && a.selectText != "":
-		var dropped []int64
-		opt.Only, dropped, err = compat.ParseSelection(a.selectText, opt.Rules)
+		only, dropped, err := compat.ParseSelection(a.selectText, opt.Rules)
 		for _, id := range dropped {
 			f.log.warnf("The graph has no operator %d, it is left out.", id)
 		}
+		must.Do(err)
+		opt.Only = only
 	}
-	must.Do(err)
 }
 
 // writeTable compares and writes the result table, then the advice.
@@ -233,9 +231,9 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *engine.Folde
 	path := filepath.Join(a.out, name+"result_"+f.now().Format("20060102150405")+".csv")
 	table := must.Get(report.Create(path, opt.Columns()))
 	defer table.Discard()
-	advisor := compat.NewAdvisor(opt.Rules)
-	if a.closed != "" {
-		advisor = compat.NewAdvisor(nil)
+	advisor := compat.NewAdvisor(nil)
+	if opt.Rules != nil && a.closed == "" {
+		advisor = compat.NewAdvisor(opt.Rules.InputNodes)
 	}
 	watch := func(r *result.Row) error {
 		advisor.Add(r)
@@ -249,16 +247,16 @@ func (f *face) writeTable(ctx context.Context, a *compareArgs, opt *engine.Folde
 		path, err = table.CommitNew()
 	}
 	if err != nil && ctx.Err() != nil {
-		refuse(true, exitInterrupted, "stopped after %d of %d operators, no result was written", out.Done, out.Groups)
+		compat.Refuse(true, exitInterrupted, "stopped after %d of %d operators, no result was written", out.Done, out.Groups)
 	}
 	must.Do(err)
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
 	code := compat.ExitCode(out.Failed)
-	if !met(out.Table) && (code == exitOK || code == exitNoDump) {
+	if !met(out.Table) && (code == exitOK || code == compat.CodeNoDump) {
 		text := "No operator of the two sides could be matched."
-		refuse(!a.ranged && !a.selected, exitNoDump, "%s", text)
+		compat.Refuse(!a.ranged && !a.selected, compat.CodeNoDump, "%s", text)
 		f.log.warnf("%s", text)
-		return exitNoDump
+		return compat.CodeNoDump
 	}
 	if a.advisor {
 		f.writeAdvice(a, name, advisor)
@@ -275,7 +273,7 @@ func met(t *result.Table) bool {
 // compareBatch compares every model below a run's folder with its graph. The
 // exit code is the worst, not the last one's.
 func (f *face) compareBatch(ctx context.Context, a *compareArgs, v *argparse.Values) int {
-	runs := must.Get(compat.FindBatch(ctx, a.mine, a.rules))
+	runs := compat.FindBatch(ctx, a.mine, a.rules)
 	worst := exitOK
 	for _, r := range runs {
 		if r.Warning != "" {
@@ -308,9 +306,7 @@ func detailOptions(v *argparse.Values) *engine.DetailOptions {
 	if text == "" && !v.Given("output_tensor") && !d.Input {
 		return d
 	}
-	n, err := strconv.Atoi(text)
-	refuse(err != nil || !digits.MatchString(text), exitParameter, "tensor index %q: expected a number", text)
-	d.Slot = n
+	d.Slot = slot(text)
 	return d
 }
 
@@ -335,7 +331,7 @@ func (f *face) writeMapping(ctx context.Context, a *compareArgs, opt *engine.Fol
 	rows := must.Get(engine.Mapping(ctx, *opt))
 	path := filepath.Join(a.out, "mapping_"+f.now().Format("20060102150405")+".csv")
 	path, err := whole.FillNew(path, 0o600, func(w io.Writer) error { return report.WriteMapping(w, rows, opt.Sequence) })
-	refuse(err != nil, exitPath, "%w", err)
+	compat.Refuse(err != nil, compat.CodePath, "%w", err)
 	f.log.infof("The mapping table has been written to \"'%s'\".", path)
 	return exitOK
 }

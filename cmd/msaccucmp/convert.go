@@ -10,14 +10,13 @@ import (
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/cmd/msaccucmp/compat"
 	"precision/compare/script"
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/dump/layout"
 	"precision/internal/must"
 )
-
-const exitShape = 23
 
 // convert writes dumps as arrays.
 func (f *face) convert(ctx context.Context, v *argparse.Values) int {
@@ -28,7 +27,7 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) int {
 	o.Type, _ = convert.ParseType(v.Text("type"))
 	formatted := v.Text("format") != ""
 	if !v.Given("format") { // an empty one is none, and what goes with it is left out
-		refuse(slices.ContainsFunc([]string{"shape", "output_tensor", "input_tensor", "custom_script_path"}, v.Given), exitParameter, "-s, -o, -i and -c need -f")
+		compat.Refuse(slices.ContainsFunc([]string{"shape", "output_tensor", "input_tensor", "custom_script_path"}, v.Given), compat.CodeParameter, "-s, -o, -i and -c need -f")
 	}
 	source, err := convert.Files(v.Text("dump_file"), true)
 	if source != nil {
@@ -50,7 +49,7 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) int {
 		}
 		if dir := v.Text("custom_script_path"); dir != "" {
 			_, err := os.Stat(dir)
-			refuse(err != nil, exitPath, "the script folder: %w", err)
+			compat.Refuse(err != nil, compat.CodePath, "the script folder: %w", err)
 			scripts := f.openScripts(ctx, dir, nil)
 			done := useConversions(&o, scripts.Scripts)
 			defer done()
@@ -62,12 +61,19 @@ func (f *face) convert(ctx context.Context, v *argparse.Values) int {
 	if report != nil {
 		f.logReport(report)
 	}
-	refuse(err != nil && ctx.Err() != nil, exitInterrupted, "%w", err)
-	refuse(err != nil, dump.Code(err), "%w", err)
+	compat.Refuse(err != nil && ctx.Err() != nil, exitInterrupted, "%w", err)
+	compat.Refuse(err != nil, dump.Code(err), "%w", err)
 	return report.Code()
 }
 
 var digits = regexp.MustCompile(`^[0-9]+$`)
+
+// slot reads the number of a tensor.
+func slot(text string) int {
+	n, err := strconv.Atoi(text)
+	compat.Refuse(err != nil || !digits.MatchString(text), compat.CodeParameter, "tensor index %q: expected a number", text)
+	return n
+}
 
 // formatOptions reads what goes with -f; -o, -i and -s count for a single file
 // only.
@@ -77,22 +83,20 @@ func formatOptions(o *convert.Options, v *argparse.Values, single bool) {
 			if !v.Given(key) {
 				continue
 			}
-			text := v.Text(key)
-			n, err := strconv.Atoi(text)
-			refuse(err != nil || !digits.MatchString(text), exitParameter, "tensor index %q: expected a number", text)
+			n := slot(v.Text(key))
 			*into = &n
 		}
 		if v.Given("shape") {
 			parts := strings.Split(v.Text("shape"), ",")
 			for _, p := range parts {
 				n, err := strconv.ParseInt(p, 10, 64)
-				refuse(err != nil || n < 1 || len(parts) < 2, exitShape, "shape %q: expected two or more positive numbers with commas between them", v.Text("shape"))
+				compat.Refuse(err != nil || n < 1 || len(parts) < 2, compat.CodeShapes, "shape %q: expected two or more positive numbers with commas between them", v.Text("shape"))
 				o.Shape = append(o.Shape, n)
 			}
 		}
 	}
 	format, ok := layout.Parse(v.Text("format"))
-	refuse(!ok || !format.Known() || format.String() != v.Text("format"), exitParameter, "there is no format %q", v.Text("format"))
+	compat.Refuse(!ok || !format.Known() || format.String() != v.Text("format"), compat.CodeParameter, "there is no format %q", v.Text("format"))
 	o.Format = &format
 }
 

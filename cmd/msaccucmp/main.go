@@ -35,16 +35,9 @@ import (
 	"precision/internal/must"
 )
 
-// Exit codes that do not come from an error.
+// Exit codes beside those of [compat].
 const (
 	exitOK          = 0
-	exitUnknown     = 1
-	exitNoDump      = 2
-	exitPath        = 3
-	exitParameter   = 6
-	exitOpen        = 7
-	exitInvalid     = 11
-	exitIndex       = 12
 	exitInterrupted = 130
 )
 
@@ -75,7 +68,7 @@ func run(ctx context.Context, stdout, stderr io.Writer, args []string) (code int
 		"compare": f.compare, "file_compare": f.fileCompare, "convert": f.convert, "overflow": f.overflow}[values.Command]
 	if command == nil {
 		io.WriteString(stdout, parser.Help())
-		return exitParameter
+		return compat.CodeParameter
 	}
 	code, err = coded(func() int { return command(ctx, values) })
 	if ctx.Err() != nil {
@@ -105,13 +98,6 @@ func coded(work func() int) (int, error) {
 		code = compat.ExitCode(err)
 	}
 	return code, err
-}
-
-// refuse ends a command with an exit code where something is bad.
-func refuse(bad bool, code int, format string, args ...any) {
-	if bad {
-		must.Do(&compat.Error{Code: code, Err: fmt.Errorf(format, args...)})
-	}
 }
 
 // logger writes lines in the form scripts know: time, process, level, text.

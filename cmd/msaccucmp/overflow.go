@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"precision/cmd/msaccucmp/argparse"
+	"precision/cmd/msaccucmp/compat"
 	"precision/dump"
 	"precision/dump/convert"
 	"precision/dump/overflow"
@@ -33,7 +34,7 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) int {
 	w := &eventWriter{face: f, out: out, owner: map[string]string{}, reports: map[string]*convert.Report{}}
 	for i := range events {
 		w.event(ctx, &events[i])
-		refuse(ctx.Err() != nil, exitInterrupted, "%w", ctx.Err())
+		compat.Refuse(ctx.Err() != nil, exitInterrupted, "%w", ctx.Err())
 	}
 	if overflow.Usable(events) {
 		text := overflow.Summary(events, false)
@@ -42,7 +43,7 @@ func (f *face) overflow(ctx context.Context, v *argparse.Values) int {
 			_, err := io.WriteString(w, text)
 			return err
 		})
-		refuse(err != nil, convert.CodeWrite, "%w", err)
+		compat.Refuse(err != nil, convert.CodeWrite, "%w", err)
 		// The file is what scripts read; the log explains the status as well.
 		for line := range strings.Lines(overflow.Summary(events, true)) {
 			f.log.infof("%s", strings.TrimRight(line, "\n"))

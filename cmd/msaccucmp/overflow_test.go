@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"precision/cmd/msaccucmp/compat"
 	"precision/dump/convert"
 	"precision/testdata/workshop/dumptest"
 )
@@ -76,7 +77,7 @@ func TestOverflowUnwritable(t *testing.T) {
 	}
 	dir := t.TempDir()
 	putOverflow(t, dir, "scope/a")
-	if code, log, _ := overflows(t, dir, filepath.Join(dir, opName)); code != exitPath {
+	if code, log, _ := overflows(t, dir, filepath.Join(dir, opName)); code != compat.CodePath {
 		t.Errorf("a file for a folder: exit %d\n%s", code, log)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"precision/cmd/msaccucmp/compat"
 	"strings"
 	"testing"
 )
@@ -108,7 +109,7 @@ func TestTorchFilesAreRecognised(t *testing.T) {
 	if code := run(context.Background(), &stdout, &stderr, args); code != 7 || !strings.Contains(stderr.String(), "a.h5") {
 		t.Errorf("exit %d: %s", code, stderr.String())
 	}
-	if code := run(context.Background(), &stdout, &stderr, append(args, "-op", "x")); code != exitParameter {
+	if code := run(context.Background(), &stdout, &stderr, append(args, "-op", "x")); code != compat.CodeParameter {
 		t.Errorf("-op with .h5: exit %d", code)
 	}
 }

@@ -23,12 +23,12 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 		given bool
 		name  string
 	}{{a.rules != "", "-f"}, {a.quant != "", "-q"}, {a.scripts != "", "-c"}, {a.op != "", "-op"}, {a.mapping, "-map"}} {
-		refuse(option.given, exitParameter, "%s cannot be used with .h5 files", option.name)
+		compat.Refuse(option.given, compat.CodeParameter, "%s cannot be used with .h5 files", option.name)
 	}
-	refuse(v.Int("version") != 2, exitParameter, "-v %d cannot be used with .h5 files", v.Int("version"))
+	compat.Refuse(v.Int("version") != 2, compat.CodeParameter, "-v %d cannot be used with .h5 files", v.Int("version"))
 	f.setAlgorithms(ctx, a, v)
 	post := v.Int("post_process") == 1
-	refuse(post && !slices.Contains(a.algorithms, metric.CosineSimilarity), exitParameter, "-p goes by %s, which is not among the algorithms", metric.CosineSimilarity)
+	compat.Refuse(post && !slices.Contains(a.algorithms, metric.CosineSimilarity), compat.CodeParameter, "-p goes by %s, which is not among the algorithms", metric.CosineSimilarity)
 	opt := engine.Options{Numerics: metric.Reference, TableOnly: true, Metrics: a.algorithms, MaxElements: a.max}
 	must.Do(opt.Validate())
 	files := must.Get(torch.Open(a.mine, a.golden))
@@ -52,7 +52,7 @@ func (f *face) compareTorch(ctx context.Context, a *compareArgs, v *argparse.Val
 		must.Do(err)
 	}
 	f.log.infof("The comparison result have been written to \"'%s'\".", path)
-	refuse(table.Compared() == 0, exitNoDump, "no tensors of the two files could be compared")
+	compat.Refuse(table.Compared() == 0, compat.CodeNoDump, "no tensors of the two files could be compared")
 	if a.advisor {
 		advisor := compat.NewAdvisor(nil)
 		for i := range table.Rows {

@@ -8,7 +8,6 @@ import (
 
 	"precision/compare/metric"
 	"precision/compare/result"
-	"precision/graph/fusion"
 )
 
 // adviceThreshold is the cosine similarity from which on a tensor is fine for
@@ -30,16 +29,8 @@ type Advisor struct {
 	lastBad  bool
 }
 
-// NewAdvisor prepares advice on a network. Without rules input nodes are not
-// known and their rule never fits.
-func NewAdvisor(rules *fusion.Rules) *Advisor {
-	if rules == nil {
-		return newAdvisor(nil)
-	}
-	return newAdvisor(rules.InputNodes)
-}
-
-func newAdvisor(inputs []string) *Advisor {
+// NewAdvisor prepares advice on a network with these input nodes; where they are not known, their rule never fits.
+func NewAdvisor(inputs []string) *Advisor {
 	a := &Advisor{inputs: inputs, nodes: map[string]string{}}
 	for _, name := range inputs {
 		a.nodes[name] = ""

@@ -22,7 +22,7 @@ func advised(t *testing.T, table string, inputs []string) Advice {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newAdvisor(inputs)
+	a := NewAdvisor(inputs)
 	for _, row := range rows[1:] {
 		cell := func(name string) string {
 			if i := slices.Index(rows[0], name); i >= 0 {

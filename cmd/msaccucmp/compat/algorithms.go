@@ -15,7 +15,7 @@ import (
 // *[Error] when nothing is left or the text is empty.
 func ParseAlgorithms(text string, user func(name string) bool) (columns []result.Column, unknown []string, err error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, errorf(codeParameter, "the list of algorithms is empty")
+		return nil, nil, errorf(CodeParameter, "the list of algorithms is empty")
 	}
 	column := func(m metric.Metric) result.Column {
 		if user != nil && user(m.String()) {
@@ -62,32 +62,25 @@ func MetricsOf(columns []result.Column) (list []metric.Metric) {
 
 // CheckAlgorithmOptions checks the form of "name:key=value,key=value;name2:…".
 // Between and behind semicolons there may be nothing. The built-in metrics take no parameters; the parsed ones go to user scripts.
-func CheckAlgorithmOptions(text string) (map[string]map[string]string, error) {
+func CheckAlgorithmOptions(text string) map[string]map[string]string {
 	options := map[string]map[string]string{}
-	if text == "" {
-		return options, nil
-	}
 	for _, part := range strings.Split(text, ";") {
 		if strings.TrimSpace(part) == "" {
 			continue
 		}
 		name, list, found := strings.Cut(part, ":")
 		name = strings.TrimSpace(name)
-		if !found || name == "" || list == "" || strings.Contains(list, ":") {
-			return nil, errorf(codeParameter, "algorithm options %q: found %q, expected name:key=value", text, part)
-		}
+		Refuse(!found || name == "" || list == "" || strings.Contains(list, ":"), CodeParameter, "algorithm options %q: found %q, expected name:key=value", text, part)
 		if m, ok := metric.Parse(name); ok {
 			name = m.String()
 		}
 		values := map[string]string{}
 		for _, pair := range strings.Split(list, ",") {
 			key, value, found := strings.Cut(pair, "=")
-			if !found || strings.TrimSpace(key) == "" || strings.TrimSpace(value) == "" {
-				return nil, errorf(codeParameter, "algorithm options %q: found %q, expected key=value", text, pair)
-			}
+			Refuse(!found || strings.TrimSpace(key) == "" || strings.TrimSpace(value) == "", CodeParameter, "algorithm options %q: found %q, expected key=value", text, pair)
 			values[strings.TrimSpace(key)] = strings.TrimSpace(value)
 		}
 		options[name] = values
 	}
-	return options, nil
+	return options
 }

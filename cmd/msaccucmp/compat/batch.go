@@ -30,8 +30,7 @@ func (b BatchRun) Name() string { return b.Device + "_" + b.Model + "_" + b.Step
 // <step>, with the graphs of the rule files in a folder. Of the steps of a
 // model the last is taken. A model's folder has the name of its graph, or a
 // name whose second number is the same.
-func FindBatch(ctx context.Context, dumps, rules string) (_ []BatchRun, err error) {
-	defer must.Catch(&err)
+func FindBatch(ctx context.Context, dumps, rules string) []BatchRun {
 	// The folder may be given as "." or by a link such as latest.
 	full, err := filepath.Abs(dumps)
 	if err != nil {
@@ -40,9 +39,8 @@ func FindBatch(ctx context.Context, dumps, rules string) (_ []BatchRun, err erro
 	if real, err := filepath.EvalSymlinks(full); err == nil {
 		full = real
 	}
-	if base := filepath.Base(full); !digits.MatchString(base) {
-		return nil, errorf(codePath, "%s: the last folder is %q, expected a time of digits", dumps, base)
-	}
+	base := filepath.Base(full)
+	Refuse(!digits.MatchString(base), CodePath, "%s: the last folder is %q, expected a time of digits", dumps, base)
 	graphs := batchGraphs(ctx, rules)
 	var runs []BatchRun
 	for _, device := range subFolders(dumps) {
@@ -53,10 +51,8 @@ func FindBatch(ctx context.Context, dumps, rules string) (_ []BatchRun, err erro
 			}
 		}
 	}
-	if len(runs) == 0 {
-		return nil, errorf(codePath, "%s: no model has a graph in %s", dumps, rules)
-	}
-	return runs, nil
+	Refuse(len(runs) == 0, CodePath, "%s: no model has a graph in %s", dumps, rules)
+	return runs
 }
 
 var (
@@ -72,12 +68,10 @@ func batchGraphs(ctx context.Context, dir string) map[string]string {
 			files = append(files, filepath.Join(dir, e.Name()))
 		}
 	}
-	if len(files) == 0 {
-		must.Do(errorf(codePath, "%s: no .json file", dir))
-	}
+	Refuse(len(files) == 0, CodePath, "%s: no .json file", dir)
 	graphs := map[string]string{}
 	for _, f := range files {
-		m := must.Get(ReadGraph(ctx, f))
+		m := ReadGraph(ctx, f)
 		if m.NoGraphs {
 			must.Do(&graph.Error{Path: f, Offset: -1, Msg: graph.Messagef(`no "graph" in the model`)})
 		}
@@ -101,9 +95,7 @@ func batchModel(device, model string, graphs map[string]string) (runs []BatchRun
 				step = e.Name()
 			}
 		}
-		if step == "" {
-			must.Do(errorf(codePath, "%s: no step", dir))
-		}
+		Refuse(step == "", CodePath, "%s: no step", dir)
 		if rules != "" {
 			runs = append(runs, BatchRun{Model: model, Step: step, Dir: filepath.Join(dir, step), Rules: rules, Warning: warning})
 		}
@@ -128,9 +120,7 @@ func batchRules(model string, graphs map[string]string) (file, warning string) {
 		return f, ""
 	}
 	mine := numbers.FindAllString(model, -1)
-	if len(mine) != 2 {
-		must.Do(errorf(codePath, "model %q: no graph of that name, and %d numbers in it, expected a time and a graph id", model, len(mine)))
-	}
+	Refuse(len(mine) != 2, CodePath, "model %q: no graph of that name, and %d numbers in it, expected a time and a graph id", model, len(mine))
 	var names []string
 	for name := range graphs {
 		names = append(names, name)
@@ -147,9 +137,7 @@ func batchRules(model string, graphs map[string]string) (file, warning string) {
 // subFolders lists the folders in dir, which must hold nothing else.
 func subFolders(dir string) (names []string) {
 	for _, e := range entries(dir) {
-		if !e.IsDir() {
-			must.Do(errorf(codePath, "%s: not a folder", filepath.Join(dir, e.Name())))
-		}
+		Refuse(!e.IsDir(), CodePath, "%s: not a folder", filepath.Join(dir, e.Name()))
 		names = append(names, e.Name())
 	}
 	return names
@@ -158,8 +146,6 @@ func subFolders(dir string) (names []string) {
 // entries lists a folder in name order.
 func entries(dir string) []os.DirEntry {
 	list, err := os.ReadDir(dir)
-	if err != nil {
-		must.Do(&Error{Code: codePath, Err: err})
-	}
+	Refuse(err != nil, CodePath, "%w", err)
 	return list
 }

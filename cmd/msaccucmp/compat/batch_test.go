@@ -3,6 +3,7 @@ package compat
 import (
 	"os"
 	"path/filepath"
+	"precision/internal/must"
 	"testing"
 )
 
@@ -27,7 +28,7 @@ func TestFindBatchPaths(t *testing.T) {
 	}
 	t.Chdir(dumps)
 	for _, form := range append(forms, ".") {
-		runs, err := FindBatch(t.Context(), form, graphs)
+		runs, err := must.Of(func() []BatchRun { return FindBatch(t.Context(), form, graphs) })
 		if err != nil {
 			t.Errorf("%s: %v", form, err)
 			continue
@@ -36,7 +37,7 @@ func TestFindBatchPaths(t *testing.T) {
 			t.Errorf("%s: %+v", form, runs)
 		}
 	}
-	if _, err := FindBatch(t.Context(), root, graphs); err == nil {
+	if err := must.Try(func() { FindBatch(t.Context(), root, graphs) }); err == nil {
 		t.Errorf("%s is taken for a folder of a time", root)
 	}
 }

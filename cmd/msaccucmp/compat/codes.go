@@ -8,14 +8,15 @@ import (
 	"precision/compare/engine"
 	"precision/dump"
 	"precision/graph"
+	"precision/internal/must"
 )
 
 // Exit codes of msaccucmp.py.
 const (
-	codeNoDump    = 2
-	codePath      = 3
-	codeParameter = 6
-	codeOpen      = 7
+	CodeNoDump    = 2
+	CodePath      = 3
+	CodeParameter = 6
+	CodeOpen      = 7
 	codeBadDump   = 11
 	codeIndex     = 12
 	codeGraph     = 13
@@ -23,7 +24,8 @@ const (
 	codeScenario  = 20
 	codeType      = 21
 	codeFormat    = 22
-	codeShapes    = 23
+	CodeShapes    = 23
+	CodeFileType  = 24
 	codeRefused   = 30
 	codeAlgorithm = 31
 	codeDelete    = 32
@@ -32,9 +34,9 @@ const (
 
 // codes are the exit codes of what goes wrong in a comparison.
 var codes = map[engine.Fault]int{
-	engine.FaultOption: codeParameter, engine.FaultPath: codePath, engine.FaultNoDump: codeNoDump, engine.FaultParse: codeOpen,
+	engine.FaultOption: CodeParameter, engine.FaultPath: CodePath, engine.FaultNoDump: CodeNoDump, engine.FaultParse: CodeOpen,
 	engine.FaultBadDump: codeBadDump, engine.FaultRange: codeIndex, engine.FaultType: codeType, engine.FaultLayout: codeFormat,
-	engine.FaultShapes: codeShapes, engine.FaultNames: codeName, engine.FaultNoCounterpart: codeRefused,
+	engine.FaultShapes: CodeShapes, engine.FaultNames: codeName, engine.FaultNoCounterpart: codeRefused,
 	engine.FaultWrite: codeWrite, engine.FaultDelete: codeDelete,
 }
 
@@ -47,6 +49,13 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Refuse ends the work (package must) with an exit code where something is bad.
+func Refuse(bad bool, code int, format string, args ...any) {
+	if bad {
+		must.Do(errorf(code, format, args...))
+	}
+}
 
 func errorf(code int, format string, args ...any) *Error {
 	return &Error{code, fmt.Errorf(format, args...)}
@@ -67,10 +76,10 @@ func ExitCode(err error) int {
 	case errors.As(err, &fault):
 		return codes[fault.Fault]
 	case errors.As(err, &missing):
-		return codeNoDump
+		return CodeNoDump
 	case errors.As(err, &rule):
 		if strings.Contains(err.Error(), "no such file") {
-			return codePath
+			return CodePath
 		}
 		return codeGraph
 	}

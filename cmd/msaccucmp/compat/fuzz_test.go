@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"precision/graph/fusion"
+	"precision/internal/must"
 )
 
 // Values of options are taken or refused with a code, whatever they are.
@@ -15,7 +16,7 @@ func FuzzValues(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		_, a := ParseRange(text, &fusion.Rules{})
+		a := must.Try(func() { ParseRange(text, &fusion.Rules{}) })
 		_, _, b := ParseSelection(text, &fusion.Rules{})
 		columns, _, c := ParseAlgorithms(text, func(name string) bool { return name == "mine" })
 		if c == nil && len(columns) == 0 {

@@ -8,30 +8,29 @@ import (
 
 	"precision/graph"
 	"precision/graph/read"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
 // ReadGraph reads a rule file. Other than elsewhere its JSON must be UTF-8
 // throughout: the old tool reads no other, and names of it that are not could not be
-// told apart in the table. The error is that of read.Open.
-func ReadGraph(ctx context.Context, path string) (*graph.Model, error) {
-	m, err := read.Open(ctx, path)
-	if err != nil || m.Source != graph.SourceJSON {
-		return m, err
+// told apart in the table.
+func ReadGraph(ctx context.Context, path string) *graph.Model {
+	m := must.Get(read.Open(ctx, path))
+	if m.Source != graph.SourceJSON {
+		return m
 	}
 	f, _, err := plainfile.Open(path, "a graph file")
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	defer f.Close()
 	at, err := notUTF8(f)
 	switch {
 	case err != nil:
-		return nil, &graph.Error{Path: path, Offset: at, Fault: graph.FaultRead, Msg: graph.Messagef("read: %v", err)}
+		must.Do(&graph.Error{Path: path, Offset: at, Fault: graph.FaultRead, Msg: graph.Messagef("read: %v", err)})
 	case at >= 0:
-		return nil, &graph.Error{Path: path, Offset: at, Msg: graph.Messagef("found a byte that is not UTF-8, expected JSON in UTF-8")}
+		must.Do(&graph.Error{Path: path, Offset: at, Msg: graph.Messagef("found a byte that is not UTF-8, expected JSON in UTF-8")})
 	}
-	return m, nil
+	return m
 }
 
 // notUTF8 is the offset of the first byte that is not UTF-8, -1 if there is none.
