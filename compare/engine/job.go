@@ -255,23 +255,14 @@ func (j Job) openRules(s *Session) (err error) {
 		}
 		return nil
 	}
-	open := func(path string) (*fusion.Rules, error) {
+	open := func(path string) *fusion.Rules {
 		if path == "" {
-			return nil, nil
+			return nil
 		}
-		if plainfile.IsFolder(path) {
-			return nil, fmt.Errorf("%s: a folder, expected a graph file; only the left side's graph may be given as a folder", path)
-		}
-		m, err := j.Inputs.Graph(path)
-		if err != nil {
-			return nil, err
-		}
-		return j.Inputs.Rules(m)
+		must.Not(plainfile.IsFolder(path), "%s: a folder, expected a graph file; only the left side's graph may be given as a folder", path)
+		return must.Get(j.Inputs.Rules(must.Get(j.Inputs.Graph(path))))
 	}
-	rules := must.Get(open(j.Graph))
-	quant := must.Get(open(j.Quant))
-	closed := must.Get(open(j.Closed))
-	s.Folders.Rules = fusion.Merge(rules, quant, closed)
+	s.Folders.Rules = fusion.Merge(open(j.Graph), open(j.Quant), open(j.Closed))
 	return nil
 }
 

@@ -69,9 +69,7 @@ func Merge(ctx context.Context, dirs []string, s Settings) (_ *Result, err error
 		shards = append(shards, *s)
 	}
 	plan, err := readPlan(shards[0].plan)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dirs[0], PlanFile), err)
-	}
+	must.Not(err != nil, "%s: %w", filepath.Join(dirs[0], PlanFile), err)
 	for _, dir := range dirs {
 		a, err := os.Stat(dir)
 		if b, none := os.Stat(s.Out); err == nil && none == nil && os.SameFile(a, b) {
@@ -141,9 +139,7 @@ func openShard(dir string) (_ *shardDir, err error) {
 	s.plan = must.Get(readSmall(filepath.Join(dir, PlanFile), "what compare -all writes"))
 	s.index = must.Get(readJournal(dir, nil))
 	s.head = s.index.head
-	if s.index.good == 0 {
-		return nil, fmt.Errorf("%s: found no journal of a run, expected one", filepath.Join(dir, JournalFile))
-	}
+	must.Not(s.index.good == 0, "%s: found no journal of a run, expected one", filepath.Join(dir, JournalFile))
 	if text, err := readSmall(filepath.Join(dir, ShardFile), "the number of a shard"); err == nil {
 		if err := json.Unmarshal(text, &s.says); err != nil {
 			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ShardFile), err)

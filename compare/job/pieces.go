@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -53,13 +52,9 @@ func (p *Plan) Pieces(most int64) (list []Piece) {
 // of the context, or of a piece that is none of this plan.
 func (p *Plan) Compare(ctx context.Context, piece Piece, pool *engine.Pool) (_ []byte, err error) {
 	defer must.Catch(&err)
-	if piece.Of < 1 || piece.At < 0 || piece.At >= piece.Of {
-		return nil, fmt.Errorf("%s: found piece %d of %d", piece.Unit, piece.At, piece.Of)
-	}
+	must.Not(piece.Of < 1 || piece.At < 0 || piece.At >= piece.Of, "%s: found piece %d of %d", piece.Unit, piece.At, piece.Of)
 	u, known := p.named()[piece.Unit]
-	if !known {
-		return nil, fmt.Errorf("%s: no unit of this plan", piece.Unit)
-	}
+	must.Not(!known, "%s: no unit of this plan", piece.Unit)
 	x := u.part
 	if x == nil {
 		return nil, nil
@@ -86,9 +81,7 @@ func (p *Plan) Compare(ctx context.Context, piece Piece, pool *engine.Pool) (_ [
 func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out string, pool *engine.Pool) (err error) {
 	defer must.Catch(&err)
 	u, known := p.named()[name]
-	if !known {
-		return fmt.Errorf("%s: no unit of this plan", name)
-	}
+	must.Not(!known, "%s: no unit of this plan", name)
 	dir := must.Get(whole.OpenFolder(out))
 	defer dir.Close()
 	r := &runner{Plan: p, ctx: ctx, dir: dir, pool: pool, given: map[int]engine.Found{}}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -71,9 +70,7 @@ func ReadJSON(from io.Reader) (_ *Saved, err error) {
 		case "schema":
 			var found string
 			must.Do(decode(dec, name, &found))
-			if found != Schema && found != schemaBefore {
-				return nil, fmt.Errorf("schema: found %q, expected %q", found, Schema)
-			}
+			must.Not(found != Schema && found != schemaBefore, "schema: found %q, expected %q", found, Schema)
 			schema = true
 		case "profile":
 			var p struct{ Name, SHA256 string }
@@ -82,9 +79,7 @@ func ReadJSON(from io.Reader) (_ *Saved, err error) {
 		case "verdict":
 			must.Do(decode(dec, name, &s.Verdict))
 		case "table":
-			if s.Table != nil {
-				return nil, errors.New("table: found twice, expected once")
-			}
+			must.Not(s.Table != nil, "table: found twice, expected once")
 			s.Table = &result.Table{}
 			if err := s.readTable(dec); err != nil {
 				return nil, fmt.Errorf("table: %w", err)
@@ -94,14 +89,10 @@ func ReadJSON(from io.Reader) (_ *Saved, err error) {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		if !schema {
-			return nil, fmt.Errorf("found the member %q first, expected \"schema\": %q", name, Schema)
-		}
+		must.Not(!schema, "found the member %q first, expected \"schema\": %q", name, Schema)
 	}
 	must.Do(expectDelim(dec, '}'))
-	if s.Table == nil {
-		return nil, errors.New(`found no member "table", expected the rows of the comparison`)
-	}
+	must.Not(s.Table == nil, `found no member "table", expected the rows of the comparison`)
 	if at := dec.InputOffset(); !ended(dec) {
 		return nil, fmt.Errorf("offset %d: the text goes on, expected its end", at)
 	}

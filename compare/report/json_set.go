@@ -214,9 +214,7 @@ func (s *set) read(dec *json.Decoder, grow func(rows int)) (err error) {
 		if err := dec.Decode(&raw); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if seen[name] {
-			return fmt.Errorf("%s at offset %d: found twice, expected once", name, at)
-		}
+		must.Not(seen[name], "%s at offset %d: found twice, expected once", name, at)
 		seen[name] = true
 		k := slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
 		if k < 0 {
@@ -226,9 +224,7 @@ func (s *set) read(dec *json.Decoder, grow func(rows int)) (err error) {
 		}
 	}
 	must.Do(s.readParts(members, max(rows, 0)))
-	if !seen[s.columns[0].name] {
-		return fmt.Errorf("found no %s, expected that column", s.columns[0].name)
-	}
+	must.Not(!seen[s.columns[0].name], "found no %s, expected that column", s.columns[0].name)
 	return expectDelim(dec, '}')
 }
 

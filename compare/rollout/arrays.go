@@ -122,41 +122,33 @@ func readFiles(train, rollout, mask, tokens, diff string) (_ *LogProbs, err erro
 	defer must.Catch(&err)
 	l := &LogProbs{}
 	var shape []int64
-	read := func(file string) ([]float64, error) {
+	read := func(file string) []float64 {
 		if file == "" {
-			return nil, nil
+			return nil
 		}
 		v, s, err := Array(file)
-		if err != nil {
-			return nil, err
-		}
+		must.Do(err)
 		if len(s) == 1 {
 			s = []int64{1, s[0]}
 		}
-		if len(s) != 2 {
-			return nil, fmt.Errorf("%s: found an array of shape %v, expected [sequence, position]", file, s)
-		}
+		must.Not(len(s) != 2, "%s: found an array of shape %v, expected [sequence, position]", file, s)
 		if shape == nil {
 			shape = s
-		} else if !slices.Equal(shape, s) {
-			return nil, fmt.Errorf("%s: found shape %v, expected %v as in %s", file, s, shape, l.Files[0])
 		}
+		must.Not(!slices.Equal(shape, s), "%s: found shape %v, expected %v as in %s", file, s, shape, cmp.Or(l.Files...))
 		l.Files = append(l.Files, file)
-		return v, nil
+		return v
 	}
-	l.Train = must.Get(read(train))
-	l.Rollout = must.Get(read(rollout))
+	l.Train, l.Rollout = read(train), read(rollout)
 	l.Rows, l.Columns = int(shape[0]), int(shape[1])
-	marks := must.Get(read(mask))
-	for _, m := range marks {
+	for _, m := range read(mask) {
 		l.Mask = append(l.Mask, m != 0)
 	}
-	ids := must.Get(read(tokens))
-	for _, id := range ids {
+	for _, id := range read(tokens) {
 		l.Tokens = append(l.Tokens, int64(id))
 	}
-	l.Diff, err = read(diff)
-	return l, err
+	l.Diff = read(diff)
+	return l, nil
 }
 
 // mostArray bounds what is read as one array of log-probs or experts: 2^27 numbers are a gigabyte here.
@@ -169,9 +161,7 @@ func Array(file string) (_ []float64, _ []int64, err error) {
 	defer set.Close()
 	must.Not(len(set.Tensors) != 1, "%s: found %d arrays, expected one", file, len(set.Tensors))
 	t := set.Tensors[0]
-	if t.Len() > mostArray {
-		return nil, nil, fmt.Errorf("%s: found %d numbers, expected at most %d", file, t.Len(), mostArray)
-	}
+	must.Not(t.Len() > mostArray, "%s: found %d numbers, expected at most %d", file, t.Len(), mostArray)
 	n := must.Get(t.Numbers())
 	v := make([]float64, t.Len())
 	return v, t.Shape, n.Read(v, 0)

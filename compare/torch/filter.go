@@ -61,9 +61,7 @@ func (f *Files) WriteTensors(ctx context.Context, t *result.Table, folder string
 func (s *side) export(ctx context.Context, path string, strided bool, to string) (err error) {
 	defer must.Catch(&err)
 	t := s.at[path]
-	if t == nil {
-		return fmt.Errorf("is no longer in the file")
-	}
+	must.Not(t == nil, "is no longer in the file")
 	src := must.Get(s.open(t, strided))
 	f := must.Get(whole.CreateOwn(to, 0o600))
 	defer f.Discard()

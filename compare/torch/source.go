@@ -21,9 +21,7 @@ func (s *side) open(t *tensor, strided bool) (_ *engine.Tensor, err error) {
 	defer must.Catch(&err)
 	obj := must.Get(s.h5.Lookup(t.path))
 	d, ok := obj.(*h5.Dataset)
-	if !ok {
-		return nil, fmt.Errorf("%s is a %T, expected a dataset", t.path, obj)
-	}
+	must.Not(!ok, "%s is a %T, expected a dataset", t.path, obj)
 	size := d.Type.Bits() / 8
 	if !d.Type.Readable() || size == 0 {
 		if _, err := d.ReadAt(make([]byte, 1), 0); err != nil && err != io.EOF {

@@ -75,9 +75,7 @@ const mostMetadata = 512 << 20
 func ReadMetadata(r io.Reader) (_ []Stored, err error) {
 	defer must.Catch(&err)
 	code := must.Get(io.ReadAll(io.LimitReader(r, mostMetadata+1)))
-	if len(code) > mostMetadata {
-		return nil, fmt.Errorf("more than %d bytes", mostMetadata)
-	}
+	must.Not(len(code) > mostMetadata, "more than %d bytes", mostMetadata)
 	m := &machine{code: code, left: valueMemory + 16*int64(len(code)), any: true, find: func(m *machine, _ tuple) *storage {
 		m.refuse("a storage, which a plan has none of")
 		return nil

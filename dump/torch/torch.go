@@ -43,13 +43,9 @@ func (e *RangeError) Error() string {
 func Write(w io.Writer, t dtype.Type, shape []int64, r io.Reader) (err error) {
 	defer must.Catch(&err)
 	class, kept, ok := t.TorchStorage()
-	if !ok {
-		return fmt.Errorf("PyTorch has no storage for elements of type %s", t)
-	}
+	must.Not(!ok, "PyTorch has no storage for elements of type %s", t)
 	n := must.Get(elements(shape))
-	if kept.Bytes(n) < 0 {
-		return fmt.Errorf("shape %v of %s is larger than any file", shape, kept)
-	}
+	must.Not(kept.Bytes(n) < 0, "shape %v of %s is larger than any file", shape, kept)
 	a := newArchive(w)
 	// What is known ahead comes first, so that the entry that is streamed, whose
 	// checksum follows it, is the last.

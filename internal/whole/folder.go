@@ -138,9 +138,7 @@ func (f *Folder) fill(name string, later bool, write func(io.Writer) error) (err
 	must.Do(f.folder(name))
 	dir := must.Get(f.root.OpenRoot(path.Dir(name)))
 	tmp, err := newTemp(dir)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", f.Path(name), err)
-	}
+	must.Not(err != nil, "write %s: %w", f.Path(name), err)
 	out := must.Get(begin(tmp, f.Path(name), f.Path(name), 0o600))
 	out.later = later
 	defer out.Discard()
