@@ -267,22 +267,17 @@ func (p *detailPair) operands(t *dump.Tensor, plan plan) {
 }
 
 // tiles reads both sides a tile at a time as float64.
-func (p *detailPair) tiles(ctx context.Context, use func(first int64, x, y []float64) error) error {
+func (p *detailPair) tiles(ctx context.Context, use func(first int64, x, y []float64)) {
 	pair := newPairing(p.leftData, p.rightData, p.leftData.count, metric.Config{})
 	pair.wide, pair.parts = true, 1
 	s := new(Worker)
 	t := pair.newTiler(s, false)
 	for at := int64(0); at < pair.count; at += metric.TileLen {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+		must.Do(ctx.Err())
 		n := min(metric.TileLen, pair.count-at)
 		if err := t.fill64(s.x64[:n], s.y64[:n], nil, nil, at); err != nil {
-			return &Error{Fault: FaultBadDump, Text: sideOf(err, p.left.Path, p.right.path()), Err: err}
+			faulty(FaultBadDump, sideOf(err, p.left.Path, p.right.path()), err)
 		}
-		if err := use(at, s.x64[:n], s.y64[:n]); err != nil {
-			return err
-		}
+		use(at, s.x64[:n], s.y64[:n])
 	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"precision/dump"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 )
@@ -80,13 +81,10 @@ func (n *detailNames) belongs(name string) bool {
 
 // removeOld removes the files of an earlier run for the same tensor, so that
 // none is taken for one of this run.
-func (n *detailNames) removeOld() error {
+func (n *detailNames) removeOld() {
 	entries, err := os.ReadDir(n.dir)
-	if os.IsNotExist(err) {
-		return nil
-	}
-	if err != nil {
-		return &Error{Fault: FaultPath, Err: err}
+	if !os.IsNotExist(err) {
+		faulty(FaultPath, "", err)
 	}
 	renamed := map[string]bool{}
 	for _, line := range n.mapping() {
@@ -95,14 +93,10 @@ func (n *detailNames) removeOld() error {
 		}
 	}
 	for _, e := range entries {
-		if !n.belongs(e.Name()) && !renamed[e.Name()] {
-			continue
-		}
-		if err := os.Remove(filepath.Join(n.dir, e.Name())); err != nil {
-			return &Error{Fault: FaultDelete, Err: err}
+		if n.belongs(e.Name()) || renamed[e.Name()] {
+			faulty(FaultDelete, "", os.Remove(filepath.Join(n.dir, e.Name())))
 		}
 	}
-	return nil
 }
 
 // maxMapping is the longest list of replaced names that is read.
@@ -124,9 +118,9 @@ func (n *detailNames) mapping() (lines [][2]string) {
 
 // write writes the list of replaced names and returns its path, or nothing if
 // no name was replaced. Lines of other tensors stay.
-func (n *detailNames) write() (string, error) {
+func (n *detailNames) write() string {
 	if len(n.long) == 0 {
-		return "", nil
+		return ""
 	}
 	var b strings.Builder
 	for _, line := range n.mapping() {
@@ -138,5 +132,6 @@ func (n *detailNames) write() (string, error) {
 		fmt.Fprintf(&b, "%s,%s\n", line[0], line[1])
 	}
 	path := filepath.Join(n.dir, detailMapping)
-	return path, whole.WriteOwn(path, []byte(b.String()), 0o600)
+	must.Do(whole.WriteOwn(path, []byte(b.String()), 0o600))
+	return path
 }

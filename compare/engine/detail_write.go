@@ -29,18 +29,17 @@ func newDetailWriter(p *detailPair, d DetailOptions, out string) *detailWriter {
 
 // write writes everything and returns what there is to tell. What is not the
 // fault of the dumps has the code of an output that cannot be written.
-func (w *detailWriter) write(ctx context.Context) (*DetailResult, error) {
-	r, err := w.writeFiles(ctx)
+func (w *detailWriter) write(ctx context.Context) *DetailResult {
+	r, err := must.Of(func() *DetailResult { return w.writeFiles(ctx) })
 	var coded *Error
 	if err != nil && ctx.Err() == nil && !errors.As(err, &coded) {
 		err = &Error{Fault: FaultWrite, Err: err}
 	}
-	return r, err
+	return must.Get(r, err)
 }
 
-func (w *detailWriter) writeFiles(ctx context.Context) (_ *DetailResult, err error) {
-	defer must.Catch(&err)
-	must.Do(w.names.removeOld())
+func (w *detailWriter) writeFiles(ctx context.Context) *DetailResult {
+	w.names.removeOld()
 	byAbs, byRel := &ranking{limit: w.opt.TopN, by: element.absRank}, &ranking{limit: w.opt.TopN, by: element.relRank}
 	if w.pair.boolean { // there are no errors to rank by: the first elements
 		byAbs.by, byRel.by = nil, nil
@@ -49,7 +48,17 @@ func (w *detailWriter) writeFiles(ctx context.Context) (_ *DetailResult, err err
 	var lines *whole.File
 	var line []byte
 	place := newPlace(w.pair.shape)
-	err = w.pair.tiles(ctx, func(first int64, x, y []float64) error {
+	defer func() {
+		if lines != nil {
+			lines.Discard()
+		}
+	}()
+	begin := func(first int64) {
+		commit(lines)
+		lines = w.create("_"+strconv.FormatInt(first, 10), ".csv")
+		lines.WriteString(w.pair.header())
+	}
+	w.pair.tiles(ctx, func(first int64, x, y []float64) {
 		for i := range x {
 			e := newElement(first+int64(i), x[i], y[i])
 			byAbs.add(e)
@@ -60,76 +69,51 @@ func (w *detailWriter) writeFiles(ctx context.Context) (_ *DetailResult, err err
 				continue
 			}
 			if e.index%int64(w.opt.MaxLine) == 0 {
-				if err := commit(lines); err != nil {
-					return err
-				}
-				var err error
-				if lines, err = w.create("_"+strconv.FormatInt(e.index, 10), ".csv"); err != nil {
-					return err
-				}
-				lines.WriteString(w.pair.header())
+				begin(e.index)
 			}
 			place.at(e.index)
 			line = w.pair.appendLine(line[:0], e, place, false)
-			if _, err := lines.Write(line); err != nil {
-				return err
-			}
+			must.Get(lines.Write(line))
 		}
-		return nil
 	})
-	if err == nil && lines == nil && !w.opt.SkipElements { // no elements: a file with the header alone
-		if lines, err = w.create("_0", ".csv"); err == nil {
-			lines.WriteString(w.pair.header())
-		}
+	if lines == nil && !w.opt.SkipElements { // no elements: a file with the header alone
+		begin(0)
 	}
-	if err != nil {
-		if lines != nil {
-			lines.Discard()
-		}
-		return nil, err
-	}
-	must.Do(commit(lines))
-	must.Do(w.writeArray(ctx))
+	commit(lines)
+	w.writeArray(ctx)
 	result := &DetailResult{}
 	for _, t := range []struct {
 		name string
 		r    *ranking
 		into *string
 	}{{partAbsolute, byAbs, &result.Absolute}, {partRelative, byRel, &result.Relative}} {
-		*t.into = must.Get(w.writeTop(t.name, t.r.sorted()))
+		*t.into = w.writeTop(t.name, t.r.sorted())
 	}
-	must.Do(w.writeSummary(limits))
-	list := must.Get(w.names.write())
-	if list != "" {
+	w.writeSummary(limits)
+	if list := w.names.write(); list != "" {
 		w.files = append(w.files, list)
 	}
 	slices.Sort(w.files)
 	result.Files = w.files
-	return result, nil
+	return result
 }
 
 // create starts the file with that end of its name.
-func (w *detailWriter) create(part, suffix string) (*whole.File, error) {
+func (w *detailWriter) create(part, suffix string) *whole.File {
 	f, err := whole.CreateOwn(w.names.path(part, suffix), 0o600)
-	if err != nil {
-		return nil, &Error{Fault: FaultPath, Err: err}
-	}
+	faulty(FaultPath, "", err)
 	w.files = append(w.files, f.Path())
-	return f, nil
+	return f
 }
 
-func commit(f *whole.File) error {
-	if f == nil {
-		return nil
+func commit(f *whole.File) {
+	if f != nil {
+		must.Do(f.Commit())
 	}
-	return f.Commit()
 }
 
-func (w *detailWriter) writeSummary(limits [4]float64) error {
-	f, err := w.create(partSummary, ".txt")
-	if err != nil {
-		return err
-	}
+func (w *detailWriter) writeSummary(limits [4]float64) {
+	f := w.create(partSummary, ".txt")
 	defer f.Discard()
 	p := w.pair
 	fmt.Fprintf(f, "TotalCount:%d\nNPUDump:%s\nGroundTruth:%s\nFormat:%s\n", p.leftData.count, p.leftName, p.rightName, p.axes)
@@ -143,16 +127,13 @@ func (w *detailWriter) writeSummary(limits [4]float64) error {
 			fmt.Fprintf(f, "%s:%s\n", name, appendValue(nil, limits[i], false))
 		}
 	}
-	return f.Commit()
+	commit(f)
 }
 
 // writeTop writes a list of largest errors and returns it padded for a
 // terminal.
-func (w *detailWriter) writeTop(name string, list []element) (string, error) {
-	f, err := w.create(name, ".csv")
-	if err != nil {
-		return "", err
-	}
+func (w *detailWriter) writeTop(name string, list []element) string {
+	f := w.create(name, ".csv")
 	defer f.Discard()
 	f.WriteString(w.pair.header())
 	rows := [][]string{cellsOf(w.pair.header())}
@@ -160,19 +141,17 @@ func (w *detailWriter) writeTop(name string, list []element) (string, error) {
 	for _, e := range list {
 		place.at(e.index)
 		line := w.pair.appendLine(nil, e, place, true)
-		if _, err := f.Write(line); err != nil {
-			return "", err
-		}
+		must.Get(f.Write(line))
 		rows = append(rows, cellsOf(string(line)))
 	}
-	return padColumns(rows), f.Commit()
+	commit(f)
+	return padColumns(rows)
 }
 
 // writeArray writes the prepared left side as a numpy array. Types numpy does
 // not have are widened to one it has.
-func (w *detailWriter) writeArray(ctx context.Context) (err error) {
-	defer must.Catch(&err)
-	f := must.Get(w.create("", ".npy"))
+func (w *detailWriter) writeArray(ctx context.Context) {
+	f := w.create("", ".npy")
 	defer f.Discard()
 	o := w.pair.leftData
 	typ, _ := o.typ.Array() // which all have that can be read
@@ -196,7 +175,7 @@ func (w *detailWriter) writeArray(ctx context.Context) (err error) {
 		}
 		return nil
 	}))
-	return f.Commit()
+	commit(f)
 }
 
 // Detail compares one tensor of one operator element by element and writes the
@@ -211,7 +190,7 @@ func Detail(ctx context.Context, opt Folders, d DetailOptions, out string) (_ *D
 	}
 	p := prepare(&d)
 	defer p.close()
-	written := must.Get(newDetailWriter(p, d, out).write(ctx))
+	written := newDetailWriter(p, d, out).write(ctx)
 	if opt.Overflow && opt.Rules != nil && !(opt.Left.Device() && opt.Right.Device()) {
 		for _, t := range p.left.tensors(true, true) {
 			if t.Type != dtype.Float16 || t.Err != nil {
