@@ -61,112 +61,107 @@ func ReadJSON(from io.Reader) (_ *Saved, err error) {
 	defer must.Catch(&err)
 	whole := &sealed{from: from}
 	dec := json.NewDecoder(whole)
-	must.Do(expectDelim(dec, '{'))
+	expectDelim(dec, '{')
 	s := &Saved{}
 	schema := false
 	for dec.More() {
-		name := must.Get(key(dec))
+		name := key(dec)
 		switch name {
 		case "schema":
 			var found string
-			must.Do(decode(dec, name, &found))
+			decode(dec, name, &found)
 			must.Not(found != Schema && found != schemaBefore, "schema: found %q, expected %q", found, Schema)
 			schema = true
 		case "profile":
 			var p struct{ Name, SHA256 string }
-			must.Do(decode(dec, name, &p))
+			decode(dec, name, &p)
 			s.ProfileName, s.Hash = p.Name, p.SHA256
 		case "verdict":
-			must.Do(decode(dec, name, &s.Verdict))
+			decode(dec, name, &s.Verdict)
 		case "table":
 			must.Not(s.Table != nil, "table: found twice, expected once")
 			s.Table = &result.Table{}
-			if err := s.readTable(dec); err != nil {
-				return nil, fmt.Errorf("table: %w", err)
-			}
+			within(name, func() { s.readTable(dec) })
 		default:
-			if err := skip(dec); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
+			within(name, func() { skip(dec) })
 		}
 		must.Not(!schema, "found the member %q first, expected \"schema\": %q", name, Schema)
 	}
-	must.Do(expectDelim(dec, '}'))
+	expectDelim(dec, '}')
 	must.Not(s.Table == nil, `found no member "table", expected the rows of the comparison`)
-	if at := dec.InputOffset(); !ended(dec) {
-		return nil, fmt.Errorf("offset %d: the text goes on, expected its end", at)
-	}
+	at := dec.InputOffset()
+	must.Not(!ended(dec), "offset %d: the text goes on, expected its end", at)
 	must.Do(whole.broken())
 	return s, nil
 }
 
-func (s *Saved) readTable(dec *json.Decoder) (err error) {
-	defer must.Catch(&err)
-	must.Do(expectDelim(dec, '{'))
+// within does a piece of work, whose error says in what it is.
+func within(place string, work func()) {
+	err := must.Try(work)
+	must.Not(err != nil, "%s: %w", place, err)
+}
+
+func (s *Saved) readTable(dec *json.Decoder) {
+	expectDelim(dec, '{')
 	t := s.Table
 	seen := map[string]bool{}
 	for dec.More() {
-		name := must.Get(key(dec))
+		name := key(dec)
 		must.Not(seen[name], "%s: found twice, expected once", name)
 		seen[name] = true
-		switch name {
-		case "meta":
-			meta := recordOf(&t.Meta, true)
-			err = meta.readRecord(dec)
-		case "profile":
-			profile := recordOf(&s.profile, true)
-			err = profile.readRecord(dec)
-		case "operators":
-			err = readRows(dec, &t.Ops)
-		case "rows":
-			err = readRows(dec, &t.Rows)
-			complete(t.Rows)
-		case "checks":
-			err = readRows(dec, &t.Checks)
-		case "looks":
-			err = readRows(dec, &t.Looks)
-		default:
-			err = skip(dec)
-		}
-		must.Not(err != nil, "%s: %w", name, err)
+		within(name, func() {
+			switch name {
+			case "meta":
+				meta := recordOf(&t.Meta, true)
+				meta.readRecord(dec)
+			case "profile":
+				profile := recordOf(&s.profile, true)
+				profile.readRecord(dec)
+			case "operators":
+				readRows(dec, &t.Ops)
+			case "rows":
+				readRows(dec, &t.Rows)
+				complete(t.Rows)
+			case "checks":
+				readRows(dec, &t.Checks)
+			case "looks":
+				readRows(dec, &t.Looks)
+			default:
+				skip(dec)
+			}
+		})
 	}
 	must.Not(!seen["rows"], `found no member "rows", expected those of the comparison`)
-	return expectDelim(dec, '}')
+	expectDelim(dec, '}')
 }
 
 // decode reads a member.
-func decode(dec *json.Decoder, name string, into any) error {
+func decode(dec *json.Decoder, name string, into any) {
 	at := dec.InputOffset()
-	if err := dec.Decode(into); err != nil {
-		return fmt.Errorf("%s at offset %d: %w", name, at, err)
-	}
-	return nil
+	err := dec.Decode(into)
+	must.Not(err != nil, "%s at offset %d: %w", name, at, err)
 }
 
 // skip passes over a value, holding one item or member of it at a time.
-func skip(dec *json.Decoder) error {
+func skip(dec *json.Decoder) {
 	at := dec.InputOffset()
 	token, err := dec.Token()
-	if err != nil {
-		return fmt.Errorf("offset %d: %w", at, err)
-	}
+	must.Not(err != nil, "offset %d: %w", at, err)
 	open, ok := token.(json.Delim)
 	if !ok {
-		return nil
+		return
 	}
 	for dec.More() {
 		if open == '{' {
-			if _, err := key(dec); err != nil {
-				return err
-			}
+			key(dec)
 		}
 		at = dec.InputOffset()
 		var item json.RawMessage
-		if err := dec.Decode(&item); err != nil {
-			return fmt.Errorf("offset %d: %w", at, err)
+		if err := dec.Decode(&item); err != nil { // as there are many, nothing is boxed for those that are right
+			must.Not(true, "offset %d: %w", at, err)
 		}
 	}
-	return expectDelim(dec, open+2) // ] and } come two after [ and {
+	expectDelim(dec, open+2) // ] and } come two after [ and {
 }
 
 // ended tells whether nothing but blanks is left.
@@ -238,7 +233,7 @@ func EncodeRows(to io.Writer, rows []result.Row) error {
 
 // DecodeRows reads what [EncodeRows] wrote.
 func DecodeRows(text []byte) (rows []result.Row, err error) {
-	err = readRows(json.NewDecoder(bytes.NewReader(text)), &rows)
+	err = must.Try(func() { readRows(json.NewDecoder(bytes.NewReader(text)), &rows) })
 	complete(rows)
 	return rows, err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -123,9 +122,9 @@ func writeRows[T any](w *jsonWriter, list []T) {
 	s.write(w, len(list))
 }
 
-func readRows[T any](dec *json.Decoder, list *[]T) error {
+func readRows[T any](dec *json.Decoder, list *[]T) {
 	s := rowsOf(list, true)
-	return s.read(dec, func(n int) { *list = make([]T, n) })
+	s.read(dec, func(n int) { *list = make([]T, n) })
 }
 
 // write writes the columns and parts as a JSON object. The first column is
@@ -172,60 +171,53 @@ func (s *set) writeRecord(w *jsonWriter) {
 }
 
 // readRecord reads what writeRecord wrote.
-func (s *set) readRecord(dec *json.Decoder) error {
+func (s *set) readRecord(dec *json.Decoder) {
 	var members map[string]json.RawMessage
 	at := dec.InputOffset()
-	if err := dec.Decode(&members); err != nil {
-		return fmt.Errorf("offset %d: %w", at, err)
-	}
+	err := dec.Decode(&members)
+	must.Not(err != nil, "offset %d: %w", at, err)
 	for _, c := range s.columns {
 		if raw, ok := members[c.name]; ok {
-			if err := c.parse(raw, c.at(0)); err != nil {
-				return fmt.Errorf("%s: %w", c.name, err)
-			}
+			within(c.name, func() { must.Do(c.parse(raw, c.at(0))) })
 		}
 	}
-	return s.readParts(members, 1)
+	s.readParts(members, 1)
 }
 
-func (s *set) readParts(members map[string]json.RawMessage, rows int) error {
+func (s *set) readParts(members map[string]json.RawMessage, rows int) {
 	for _, p := range s.parts {
 		if raw, ok := members[p.name]; ok {
-			if err := p.read(raw, rows); err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
+			within(p.name, func() { p.read(raw, rows) })
 		}
 	}
-	return nil
 }
 
 // read reads what write wrote. grow makes room for the rows as soon as it is known
 // how many there are. What a later version adds is passed over.
-func (s *set) read(dec *json.Decoder, grow func(rows int)) (err error) {
-	defer must.Catch(&err)
-	must.Do(expectDelim(dec, '{'))
+func (s *set) read(dec *json.Decoder, grow func(rows int)) {
+	expectDelim(dec, '{')
 	rows := -1
 	members := map[string]json.RawMessage{}
 	seen := map[string]bool{}
 	for dec.More() {
-		name := must.Get(key(dec))
+		name := key(dec)
 		at := dec.InputOffset()
 		var raw json.RawMessage
-		if err := dec.Decode(&raw); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		err := dec.Decode(&raw)
+		must.Not(err != nil, "%s: %w", name, err)
 		must.Not(seen[name], "%s at offset %d: found twice, expected once", name, at)
 		seen[name] = true
 		k := slices.IndexFunc(s.columns, func(c column) bool { return c.name == name })
 		if k < 0 {
 			members[name] = raw
-		} else if err := s.columns[k].read(raw, &rows, grow); err != nil {
-			return fmt.Errorf("%s at offset %d: %w", name, at, err)
+		} else {
+			err = s.columns[k].read(raw, &rows, grow)
+			must.Not(err != nil, "%s at offset %d: %w", name, at, err)
 		}
 	}
-	must.Do(s.readParts(members, max(rows, 0)))
+	s.readParts(members, max(rows, 0))
 	must.Not(!seen[s.columns[0].name], "found no %s, expected that column", s.columns[0].name)
-	return expectDelim(dec, '}')
+	expectDelim(dec, '}')
 }
 
 // items is what is kept of the items of a part with their rows.
@@ -274,22 +266,20 @@ func (p *part) write(w *jsonWriter, rows int) {
 }
 
 // read reads what write wrote.
-func (p *part) read(raw []byte, rows int) error {
+func (p *part) read(raw []byte, rows int) {
 	var of []int
 	var items []unsafe.Pointer
 	s := p.items(&of, &items, true)
-	if err := s.read(json.NewDecoder(bytes.NewReader(raw)), func(n int) {
+	s.read(json.NewDecoder(bytes.NewReader(raw)), func(n int) {
 		of, items = make([]int, n), make([]unsafe.Pointer, n)
 		all := reflect.MakeSlice(reflect.SliceOf(p.item), n, n)
 		for i := range items {
 			items[i] = all.Index(i).Addr().UnsafePointer()
 		}
-	}); err != nil {
-		return err
-	}
+	})
 	for i, at := range items {
-		if of[i] < 0 || of[i] >= rows {
-			return fmt.Errorf("row %d: found a row %d, expected one of %d", i, of[i], rows)
+		if of[i] < 0 || of[i] >= rows { // as most are right, nothing is boxed for them
+			must.Not(true, "row %d: found a row %d, expected one of %d", i, of[i], rows)
 		}
 		item := reflect.NewAt(p.item, at)
 		switch v := p.list(of[i]); v.Kind() {
@@ -304,31 +294,22 @@ func (p *part) read(raw []byte, rows int) error {
 			v.Set(item)
 		}
 	}
-	return nil
 }
 
 // expectDelim reads a bracket.
-func expectDelim(dec *json.Decoder, want json.Delim) error {
+func expectDelim(dec *json.Decoder, want json.Delim) {
 	at := dec.InputOffset()
 	token, err := dec.Token()
-	switch {
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return fmt.Errorf("offset %d: the file ends, expected %s", at, want)
-	case err != nil:
-		return fmt.Errorf("offset %d: %w", at, err)
-	case token != want:
-		return fmt.Errorf("offset %d: found %v, expected %s", at, token, want)
-	}
-	return nil
+	must.Not(err == io.EOF || err == io.ErrUnexpectedEOF, "offset %d: the file ends, expected %s", at, want)
+	must.Not(err != nil, "offset %d: %w", at, err)
+	must.Not(token != want, "offset %d: found %v, expected %s", at, token, want)
 }
 
 // key reads the name of a member.
-func key(dec *json.Decoder) (string, error) {
+func key(dec *json.Decoder) string {
 	at := dec.InputOffset()
 	token, err := dec.Token()
-	if err != nil {
-		return "", fmt.Errorf("offset %d: %w", at, err)
-	}
+	must.Not(err != nil, "offset %d: %w", at, err)
 	name, _ := token.(string) // the decoder takes nothing else here
-	return name, nil
+	return name
 }
