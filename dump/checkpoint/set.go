@@ -196,9 +196,7 @@ func Open(path string) (_ *Set, err error) {
 	for _, file := range files {
 		s.add(file)
 	}
-	if len(s.Tensors) == 0 {
-		return nil, fmt.Errorf("%s: found no tensors in it, expected %s", path, what)
-	}
+	must.Not(len(s.Tensors) == 0, "%s: found no tensors in it, expected %s", path, what)
 	seen := map[string]*Tensor{}
 	for _, t := range s.Tensors {
 		if first := seen[t.Name]; first != nil {
@@ -211,25 +209,21 @@ func Open(path string) (_ *Set, err error) {
 
 // parts are the files of a folder.
 func parts(dir string) (files []string, err error) {
+	defer must.Catch(&err)
 	for _, name := range indexes {
 		index := filepath.Join(dir, name)
 		if _, err := os.Lstat(index); err != nil {
 			continue
 		}
-		b, err := plainfile.ReadFile(index, "an index of tensors", mostIndex)
-		if err != nil {
-			return nil, err
-		}
+		b := must.Get(plainfile.ReadFile(index, "an index of tensors", mostIndex))
 		var list struct {
 			Map map[string]string `json:"weight_map"`
 		}
-		if err := json.Unmarshal(b, &list); err != nil {
-			return nil, fmt.Errorf("%s: found no index of tensors, expected an object with a weight_map: %w", index, err)
-		}
+		err := json.Unmarshal(b, &list)
+		must.Not(err != nil, "%s: found no index of tensors, expected an object with a weight_map: %w", index, err)
 		for tensor, file := range list.Map {
-			if err := plainfile.CheckName(file); err != nil {
-				return nil, fmt.Errorf("%s: the file of %q: %w", index, tensor, err)
-			}
+			err := plainfile.CheckName(file)
+			must.Not(err != nil, "%s: the file of %q: %w", index, tensor, err)
 			files = append(files, filepath.Join(dir, file))
 		}
 		slices.Sort(files)
@@ -238,10 +232,7 @@ func parts(dir string) (files []string, err error) {
 	if index, err := indexIn(dir); index != "" || err != nil {
 		return []string{index}, err
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
+	entries := must.Get(os.ReadDir(dir))
 	for _, ends := range endings {
 		for _, e := range entries {
 			if slices.Contains(ends, filepath.Ext(e.Name())) && !strings.HasPrefix(e.Name(), ".") {

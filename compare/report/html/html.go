@@ -32,6 +32,7 @@ import (
 	"precision/compare/verdict"
 	"precision/internal/lazy"
 	"precision/internal/msg"
+	"precision/internal/must"
 )
 
 // Options of [Write].
@@ -261,36 +262,27 @@ const (
 func IsPage(front []byte) bool { return bytes.Contains(front, []byte(dataBegin)) }
 
 // Read gets the table out of a page that [Write] wrote.
-func Read(from io.Reader) (*report.Saved, error) {
+func Read(from io.Reader) (saved *report.Saved, err error) {
 	data, at, err := Data(from)
 	if err != nil {
 		return nil, err
 	}
-	saved, err := report.ReadJSON(data)
-	if err != nil {
-		return nil, fmt.Errorf("data at offset %d: %w; expected those of a comparison, not of a job, a check or a preflight", at, err)
+	if saved, err = report.ReadJSON(data); err != nil {
+		err = fmt.Errorf("data at offset %d: %w; expected those of a comparison, not of a job, a check or a preflight", at, err)
 	}
-	return saved, nil
+	return saved, err
 }
 
 // Data are the data of a page of any kind, and the offset at which they begin.
 func Data(from io.Reader) (data io.Reader, at int, err error) {
-	all, err := io.ReadAll(from)
-	if err != nil {
-		return nil, 0, err
-	}
+	defer must.Catch(&err)
+	all := must.Get(io.ReadAll(from))
 	begin := bytes.Index(all, []byte(dataBegin))
-	if begin < 0 {
-		return nil, 0, fmt.Errorf("found no data, expected %s", dataBegin)
-	}
+	must.Not(begin < 0, "found no data, expected %s", dataBegin)
 	begin += len(dataBegin)
 	end := bytes.Index(all[begin:], []byte(dataEnd))
-	if end < 0 {
-		return nil, 0, fmt.Errorf("offset %d: the data have no end, expected %s", begin, dataEnd)
-	}
+	must.Not(end < 0, "offset %d: the data have no end, expected %s", begin, dataEnd)
 	unzipped, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(all[begin:begin+end])))
-	if err != nil {
-		return nil, 0, fmt.Errorf("offset %d: %w, expected gzip in base64", begin, err)
-	}
+	must.Not(err != nil, "offset %d: %w, expected gzip in base64", begin, err)
 	return unzipped, begin, nil
 }
