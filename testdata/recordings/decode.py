@@ -29,7 +29,7 @@ import others  # noqa: E402  (which puts models of its own in their place)
 MODELS |= others.MODELS
 NAMES = ["llama", "qwen3", "qwen2", "gemma2", "mixtral", "qwen3moe", "gpt2", "mistral", "opt", "bloom", "falcon", "phi", "gptneox", "deepseek", "gptoss", "qwen2moe", "gemma3", "exaone4", "cohere", "olmo2"]
 TOKENS, PROMPT, PAD = 4, 6, 2
-HARMLESS = ["same", "threads", "eager", "static", "whole", "math", "bf16"]
+HARMLESS = ["same", "threads", "eager", "static", "whole", "math"]
 FAULTS = ["position", "stale", "shared", "rounded", "padding", "norm", "linear", "activation", "attention", "nan"]
 
 
@@ -171,24 +171,26 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--models", default="")
     o = p.parse_args()
-    rng = random.Random(o.seed)
+    rng, also = random.Random(o.seed), random.Random(o.seed)
     made = 0
     for name in o.models.split(",") if o.models else NAMES:
-        for what, how in [("harmless", h) for h in rng.sample(HARMLESS, 3)] + [("fault", f) for f in rng.sample(FAULTS, 6)] + [("premise", "token")]:
-            level, task = rng.choice([("L0", "statistics"), ("L1", "statistics"), ("mix", "statistics"), ("mix", "md5"), ("mix", "tensor"), ("L1", "tensor")])
-            dtype = rng.choice(["fp32", "fp32", "bf16"])
-            at, whole, free = rng.choice([0, 1, 2]), rng.random() < 0.4, rng.random() < 0.4
+        plans = [("harmless", h, rng) for h in rng.sample(HARMLESS, 3)] + [("fault", f, rng) for f in rng.sample(FAULTS, 6)] + [("premise", "token", rng), ("harmless", "bf16", also)]
+        for what, how, draw in plans:
+            level, task = draw.choice([("L0", "statistics"), ("L1", "statistics"), ("mix", "statistics"), ("mix", "md5"), ("mix", "tensor"), ("L1", "tensor")])
+            dtype = draw.choice(["fp32", "fp32", "bf16"])
+            at, whole, free = draw.choice([0, 1, 2]), draw.random() < 0.4, draw.random() < 0.4
             if what == "premise" or how in ("stale", "shared", "rounded", "position", "padding"):
                 at, free = max(at, 1), free and what != "premise"
             if how == "bf16":
-                dtype = "fp32"
-            made += 1
+                dtype, at, free = "fp32", 0, True
+            made += draw is rng
             label = f"{name}-{level}-{task}-{dtype}-{how}-{at}{'-whole' if whole else ''}{'-free' if free else ''}"
             if o.only not in label:
                 continue
             out = os.path.join(o.out, label)
             shutil.rmtree(out, ignore_errors=True)
-            answers = [child(recorded, os.path.join(out, side), name, o.seed * 1000 + made, level, task, dtype, how if side == "left" else None, at, whole != (how == "whole" and side == "left"), free) for side in ("golden", "left")]
+            seed = o.seed * 1000 + made + (500 if draw is also else 0)
+            answers = [child(recorded, os.path.join(out, side), name, seed, level, task, dtype, how if side == "left" else None, at, whole != (how == "whole" and side == "left"), free) for side in ("golden", "left")]
             keep(out, answers, model=name, level=level, task=task, dtype=dtype, step=0 if whole else at, kind="premise: inputs" if what == "premise" else f"{what}: {how}")
 
 
