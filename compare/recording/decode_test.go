@@ -52,6 +52,7 @@ func TestNextToken(t *testing.T) {
 		{"one of two tokens", "[2, 1]", 2, 0, true},
 		{"tokens in a row", "[2]", 2, 0, true},
 		{"a prompt", "[2, 6]", 2, 0, false},
+		{"as many in a row as at first", "[12]", 2, 0, false},
 		{"of another table", "[2, 1]", 7, 0, false},
 		{"behind an error", "[2, 1]", 2, 0.1, false},
 		{"behind rounding", "[2, 1]", 2, 2e-7, true},

@@ -106,7 +106,7 @@ func (w *recordedWalk) run() {
 	w.pending = map[int]bool{}
 	w.handed.roots = map[string][]int{}
 	w.narrow = map[extremes][]*result.Row{}
-	w.placed, w.looked = map[int64]bool{}, map[string]string{}
+	w.placed, w.looked = map[int64]bool{}, map[string]lookup{}
 	w.noise, w.read = w.opts.Behind, w.taken()
 	for i := range w.operators {
 		op := &w.operators[i]
@@ -137,9 +137,7 @@ func (w *recordedWalk) run() {
 				a.roots, a.chosen = merge(a.roots, []int{k}), true
 			}
 		}
-		if _, rank := partOf(op.Op.Name); w.looked[rank] == "" && w.looksRows(op) {
-			w.looked[rank] = w.tableOf(op)
-		}
+		w.look(op)
 		w.settle(op, i, &a)
 		w.trails[i].chosen = w.trails[i].chosen && !w.choseAlike(op)
 		w.flipped = max(w.flipped, w.flips(op))

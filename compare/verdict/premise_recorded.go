@@ -216,15 +216,40 @@ func (w *recordedWalk) meansApart(list []*source) (median float64, known bool) {
 	return all[len(all)/2], true
 }
 
+// lookup is the first that a rank made: in which table, and of how many rows.
+type lookup struct {
+	table string
+	rows  float64
+}
+
 // sampled tells of ids that they are tokens that a model which writes text was given next, and that nobody is to blame that they are others: each side
-// sampled from what it gave before, which noise may turn where two are nearly as likely. They are looked up in the table that was first.
+// sampled from what it gave before, which noise may turn where two are nearly as likely. They are looked up in the table that was first, and are one for
+// each text: the last axis is one, or there is no other and fewer are looked up than at first, when it was a prompt.
 func (w *recordedWalk) sampled(op *Operator, ids *result.Row) bool {
 	_, rank := partOf(op.Op.Name)
-	table := w.looked[rank]
-	return next(ids) && table != "" && table == w.tableOf(op) && w.named(ids.Facts.Producer.Op) == nil && w.named(ids.Recorded.Golden.Op) == nil && !slices.ContainsFunc(w.out.Roots, func(r Root) bool {
+	first, shape := w.looked[rank], ids.Right.Shape
+	if !counted(ids.Left.DType) || len(shape) == 0 || !slices.Equal(ids.Left.Shape, shape) || shape[len(shape)-1] != 1 && (len(shape) > 1 || float64(shape[0]) >= first.rows) {
+		return false
+	}
+	return first.table != "" && first.table == w.tableOf(op) && w.named(ids.Facts.Producer.Op) == nil && w.named(ids.Recorded.Golden.Op) == nil && !slices.ContainsFunc(w.out.Roots, func(r Root) bool {
 		_, other := partOf(w.operators[r.Operator].Op.Name)
 		return other == rank
 	})
+}
+
+// look notes the first lookup of a rank: a row of numbers for each whole number, as of a table of tokens, also where it scales them.
+func (w *recordedWalk) look(op *Operator) {
+	_, rank := partOf(op.Op.Name)
+	if w.looked[rank].table != "" || len(op.Outputs) != 1 {
+		return
+	}
+	for k := range op.Inputs {
+		ids, rows := w.row(&op.Inputs[k]).Right, w.row(&op.Outputs[0]).Right
+		n := len(ids.Shape)
+		if ids.DType.IsInteger() && rows.DType.IsFloat() && (catalogue.Is(op.Op.Type, catalogue.Copies) || ofModule(op.Op.Name) && len(rows.Shape) == n+1 && slices.Equal(rows.Shape[:n], ids.Shape)) {
+			w.looked[rank] = lookup{w.tableOf(op), elements(ids.Shape)}
+		}
+	}
 }
 
 // otherTokens says it, and what follows from them is not judged by size.
@@ -233,14 +258,6 @@ func (w *recordedWalk) otherTokens(op *Operator, t *Tensor) {
 		s := w.source(op, t)
 		w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: 1, Share: 1, Rows: []int{t.Row}, Reason: w.fedWith(s)})
 	}
-}
-
-// looksRows tells of a call that it gives a row of numbers for each whole number it takes, as a table of tokens does, also where it scales them.
-func (w *recordedWalk) looksRows(op *Operator) bool {
-	return catalogue.Is(op.Op.Type, catalogue.Copies) || ofModule(op.Op.Name) && len(op.Outputs) == 1 && slices.ContainsFunc(op.Inputs, func(t Tensor) bool {
-		ids, rows := w.row(&t).Right, w.row(&op.Outputs[0]).Right
-		return ids.DType.IsInteger() && rows.DType.IsFloat() && len(rows.Shape) == len(ids.Shape)+1 && slices.Equal(rows.Shape[:len(ids.Shape)], ids.Shape)
-	})
 }
 
 // tableOf names the table that a call looks rows up in, of modules by their name, "" where that is not known.
@@ -255,12 +272,6 @@ func (w *recordedWalk) tableOf(op *Operator) string {
 		}
 	}
 	return ""
-}
-
-// next tells of ids that they are one for each text: what a model that writes by tokens is given again.
-func next(ids *result.Row) bool {
-	shape := ids.Right.Shape
-	return counted(ids.Left.DType) && len(shape) > 0 && (len(shape) == 1 || shape[len(shape)-1] == 1) && slices.Equal(ids.Left.Shape, shape)
 }
 
 // mostGiven bounds how many tensors that differ are kept of what a rank was given, and how many that do not: the first calls

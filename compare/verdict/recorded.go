@@ -418,8 +418,8 @@ type recordedWalk struct {
 	decided []int
 	// sent are the roots of places that differ: rows may lie elsewhere for them.
 	sent []int
-	// looked names the table of rows that each rank looked something up in first.
-	looked map[string]string
+	// looked are the first lookups of each rank.
+	looked map[string]lookup
 	// placed are how many places there are of lists in which a choice made some others, which nobody is to blame for.
 	placed map[int64]bool
 	// usual is how much calls add to errors as a rule, forward and backward; level the
