@@ -34,7 +34,7 @@
 // What computes is values.go, operand.go and gemm.go. A call finds its form in registry.go, call.go and
 // mindspore.go; modules.go has what is made of several calls. Judging is check.go and judge.go, for
 // dumps (run.go, follow.go), for recordings of calls (recording.go, bound.go, statistics.go) and for
-// ranks together (gather.go, meet.go, ranks.go, rankjudge.go); why.go and gatherwhy.go look for causes.
+// ranks together (gather.go, meet.go, ranks.go); why.go and gatherwhy.go look for causes.
 //
 // # To add an operator
 //
