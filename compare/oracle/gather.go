@@ -333,11 +333,12 @@ func (m *gathering) sharesOf(r int) []int64 {
 	sums := []int64{0}
 	for _, x := range list.list {
 		v, ok := x.number()
-		refuseIf(!ok || v < 0, NoArgument, "input_split_sizes")
+		refuseIf(!ok || !(v >= 0), NoArgument, "input_split_sizes")
+		refuseIf(v > float64(rows), ShapesDiffer, in.v.Shape) // before their sum is more than an int64 holds
+		rows -= int64(v)
 		sums = append(sums, sums[len(sums)-1]+int64(v)*row)
 	}
 	refuseIf(int64(len(sums)) != size+1, BadArgument, "input_split_sizes", itoa(len(sums)-1), itoa(int(size)))
-	refuseIf(sums[size] > have, ShapesDiffer, in.v.Shape)
 	return sums
 }
 

@@ -633,3 +633,41 @@ func BenchmarkRings(b *testing.B) {
 		}
 	}
 }
+
+// TestSplitSizes: rows for each rank that are more than there are, also together, are refused before they are places in a tensor, whatever a recording
+// claims: their sum may be more than an int64 holds, and come out as small as it should be.
+func TestSplitSizes(t *testing.T) {
+	const half = 1 << 62
+	for _, c := range []struct {
+		name  string
+		sizes []float64
+		want  []int64
+	}{
+		{"as recorded", []float64{1, 0, 2, 3, 0}, []int64{0, 2, 2, 6, 12, 12}},
+		{"beyond the end", []float64{1, 0, 2, 4, 0}, nil},
+		{"a sum that wraps around to nothing", []float64{half, half, 1, half, half - 1}, nil},
+		{"no int64", []float64{1e300, 0, 0, 0, 0}, nil},
+		{"no number", []float64{math.NaN(), 0, 0, 0, 0}, nil},
+		{"less than none", []float64{-1, 1, 0, 0, 0}, nil},
+		{"of four ranks", []float64{1, 1, 1, 1}, nil},
+	} {
+		sizes := &argument{}
+		for _, v := range c.sizes {
+			sizes.list = append(sizes.list, &argument{v: &msprobe.Value{Kind: msprobe.Bare, Value: msprobe.Number{Kind: msprobe.Float, F: v}}})
+		}
+		in := &argument{v: &msprobe.Value{Kind: msprobe.Tensor, Elem: dtype.Float32, Known: true, Shape: []int64{6, 2}}}
+		m := &gathering{members: make([]member, 5)}
+		m.members[0].args = map[string]*argument{"in": in, "input_split_sizes": sizes}
+		got := func() (sums []int64) {
+			defer func() {
+				if r := recover(); r != nil && c.want != nil {
+					t.Errorf("%s: refused, %v", c.name, r)
+				}
+			}()
+			return m.sharesOf(0)
+		}()
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, expected %v", c.name, got, c.want)
+		}
+	}
+}
