@@ -1,13 +1,9 @@
 package recording_test
 
 import (
-	"bytes"
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +11,6 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
-	"precision/dump/torch"
 )
 
 // TestNextToken: what a model that writes text is given next are the tokens that were sampled. They are other data, however alike they look, where all
@@ -120,54 +115,9 @@ func TestUnseenRows(t *testing.T) {
 	}
 }
 
-// elements writes a recording with the elements of its tensors.
-type elements struct {
-	t     *testing.T
-	dir   string
-	files int
-	calls []string
-}
-
-func newElements(t *testing.T) *elements {
-	return &elements{t: t, dir: filepath.Join(t.TempDir(), "step0", "rank0")}
-}
-
-// tensor writes rows of eight numbers, or a list of whole ones, and is what dump.json says of them.
-func (e *elements) tensor(typ dtype.Type, v []float64) string {
-	e.files++
-	var raw []byte
-	hi, lo, sum, squares := math.Inf(-1), math.Inf(1), 0.0, 0.0
-	for _, x := range v {
-		switch bits := math.Float32bits(float32(x)); typ {
-		case dtype.Int64:
-			raw = binary.LittleEndian.AppendUint64(raw, uint64(x))
-		case dtype.BFloat16:
-			raw = binary.LittleEndian.AppendUint16(raw, uint16(bits>>16))
-		default:
-			raw = binary.LittleEndian.AppendUint32(raw, bits)
-		}
-		hi, lo, sum, squares = max(hi, x), min(lo, x), sum+x, squares+x*x
-	}
-	shape := []int64{int64(len(v)) / 8, 8}
-	if typ == dtype.Int64 {
-		shape = []int64{int64(len(v))}
-	}
-	var b bytes.Buffer
-	if err := torch.Write(&b, typ, shape, bytes.NewReader(raw)); err != nil {
-		e.t.Fatal(err)
-	}
-	name := fmt.Sprintf("t%d.pt", e.files)
-	write(e.t, filepath.Join(e.dir, "dump_tensor_data", name), b.Bytes())
-	number := func(x float64) string { text, _ := json.Marshal(x); return string(text) }
-	text := statistics(strings.ToLower(typ.String()), number(hi), number(lo), number(sum/float64(len(v))), number(math.Sqrt(squares)))
-	dims, _ := json.Marshal(shape)
-	return strings.Replace(strings.Replace(text, `"type"`, `"data_name": "`+name+`", "type"`, 1), "[8, 8]", string(dims), 1)
-}
-
-// folder ends the recording.
-func (e *elements) folder() string {
-	write(e.t, filepath.Join(e.dir, "dump.json"), []byte(strings.Replace(dumpOf("L1", e.calls), `"statistics"`, `"tensor"`, 1)))
-	return e.dir
+// eights is a tensor of rows of eight numbers.
+func (f *folder) eights(typ dtype.Type, v []float64) string {
+	return f.of(typ, []int64{int64(len(v)) / 8, 8}, v)
 }
 
 // short rounds to bfloat16.
@@ -187,25 +137,25 @@ func numbersOf(n int, f func(i int) float64) []float64 {
 // seven: nothing before differs, and nothing cancels in a product. Two roundings are.
 func TestFactorAlone(t *testing.T) {
 	side := func(factor float64) string {
-		e, r := newElements(t), rand.New(rand.NewPCG(1, 2))
+		e, r := newFolder(t), rand.New(rand.NewPCG(1, 2))
 		x := numbersOf(64, func(int) float64 { return r.NormFloat64() })
 		for k := range 12 {
 			y := numbersOf(64, func(i int) float64 { return x[i] * (1 + 0.1*r.Float64()) })
-			e.calls = append(e.calls, entry("Functional.silu", k, []string{e.tensor(dtype.Float32, x)}, e.tensor(dtype.Float32, y)))
+			e.calls = append(e.calls, entry("Functional.silu", k, []string{e.eights(dtype.Float32, x)}, e.eights(dtype.Float32, y)))
 			x = y
 		}
 		cast := numbersOf(64, func(i int) float64 { return short(x[i]) })
 		if factor != 1 {
 			times := numbersOf(64, func(i int) float64 { return short(cast[i] * factor) })
-			e.calls = append(e.calls, fmt.Sprintf(`"Tensor.__mul__.0.forward": {"input_args": [%s, {"type": "float", "value": %v}], "input_kwargs": {}, "output": [%s]}`, e.tensor(dtype.BFloat16, cast), factor, e.tensor(dtype.BFloat16, times)))
+			e.calls = append(e.calls, fmt.Sprintf(`"Tensor.__mul__.0.forward": {"input_args": [%s, {"type": "float", "value": %v}], "input_kwargs": {}, "output": [%s]}`, e.eights(dtype.BFloat16, cast), factor, e.eights(dtype.BFloat16, times)))
 			cast = times
 		}
 		for k := range 4 {
 			y := numbersOf(64, func(i int) float64 { return short(2 * cast[i]) })
-			e.calls = append(e.calls, entry("Functional.linear", k, []string{e.tensor(dtype.BFloat16, cast), e.tensor(dtype.BFloat16, numbersOf(64, func(int) float64 { return 2 }))}, e.tensor(dtype.BFloat16, y)))
+			e.calls = append(e.calls, entry("Functional.linear", k, []string{e.eights(dtype.BFloat16, cast), e.eights(dtype.BFloat16, numbersOf(64, func(int) float64 { return 2 }))}, e.eights(dtype.BFloat16, y)))
 			cast = y
 		}
-		return e.folder()
+		return e.done()
 	}
 	golden := side(1)
 	for factor, root := range map[float64]bool{1.027: true, 1.0001: false} {
@@ -221,14 +171,14 @@ func TestFactorAlone(t *testing.T) {
 func TestRowsOfAChoice(t *testing.T) {
 	const rows = 16
 	side := func(typ dtype.Type, order []int, taken int, factor float64) string {
-		e, r := newElements(t), rand.New(rand.NewPCG(3, 4))
+		e, r := newFolder(t), rand.New(rand.NewPCG(3, 4))
 		round := func(x float64) float64 { return x }
 		if typ == dtype.BFloat16 {
 			round = short
 		}
 		draw := func(n int) []float64 { return numbersOf(n, func(int) float64 { return r.NormFloat64() }) }
 		rounded := func(v []float64) string {
-			return e.tensor(typ, numbersOf(len(v), func(i int) float64 { return round(v[i]) }))
+			return e.eights(typ, numbersOf(len(v), func(i int) float64 { return round(v[i]) }))
 		}
 		x := draw(8 * rows)
 		for k := range 12 {
@@ -238,12 +188,12 @@ func TestRowsOfAChoice(t *testing.T) {
 		}
 		scores := draw(8 * rows)
 		scores[0], scores[1] = 3, 3.0001
-		places := e.tensor(dtype.Int64, numbersOf(rows, func(i int) float64 { return float64(order[i]) }))
+		places := e.of(dtype.Int64, []int64{rows}, numbersOf(rows, func(i int) float64 { return float64(order[i]) }))
 		e.calls = append(e.calls, fmt.Sprintf(`"Torch.topk.0.forward": {"input_args": [%s, {"type": "int", "value": 1}], "input_kwargs": {}, "output": [%s, %s]}`, rounded(scores), rounded(numbersOf(8*rows, func(i int) float64 { return 3 })), places))
 		all := draw(8 * rows)
 		by := numbersOf(8*taken, func(i int) float64 { return factor * all[8*(order[i/8]%rows)+i%8] })
 		e.calls = append(e.calls, entry("Functional.silu", 0, []string{rounded(by)}, rounded(numbersOf(len(by), func(i int) float64 { return by[i] / (1 + math.Exp(-by[i])) }))))
-		return e.folder()
+		return e.done()
 	}
 	straight, turned := make([]int, rows), make([]int, rows)
 	for i := range rows {

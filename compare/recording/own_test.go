@@ -13,7 +13,7 @@ import (
 
 	"precision/compare/verdict"
 	"precision/dump/dtype"
-	"precision/dump/npy"
+	"precision/dump/torch"
 )
 
 // folder is a recording with elements that a test writes call by call.
@@ -24,23 +24,44 @@ type folder struct {
 	files int
 }
 
+func newFolder(t *testing.T) *folder {
+	return &folder{t: t, dir: filepath.Join(t.TempDir(), "step0", "rank0")}
+}
+
 // tensor writes elements and is what dump.json says of them.
 func (f *folder) tensor(shape []int64, v []float32) string {
-	var raw, file bytes.Buffer
-	sum, squares := 0.0, 0.0
-	for _, x := range v {
-		raw.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(x)))
-		sum, squares = sum+float64(x), squares+float64(x)*float64(x)
+	wide := make([]float64, len(v))
+	for i, x := range v {
+		wide[i] = float64(x)
 	}
-	if err := npy.Write(&file, dtype.Float32, shape, raw.Bytes()); err != nil {
+	return f.of(dtype.Float32, shape, wide)
+}
+
+// of is the same of numbers of bfloat16 or float32, or of whole ones.
+func (f *folder) of(typ dtype.Type, shape []int64, v []float64) string {
+	f.files++
+	var raw []byte
+	hi, lo, sum, squares := math.Inf(-1), math.Inf(1), 0.0, 0.0
+	for _, x := range v {
+		switch bits := math.Float32bits(float32(x)); typ {
+		case dtype.Int64:
+			raw = binary.LittleEndian.AppendUint64(raw, uint64(x))
+		case dtype.BFloat16:
+			raw = binary.LittleEndian.AppendUint16(raw, uint16(bits>>16))
+		default:
+			raw = binary.LittleEndian.AppendUint32(raw, bits)
+		}
+		hi, lo, sum, squares = max(hi, x), min(lo, x), sum+x, squares+x*x
+	}
+	var file bytes.Buffer
+	if err := torch.Write(&file, typ, shape, bytes.NewReader(raw)); err != nil {
 		f.t.Fatal(err)
 	}
-	f.files++
-	name := fmt.Sprintf("t%d.npy", f.files)
+	name := fmt.Sprintf("t%d.pt", f.files)
 	write(f.t, filepath.Join(f.dir, "dump_tensor_data", name), file.Bytes())
 	text, _ := strings.CutPrefix(fmt.Sprint(shape), "[")
-	return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.float32", "shape": [%s, "Max": %v, "Min": %v, "Mean": %v, "Norm": %v, "requires_grad": false, "data_name": %q}`,
-		strings.ReplaceAll(text, " ", ", "), slices.Max(v), slices.Min(v), float32(sum/float64(len(v))), float32(math.Sqrt(squares)), name)
+	return fmt.Sprintf(`{"type": "torch.Tensor", "dtype": "torch.%s", "shape": [%s, "Max": %v, "Min": %v, "Mean": %v, "Norm": %v, "requires_grad": false, "data_name": %q}`,
+		strings.ToLower(typ.String()), strings.ReplaceAll(text, " ", ", "), hi, lo, float32(sum/float64(len(v))), float32(math.Sqrt(squares)), name)
 }
 
 func (f *folder) forward(api string, in []string, out string) {
@@ -63,7 +84,7 @@ func TestOwnFunctions(t *testing.T) {
 	const rows, in, out = 200, 64, 64
 	side := func(own bool, noise float64, bias bool, wrong ...float32) string { // wrong: factors of the gradients of relu
 
-		f := &folder{t: t, dir: filepath.Join(t.TempDir(), "step0", "rank0")}
+		f := newFolder(t)
 		r := rand.New(rand.NewPCG(5, 8))
 		random := func(n int, scale float64) []float32 {
 			v := make([]float32, n)
@@ -185,7 +206,7 @@ func TestSecondBehindAlone(t *testing.T) {
 	a, b, c := random(), random(), random()
 	shape := []int64{n, n}
 	side := func(alone bool, first, second float32) string {
-		f := &folder{t: t, dir: filepath.Join(t.TempDir(), "step0", "rank0")}
+		f := newFolder(t)
 		x, y, z := slices.Clone(b), make([]float32, n*n), slices.Clone(c)
 		for i := range x {
 			x[i] *= first
