@@ -101,7 +101,7 @@ func (w *work) open(src io.ReaderAt, base int64, size int, v layout.View, stored
 // ready makes an array of what a reader reads. Without elements msaccucmp.py
 // writes float64.
 func (w *work) ready(r *layout.Reader, stored, typ dtype.Type, bigEndian bool) *array {
-	a := &array{typ: typ, named: typ, shape: r.View().Dims, elems: newElements(w.ctx, r, stored, typ, bigEndian)}
+	a := &array{typ: typ, named: typ, shape: r.View().Dims, elems: &elements{ctx: w.ctx, r: r, stored: stored, typ: typ, bigEndian: bigEndian}}
 	if w.c.o.Compat {
 		if stored == dtype.BFloat16 {
 			a.named = stored

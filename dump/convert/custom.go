@@ -1,8 +1,8 @@
 package convert
 
 import (
+	"bytes"
 	"context"
-	"io"
 
 	"precision/dump"
 	"precision/dump/dtype"
@@ -40,7 +40,9 @@ func (w *work) custom(t *dump.Tensor, typ dtype.Type) *array {
 		c.Want = t.OriginShape
 	}
 	if a.elems != nil {
-		c.Data = must.Get(io.ReadAll(a.elems))
+		var data bytes.Buffer
+		must.Do(a.elems.copyTo(&data))
+		c.Data = data.Bytes()
 	}
 	out, err := o.Custom(w.ctx, c)
 	w.need(partOf(t), CodeConvert, err)

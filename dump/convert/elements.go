@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"precision/dump/dtype"
 	"precision/dump/layout"
@@ -20,97 +21,46 @@ type array struct {
 	release func()
 }
 
-// tileBytes is how much of a tensor is in memory on its way from file to file.
-const tileBytes = 256 << 10
-
-// elements yields the bytes of a tensor, in logical order, little-endian and of
-// the type to write. It is an io.Reader and io.WriterTo.
+// elements are those of a tensor, in logical order and little-endian, on their way to a type to write.
 type elements struct {
-	ctx     context.Context
-	r       *layout.Reader // nil for a tensor without elements
-	next, n int64
-	change  func(dst, src []byte) // nil if the elements are as they are written
-	size    int                   // bytes of a written element
-	src     []byte
-	dst     []byte
-	rest    []byte // of the current tile
+	ctx         context.Context
+	r           *layout.Reader
+	stored, typ dtype.Type
+	bigEndian   bool
+	next        int64 // of Read
+	raw         []byte
 }
 
-// newElements yields what r reads, of type stored, as type typ.
-func newElements(ctx context.Context, r *layout.Reader, stored, typ dtype.Type, bigEndian bool) *elements {
-	e := &elements{ctx: ctx, r: r, n: r.Len(), size: typ.Bits() / 8}
-	switch {
-	case bigEndian:
-		e.change = func(dst, src []byte) { dtype.Swap(stored, dst[:copy(dst, src)]) }
-	case !dtype.SameForm(stored, typ):
-		e.change = func(dst, src []byte) { dtype.AppendAs(dst[:0], typ, stored, src, stored.Count(int64(len(src)))) }
+// tile fills dst with elements as they are stored.
+func (e *elements) tile(dst []byte, first, n int64) error {
+	err := e.r.ReadTile(dst, first, n)
+	if e.bigEndian {
+		dtype.Swap(e.stored, dst)
 	}
-	return e
+	return err
 }
 
-// Len is the number of bytes.
-func (e *elements) Len() int64 { return e.n * int64(e.size) }
+// copyTo writes the elements.
+func (e *elements) copyTo(w io.Writer) error {
+	return dtype.Copy(e.ctx, w, e.r.Len(), e.stored, e.typ, e.tile)
+}
 
-// tile reads the next part.
-func (e *elements) tile() ([]byte, error) {
-	if e.next == e.n {
-		return nil, io.EOF
+// Read is that of io.Reader, and gives whole elements only.
+func (e *elements) Read(p []byte) (int, error) {
+	n := min(e.typ.Count(int64(len(p))), e.r.Len()-e.next)
+	if n == 0 {
+		return 0, io.EOF
 	}
 	if err := e.ctx.Err(); err != nil {
-		return nil, err
+		return 0, err
 	}
-	es := int64(e.r.ElemSize())
-	if e.src == nil {
-		e.src = make([]byte, min(max(tileBytes/es, 1), e.n)*es)
-		if e.change != nil {
-			e.dst = make([]byte, int64(len(e.src))/es*int64(e.size))
-		}
+	size := int(e.stored.Bytes(n))
+	e.raw = slices.Grow(e.raw[:0], size)[:size]
+	if err := e.tile(e.raw, e.next, n); err != nil {
+		return 0, err
 	}
-	k := min(int64(len(e.src))/es, e.n-e.next)
-	src := e.src[:k*es]
-	if err := e.r.ReadTile(src, e.next, k); err != nil {
-		return nil, err
-	}
-	e.next += k
-	if e.change == nil {
-		return src, nil
-	}
-	dst := e.dst[:k*int64(e.size)]
-	e.change(dst, src)
-	return dst, nil
-}
-
-// Read is that of io.Reader.
-func (e *elements) Read(p []byte) (int, error) {
-	if len(e.rest) == 0 {
-		t, err := e.tile()
-		if err != nil {
-			return 0, err
-		}
-		e.rest = t
-	}
-	n := copy(p, e.rest)
-	e.rest = e.rest[n:]
-	return n, nil
-}
-
-// WriteTo is that of io.WriterTo.
-func (e *elements) WriteTo(w io.Writer) (written int64, err error) {
-	for {
-		t := e.rest
-		if e.rest = nil; len(t) == 0 {
-			if t, err = e.tile(); err == io.EOF {
-				return written, nil
-			} else if err != nil {
-				return written, err
-			}
-		}
-		n, err := w.Write(t)
-		written += int64(n)
-		if err != nil {
-			return written, err
-		}
-	}
+	e.next += n
+	return len(dtype.AppendAs(p[:0], e.typ, e.stored, e.raw, n)), nil
 }
 
 // writtenType returns the type that elements of a stored type are written as;

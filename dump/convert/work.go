@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"precision/dump"
+	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/dump/npy"
 	"precision/dump/overflow"
@@ -214,7 +215,7 @@ func (w *work) save(p Part, a *array, format layout.Format, formatted bool) {
 			out.Write(head) // an error stays until commit
 		}
 		if a.elems != nil {
-			must.Get(a.elems.WriteTo(out))
+			must.Do(a.elems.copyTo(out))
 		}
 	})
 }
@@ -314,15 +315,11 @@ func (w *work) bytes(p Part, b *dump.Blob, name string) {
 		must.Do(b.Err)
 		w.put(p, name, func(out *output) {
 			from := io.NewSectionReader(w.f, b.Offset, int64(b.Size))
-			buf := make([]byte, min(int64(b.Size), tileBytes))
-			for left := int64(b.Size); left > 0 && w.ctx.Err() == nil; {
-				part := buf[:min(left, int64(len(buf)))]
-				_, err := io.ReadFull(from, part)
+			must.Do(dtype.Copy(w.ctx, out, int64(b.Size), dtype.Uint8, dtype.Uint8, func(dst []byte, _, _ int64) error {
+				_, err := io.ReadFull(from, dst)
 				w.need(p, dump.CodeInvalid, err)
-				left -= int64(len(part))
-				out.Write(part) // an error stays until commit
-			}
-			must.Do(w.ctx.Err())
+				return nil
+			}))
 		})
 	})
 }

@@ -1,10 +1,14 @@
 package dtype
 
 import (
+	"context"
 	"encoding/binary"
+	"io"
 	"math"
 	"slices"
 	"sync"
+
+	"precision/internal/must"
 )
 
 // Swap turns elements of t that have the high byte first into such that have the low byte first, and back. A complex element is
@@ -64,4 +68,26 @@ func AppendAs(b []byte, as, t Type, raw []byte, n int64) []byte {
 		raw = raw[t.Bytes(min(n, span)):]
 	}
 	return b
+}
+
+// Copy writes n elements of type t as those of another type, see [AppendAs], a bounded piece at a time. read fills dst with
+// elements from first on, little-endian in the order in which they are written.
+func Copy(ctx context.Context, w io.Writer, n int64, t, as Type, read func(dst []byte, first, n int64) error) (err error) {
+	defer must.Catch(&err)
+	tile := min(n, t.Count(256<<10))
+	raw, made := make([]byte, t.Bytes(tile)), []byte(nil)
+	if !SameForm(t, as) {
+		made = make([]byte, 0, as.Bytes(tile))
+	}
+	for first := int64(0); first < n; first += tile {
+		must.Do(ctx.Err())
+		k := min(n-first, tile)
+		part := raw[:t.Bytes(k)]
+		must.Do(read(part, first, k))
+		if made != nil {
+			part = AppendAs(made, as, t, part, k)
+		}
+		must.Get(w.Write(part))
+	}
+	return nil
 }

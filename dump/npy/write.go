@@ -49,24 +49,9 @@ func Write(w io.Writer, t dtype.Type, shape []int64, data []byte) error {
 	return err
 }
 
-// Copy writes a whole file of elements of type t as those of another type, see [dtype.AppendAs]. read fills dst with elements from
-// first on, little-endian in C order.
+// Copy writes a whole file of elements of type t as those of another type, see [dtype.Copy].
 func Copy(ctx context.Context, w io.Writer, t, as dtype.Type, shape []int64, read func(dst []byte, first, n int64) error) (err error) {
 	defer must.Catch(&err)
 	must.Get(w.Write(must.Get(AppendHeader(nil, as, shape))))
-	const tile = 1 << 18
-	all := elements(shape)
-	raw, made := make([]byte, t.Bytes(min(all, tile))), []byte(nil)
-	for first := int64(0); first < all; first += tile {
-		must.Do(ctx.Err())
-		n := min(all-first, tile)
-		part := raw[:t.Bytes(n)]
-		must.Do(read(part, first, n))
-		if !dtype.SameForm(t, as) {
-			made = dtype.AppendAs(made[:0], as, t, part, n)
-			part = made
-		}
-		must.Get(w.Write(part))
-	}
-	return nil
+	return dtype.Copy(ctx, w, elements(shape), t, as, read)
 }
