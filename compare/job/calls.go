@@ -6,27 +6,23 @@ import (
 	"path/filepath"
 	"strings"
 
-	"precision/compare/engine"
 	"precision/compare/recording"
 	"precision/dump/msprobe"
 )
 
 // findCalls finds the parts of a job that left recordings of msprobe.
-func (p *Plan) findCalls() error {
+func (p *Plan) findCalls() {
 	left, err := msprobe.Find(p.Left)
-	if err != nil {
-		return &engine.SideError{Path: p.Left, Err: err}
-	}
+	ofSide(false, p.Left, err)
 	marks := hasMarks(p.Right)
 	if !marks && !recording.Is(p.Right) {
-		return &engine.SideError{Right: true, Path: p.Right, Err: os.ErrNotExist}
+		ofSide(true, p.Right, os.ErrNotExist)
 	}
 	var right []msprobe.Recording
 	one := ""
 	if !marks {
-		if right, err = msprobe.Find(p.Right); err != nil {
-			return &engine.SideError{Right: true, Path: p.Right, Err: err}
-		}
+		right, err = msprobe.Find(p.Right)
+		ofSide(true, p.Right, err)
 		if len(right) == 1 && right[0].Rank < 0 && right[0].Step < 0 {
 			one = right[0].Dir
 		}
@@ -80,7 +76,6 @@ func (p *Plan) findCalls() error {
 			p.Alone = append(p.Alone, Alone{Why: AloneNoDump, Path: right[k].Dir, Step: x.Step, Rank: x.Rank})
 		}
 	}
-	return nil
 }
 
 // callStep is a step in the recordings of a mode.

@@ -10,6 +10,7 @@ import (
 
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/whole"
 )
@@ -91,21 +92,17 @@ type Origin struct {
 
 // conclude draws the units in the journal of a folder together and writes what they
 // come to.
-func (p *Plan) conclude(ctx context.Context, dir *whole.Folder, s *Settings) (*Result, error) {
+func (p *Plan) conclude(ctx context.Context, dir *whole.Folder, s *Settings) *Result {
 	byName := map[string]*Part{}
 	for i := range p.Parts {
 		byName[p.Parts[i].Name] = &p.Parts[i]
 	}
 	peers := &peerSet{}
-	x, err := readJournal(dir.Path(""), func(e *entry) {
+	done := must.Get(readJournal(dir.Path(""), func(e *entry) {
 		if part := byName[e.Unit]; part != nil && e.Digest != nil {
 			peers.add(part, e.Digest.Peers)
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	done := x.done
+	})).done
 	r := &Result{Plan: p, Digests: make([]*Digest, len(p.Parts)), Mets: make([]*Met, len(p.Meetings))}
 	for i := range p.Parts {
 		if e := done[p.Parts[i].Name]; e != nil && e.Digest != nil {
@@ -127,14 +124,14 @@ func (p *Plan) conclude(ctx context.Context, dir *whole.Folder, s *Settings) (*R
 		r.Verdict = verdict.Suspect.String()
 	}
 	r.goOn()
-	err = dir.Fill(ResultFile, func(w io.Writer) error { return writeJSON(w, r.Saved()) })
-	if err == nil && s.PartPage != nil {
-		err = r.pages(ctx, dir, s)
+	must.Do(dir.Fill(ResultFile, func(w io.Writer) error { return writeJSON(w, r.Saved()) }))
+	if s.PartPage != nil {
+		r.pages(ctx, dir, s)
 	}
-	if err == nil && s.Page != nil {
-		err = dir.Fill(PageFile, func(w io.Writer) error { return s.Page(w, r) })
+	if s.Page != nil {
+		must.Do(dir.Fill(PageFile, func(w io.Writer) error { return s.Page(w, r) }))
 	}
-	return r, err
+	return r
 }
 
 // mostPages is how many parts have a page of their own beside that of the job: each takes some 150 kB and the time of reading
@@ -146,7 +143,7 @@ func pageName(x *Part) string { return path.Join(TableFolder, x.Name+".html") }
 
 // pages writes the pages of parts that are not good: those where errors begin, then bad ones before the others; or all pages that
 // were asked for and are not yet there. Pages of an earlier run that are no longer among them go.
-func (r *Result) pages(ctx context.Context, dir *whole.Folder, s *Settings) error {
+func (r *Result) pages(ctx context.Context, dir *whole.Folder, s *Settings) {
 	gravity := func(i int) int {
 		part, d := &r.Plan.Parts[i], r.Digests[i]
 		for k := range r.Origins {
@@ -176,9 +173,7 @@ func (r *Result) pages(ctx context.Context, dir *whole.Folder, s *Settings) erro
 	for i := range r.Plan.Parts {
 		x := &r.Plan.Parts[i]
 		if r.Digests[i].Failed != "" || !s.AllPages && !slices.Contains(wrong, i) {
-			if err := dir.Remove(pageName(x)); err != nil {
-				return err
-			}
+			must.Do(dir.Remove(pageName(x)))
 			continue
 		}
 		r.Pages[i] = pageName(x)
@@ -188,9 +183,9 @@ func (r *Result) pages(ctx context.Context, dir *whole.Folder, s *Settings) erro
 			missing[i] = !written
 		}
 	}
-	return r.Each(ctx, dir.Path(""), func(part int) bool { return missing[part] }, func(i int, j *verdict.Judged) error {
+	must.Do(r.Each(ctx, dir.Path(""), func(part int) bool { return missing[part] }, func(i int, j *verdict.Judged) error {
 		return dir.Fill(r.Pages[i], func(w io.Writer) error { return s.PartPage(w, j) })
-	})
+	}))
 }
 
 // count counts parts by verdict, and gives the job its own.

@@ -45,20 +45,12 @@ func ResultOf(path string) string {
 
 // Open reads a saved result, of a comparison or of a whole job, to go on from. Of a job it is one table of the ranks and
 // steps where errors begin, with the job's verdict, and its origins as roots.
-func Open(path string, p *verdict.Profile) (*verdict.Judged, error) {
-	file := ResultOf(path)
-	if file == "" {
-		saved, err := report.OpenJSON(path)
-		if err != nil {
-			return nil, err
-		}
-		return verdict.Judge(saved.Table, verdict.Options{Profile: p}), nil
+func Open(path string, p *verdict.Profile) (_ *verdict.Judged, err error) {
+	defer must.Catch(&err)
+	if file := ResultOf(path); file != "" {
+		return must.Get(OpenJSON(file)).judged(filepath.Join(filepath.Dir(file), TableFolder), p)
 	}
-	s, err := OpenJSON(file)
-	if err != nil {
-		return nil, err
-	}
-	return s.judged(filepath.Join(filepath.Dir(file), TableFolder), p)
+	return verdict.Judge(must.Get(report.OpenJSON(path)).Table, verdict.Options{Profile: p}), nil
 }
 
 // place is the beginning of the names that a part's operators have beside those of others.

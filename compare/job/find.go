@@ -7,18 +7,14 @@ import (
 
 	"precision/compare/engine"
 	"precision/dump"
+	"precision/internal/must"
 )
 
 // findDumps finds the parts of a job that left device dumps, or arrays.
-func (p *Plan) findDumps() error {
-	left, err := folders(p.Left)
-	if err != nil {
-		return &engine.SideError{Path: p.Left, Err: err}
-	}
-	golden, err := findGolden(p.Right)
-	if err != nil {
-		return err
-	}
+func (p *Plan) findDumps() {
+	left, err := dump.Folders(p.Left, mostFolders)
+	ofSide(false, p.Left, err)
+	golden := findGolden(p.Right)
 	found := make([]Part, 0, len(left))
 	places := make([]dump.Place, 0, len(left))
 	for _, dir := range left {
@@ -45,7 +41,13 @@ func (p *Plan) findDumps() error {
 			p.Alone = append(p.Alone, Alone{Why: AloneNoDump, Path: g.dir, Step: g.Step, Rank: g.Rank})
 		}
 	}
-	return nil
+}
+
+// ofSide ends the search for the parts of a job if a side as a whole cannot be read.
+func ofSide(right bool, path string, err error) {
+	if err != nil {
+		must.Do(&engine.SideError{Right: right, Path: path, Err: err})
+	}
 }
 
 // spread numbers the ranks of several hosts that share a disk: where two folders have

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"precision/compare/engine"
 	"precision/dump"
 	"precision/internal/lazy"
 	"precision/internal/plainfile"
@@ -38,22 +37,20 @@ type goldenDir struct {
 	used bool
 }
 
-func findGolden(path string) (*golden, error) {
+func findGolden(path string) *golden {
 	g := &golden{path: path, marks: hasMarks(path)}
 	if g.marks {
-		return g, nil
+		return g
 	}
-	list, err := folders(path)
-	if err != nil {
-		return nil, &engine.SideError{Right: true, Path: path, Err: err}
-	}
+	list, err := dump.Folders(path, mostFolders)
+	ofSide(true, path, err)
 	for _, dir := range list {
 		g.list = append(g.list, &goldenDir{Place: dump.PlaceOf(dir), dir: dir})
 	}
 	if len(list) == 1 && !tells(path, list[0]) {
 		g.one = list[0]
 	}
-	return g, nil
+	return g
 }
 
 // tells tells whether the folders below path, down to dir, name a rank or a step: the folders above
@@ -113,10 +110,8 @@ func (d *goldenDir) fits(x *Part) (n int) {
 		}
 	}
 	for _, c := range [...]struct{ mine, its string }{{d.Model, x.Model}, {d.ModelID, x.ModelID}} {
-		if c.mine != "" && c.its != "" {
-			if c.mine == c.its {
-				n++
-			}
+		if c.mine != "" && c.mine == c.its {
+			n++
 		}
 	}
 	return n

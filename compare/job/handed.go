@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"precision/internal/must"
 )
 
 // handedForm is raised when what workers are handed changes.
@@ -57,18 +59,14 @@ func (p *Plan) HandOver(to io.Writer) error {
 
 // TakeOver is the plan of a request as another process found it. It is for computing units, not for drawing them together:
 // recordings without a partner are not in it.
-func (r Request) TakeOver(text []byte) (*Plan, error) {
+func (r Request) TakeOver(text []byte) (_ *Plan, err error) {
+	defer must.Catch(&err)
 	var h handed
-	if err := json.Unmarshal(text, &h); err != nil {
-		return nil, err
-	}
+	must.Do(json.Unmarshal(text, &h))
 	options := r.Hash()
-	switch {
-	case h.Form != handedForm || h.Version != r.Version:
-		return nil, fmt.Errorf("a plan of version %s, form %d; found version %s, form %d: workers run another build", h.Version, h.Form, r.Version, handedForm)
-	case h.Options != options:
-		return nil, fmt.Errorf("a plan of the options %.12s, found %.12s: the profile differs from the one that was submitted", h.Options, options)
-	}
+	must.Not(h.Form != handedForm || h.Version != r.Version, "a plan of version %s, form %d; found version %s, form %d: workers run another build",
+		h.Version, h.Form, r.Version, handedForm)
+	must.Not(h.Options != options, "a plan of the options %.12s, found %.12s: the profile differs from the one that was submitted", h.Options, options)
 	p := &Plan{Request: r, options: options, judged: r.judgedBy(), after: r.expected(), in: &inputs{ctx: context.Background()}}
 	p.index()
 	take := func(list []handedPart) (parts []Part) {

@@ -243,12 +243,9 @@ func openJournal(dir *whole.Folder, head journalHead, units map[string]unit, fre
 	}
 	j.out = must.Get(openFrames(dir, JournalFile, good))
 	if good == 0 {
-		var text []byte
-		if text, err = encoded(head); err == nil {
-			err = j.out.add(text)
-		}
+		must.Do(j.out.add(encoded(head)))
 	}
-	return j, err
+	return j, nil
 }
 
 // whole tells what keeps the tables of a unit from being those that were written.
@@ -260,22 +257,16 @@ func (j *journal) whole(e *entry) error {
 	return err
 }
 
-func encoded(v any) ([]byte, error) {
+func encoded(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
+	must.Do(enc.Encode(v))
+	return b.Bytes()
 }
 
 // finish notes that a unit is done.
-func (j *journal) finish(e *entry) error {
-	text, err := encoded(e)
-	if err != nil {
-		return err
-	}
-	return j.add(e.Unit, text)
-}
+func (j *journal) finish(e *entry) { must.Do(j.add(e.Unit, encoded(e))) }
 
 // add is finish of an entry in its bytes.
 func (j *journal) add(unit string, text []byte) error {
@@ -297,24 +288,17 @@ func (j *journal) close() error { return j.out.close() }
 // settle brings the tables of a folder onto the disk, all at once, and then writes its journal anew, in the order of the
 // units, so that it does not tell in which order they were done. A machine that stops before that may have lost tables
 // of units in the journal: what goes on there holds each against its sum.
-func settle(dir *whole.Folder, order []unit) error {
-	if err := dir.Sync(TableFolder); err != nil {
-		return err
-	}
-	x, err := readJournal(dir.Path(""), nil)
-	if err != nil {
-		return err
-	}
-	return joinJournals(dir, x.head, order, func(string) (string, *journalIndex) { return dir.Path(""), x })
+func settle(dir *whole.Folder, order []unit) {
+	must.Do(dir.Sync(TableFolder))
+	x := must.Get(readJournal(dir.Path(""), nil))
+	joinJournals(dir, x.head, order, func(string) (string, *journalIndex) { return dir.Path(""), x })
 }
 
 // joinJournals writes the journal of out, unit by unit from the folders that have them.
-func joinJournals(out *whole.Folder, head journalHead, order []unit, of func(unit string) (dir string, x *journalIndex)) error {
-	return out.Fill(JournalFile, func(w io.Writer) error {
-		text, err := encoded(head)
-		if err == nil {
-			err = writeFrame(w, text)
-		}
+func joinJournals(out *whole.Folder, head journalHead, order []unit, of func(unit string) (dir string, x *journalIndex)) {
+	must.Do(out.Fill(JournalFile, func(w io.Writer) (err error) {
+		defer must.Catch(&err)
+		must.Do(writeFrame(w, encoded(head)))
 		files := map[string]*plainfile.File{}
 		defer func() {
 			for _, f := range files {
@@ -324,16 +308,16 @@ func joinJournals(out *whole.Folder, head journalHead, order []unit, of func(uni
 		for _, u := range order {
 			dir, x := of(u.name)
 			at, done := x.at[u.name]
-			if !done || err != nil {
+			if !done {
 				continue
 			}
 			if files[dir] == nil {
-				if files[dir], _, err = plainfile.Open(filepath.Join(dir, JournalFile), "a journal"); err != nil {
-					return err
-				}
+				f, _, err := plainfile.Open(filepath.Join(dir, JournalFile), "a journal")
+				must.Do(err)
+				files[dir] = f
 			}
-			_, err = io.Copy(w, io.NewSectionReader(files[dir], at.from, at.bytes))
+			must.Get(io.Copy(w, io.NewSectionReader(files[dir], at.from, at.bytes)))
 		}
-		return err
-	})
+		return nil
+	}))
 }

@@ -61,7 +61,7 @@ func Merge(ctx context.Context, dirs []string, s Settings) (_ *Result, err error
 	}
 	var shards []shardDir
 	for _, dir := range dirs {
-		s := must.Get(openShard(dir))
+		s := openShard(dir)
 		defer s.tables.Close()
 		if len(shards) > 0 {
 			must.Do(shards[0].fits(s))
@@ -81,7 +81,7 @@ func Merge(ctx context.Context, dirs []string, s Settings) (_ *Result, err error
 	must.Do(out.Plain(JournalFile, PlanFile, ResultFile, PageFile, TableFolder))
 	held := must.Get(lockFolder(ctx, out, tell))
 	defer held.free()
-	from := must.Get(gather(plan, shards))
+	from := gather(plan, shards)
 	must.Do(forget(out))
 	for _, u := range plan.units() {
 		if err := ctx.Err(); err != nil {
@@ -96,14 +96,14 @@ func Merge(ctx context.Context, dirs []string, s Settings) (_ *Result, err error
 	}
 	must.Do(out.Sync(TableFolder))
 	must.Do(out.Fill(PlanFile, func(w io.Writer) error { _, err := w.Write(shards[0].plan); return err }))
-	must.Do(joinJournals(out, shards[0].head, plan.units(), func(unit string) (string, *journalIndex) {
+	joinJournals(out, shards[0].head, plan.units(), func(unit string) (string, *journalIndex) {
 		return from[unit].dir, from[unit].index
-	}))
-	return plan.conclude(ctx, out, &s)
+	})
+	return plan.conclude(ctx, out, &s), nil
 }
 
 // gather finds the shard that has each unit.
-func gather(plan *Plan, shards []shardDir) (map[string]*shardDir, error) {
+func gather(plan *Plan, shards []shardDir) map[string]*shardDir {
 	from := map[string]*shardDir{}
 	var missing []string
 	for _, u := range plan.units() {
@@ -118,7 +118,7 @@ func gather(plan *Plan, shards []shardDir) (map[string]*shardDir, error) {
 		}
 	}
 	if len(missing) == 0 {
-		return from, nil
+		return from
 	}
 	e := &MergeError{Missing: missing}
 	if n := shards[0].says.Shards; n > 0 {
@@ -130,23 +130,22 @@ func gather(plan *Plan, shards []shardDir) (map[string]*shardDir, error) {
 		}
 		e.Shards = strings.Join(absent, ", ")
 	}
-	return nil, e
+	panic(must.Failure(e))
 }
 
-func openShard(dir string) (_ *shardDir, err error) {
-	defer must.Catch(&err)
+func openShard(dir string) *shardDir {
 	s := &shardDir{dir: dir}
-	s.plan = must.Get(readSmall(filepath.Join(dir, PlanFile), "what compare -all writes"))
+	s.plan = must.Get(plainfile.ReadFile(filepath.Join(dir, PlanFile), "what compare -all writes", mostFrame))
 	s.index = must.Get(readJournal(dir, nil))
 	s.head = s.index.head
 	must.Not(s.index.good == 0, "%s: found no journal of a run, expected one", filepath.Join(dir, JournalFile))
-	if text, err := readSmall(filepath.Join(dir, ShardFile), "the number of a shard"); err == nil {
-		if err := json.Unmarshal(text, &s.says); err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, ShardFile), err)
-		}
+	path := filepath.Join(dir, ShardFile)
+	if text, err := plainfile.ReadFile(path, "the number of a shard", mostFrame); err == nil {
+		err := json.Unmarshal(text, &s.says)
+		must.Not(err != nil, "%s: %w", path, err)
 	}
 	s.tables = must.Get(whole.OpenFolder(dir))
-	return s, nil
+	return s
 }
 
 // fits tells what keeps two shards from being of one run.
@@ -173,17 +172,4 @@ func (s *shardDir) fits(o *shardDir) error {
 		return differ("plan", "more", "its end")
 	}
 	return nil
-}
-
-// readSmall reads a file of at most a gigabyte.
-func readSmall(path, expected string) ([]byte, error) {
-	f, size, err := plainfile.Open(path, expected)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if size > mostFrame {
-		return nil, fmt.Errorf("%s: %d bytes, expected %s", path, size, expected)
-	}
-	return io.ReadAll(f)
 }

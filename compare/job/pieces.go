@@ -96,8 +96,7 @@ func (p *Plan) Assemble(ctx context.Context, name string, pieces [][]byte, out s
 		})
 	}
 	e := must.Get(u.run(ctx, r))
-	head := must.Get(encoded(p.head()))
-	text := must.Get(encoded(e))
+	head, text := encoded(p.head()), encoded(e)
 	return dir.Fill(JournalFile, func(w io.Writer) error {
 		if err := writeFrame(w, head); err != nil {
 			return err

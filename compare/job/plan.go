@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"precision/compare/engine"
 	"precision/compare/recording"
-	"precision/dump"
 	"precision/internal/each"
 	"precision/internal/must"
 	"precision/internal/order"
@@ -61,24 +59,19 @@ const mostFolders = 1 << 20
 
 // Plan finds the recordings and brings them together. Errors are those of a side as a whole; what is wrong
 // with one recording is in Plan.Alone.
-func (r Request) Plan(ctx context.Context) (*Plan, error) {
+func (r Request) Plan(ctx context.Context) (_ *Plan, err error) {
+	defer must.Catch(&err)
 	p := &Plan{Request: r, Chosen: r.chosen(), options: r.Hash(), judged: r.judgedBy(), after: r.expected(), in: &inputs{ctx: ctx}}
 	p.index()
-	var err error
 	if recording.Is(r.Left) {
-		err = p.findCalls()
+		p.findCalls()
 	} else {
-		err = p.findDumps()
-	}
-	if err != nil {
-		return nil, err
+		p.findDumps()
 	}
 	order.Stable(p.Parts, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Model, b.Model), cmp.Compare(a.ModelID, b.ModelID), cmp.Compare(a.Left, b.Left))
 	})
-	if err := p.look(ctx); err != nil {
-		return nil, err
-	}
+	p.look(ctx)
 	if len(p.Parts) > 0 && !slices.ContainsFunc(p.Parts, func(x Part) bool { return x.strange == nil }) {
 		return nil, p.Parts[0].strange // the graph is that of none
 	}
@@ -113,16 +106,14 @@ func (e *NothingError) Error() string {
 
 // look sees what each part has to read, several at a time. A part that cannot be read is
 // taken out.
-func (p *Plan) look(ctx context.Context) error {
+func (p *Plan) look(ctx context.Context) {
 	var goldens once[string, stamp]
 	graph := p.graphStamp()
 	failed := make([]error, len(p.Parts))
 	each.Number(ctx, len(p.Parts), 2*runtime.GOMAXPROCS(0), nil, func() func(int) { // they wait for the disk
-		return func(i int) { failed[i] = p.lookAt(&p.Parts[i], &goldens, graph) }
+		return func(i int) { failed[i] = must.Try(func() { p.lookAt(&p.Parts[i], &goldens, graph) }) }
 	})
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+	must.Do(context.Cause(ctx))
 	var parts []Part
 	for i := range p.Parts {
 		switch x := &p.Parts[i]; {
@@ -136,7 +127,6 @@ func (p *Plan) look(ctx context.Context) error {
 		}
 	}
 	p.Parts = parts
-	return nil
 }
 
 // depthOf is how far below its folder a recording goes: msprobe keeps tensors in a
@@ -151,31 +141,21 @@ func (p *Part) depth() int {
 	return 0
 }
 
-func (p *Plan) lookAt(x *Part, goldens *once[string, stamp], graph stamp) error {
-	left, err := stampOf(x.Left, x.depth())
-	if err != nil {
-		return err
-	}
-	right := stamp{}
+func (p *Plan) lookAt(x *Part, goldens *once[string, stamp], graph stamp) {
+	left, right := must.Get(stampOf(x.Left, x.depth())), stamp{}
 	if x.Right != "" {
-		right, err = goldens.of(x.Right, func() (stamp, error) {
+		right = must.Get(goldens.of(x.Right, func() (stamp, error) {
 			s, err := stampOf(x.Right, x.depth())
 			s.size = nil
 			return s, err
-		})
-		if err != nil {
-			return err
-		}
+		}))
 	}
 	x.Files, x.Bytes = left.files+right.files, left.bytes+right.bytes
 	x.Stamp, x.seen = both(left.sum, right.sum, graph.sum), both(left.own, right.own, graph.own)
 	if x.Calls {
-		return nil
+		return
 	}
-	folder, err := p.in.Scan(x.Left, true)
-	if err != nil {
-		return err
-	}
+	folder := must.Get(p.in.Scan(x.Left, true))
 	if p.Graph != "" && !plainfile.IsFolder(p.Graph) {
 		if m, err := p.in.Graph(p.Graph); err == nil {
 			_, x.strange = engine.Belongs(p.Graph, folder, engine.NamesOf(m))
@@ -187,7 +167,6 @@ func (p *Plan) lookAt(x *Part, goldens *once[string, stamp], graph stamp) error 
 			x.shared = append(x.shared, sharedOp{Key: op.Key, Type: e.Name.OpType, Bytes: left.size[e.Name.File]})
 		}
 	}
-	return nil
 }
 
 // graphStamp is the stamp of the graphs that were named.
@@ -283,12 +262,7 @@ func readPlan(text []byte) (_ *Plan, err error) {
 
 // checkNames sees that units have names that may become parts of paths.
 func checkNames(units []unit) error {
-	for _, u := range units {
-		if err := plainfile.CheckName(u.name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(each.Of(units, func(u unit) error { return plainfile.CheckName(u.name) })...)
 }
 
 // nonNil is a list that JSON has as [] where it is empty.
@@ -297,14 +271,4 @@ func nonNil[T any](list []T) []T {
 		return []T{}
 	}
 	return list
-}
-
-// folders lists the folders of recordings at or below a path.
-func folders(path string) ([]string, error) {
-	list, err := dump.Folders(path, mostFolders)
-	var e *dump.Error
-	if errors.As(err, &e) || err == nil {
-		return list, err
-	}
-	return nil, err
 }

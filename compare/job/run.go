@@ -92,19 +92,16 @@ func (p *Plan) units() (list []unit) {
 // Run compares what was planned and writes the output folder. Of a shard the result is
 // nil. When the context ends, what is finished stays in the journal.
 func (p *Plan) Run(ctx context.Context, s Settings) (*Result, error) {
-	r, err := p.begin(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	defer r.end()
-	if err := r.all(r.mine); err != nil {
-		return nil, err
-	}
-	return r.finish(ctx)
+	return must.Of(func() *Result {
+		r := p.begin(ctx, s)
+		defer r.end()
+		must.Do(r.all(r.mine))
+		return r.finish(ctx)
+	})
 }
 
 // begin takes the output folder for a run, and goes on with its journal.
-func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
+func (p *Plan) begin(ctx context.Context, s Settings) *runner {
 	if s.Tell == nil {
 		s.Tell = func(Note) {}
 	}
@@ -117,12 +114,9 @@ func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
 	for _, u := range mine {
 		named[u.name] = u
 	}
-	dir, err := whole.OpenFolder(s.Out)
-	if err != nil {
-		return nil, err
-	}
+	dir := must.Get(whole.OpenFolder(s.Out))
 	r := &runner{Plan: p, Settings: s, ctx: ctx, dir: dir, mine: mine}
-	err = must.Try(func() {
+	err := must.Try(func() {
 		r.held = must.Get(lockFolder(ctx, dir, s.Tell))
 		if s.Verify {
 			r.unwatch = r.contents.watch()
@@ -135,9 +129,9 @@ func (p *Plan) begin(ctx context.Context, s Settings) (*runner, error) {
 	})
 	if err != nil {
 		r.end()
-		return nil, err
+		must.Do(err)
 	}
-	return r, nil
+	return r
 }
 
 // forget removes what an earlier run concluded: beside tables of this one it would pass for its result.
@@ -149,18 +143,14 @@ func (p *Plan) head() journalHead {
 }
 
 // finish puts the journal in order when all units are done, and draws them together.
-func (r *runner) finish(ctx context.Context) (*Result, error) {
+func (r *runner) finish(ctx context.Context) *Result {
 	err := r.journal.close()
 	r.journal = nil
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	r.dir.RemoveAll(rowFolder)
-	if err := settle(r.dir, r.mine); err != nil {
-		return nil, err
-	}
+	settle(r.dir, r.mine)
 	if r.Shards > 0 {
-		return nil, nil
+		return nil
 	}
 	return r.conclude(ctx, r.dir, &r.Settings)
 }
@@ -199,14 +189,13 @@ func (r *runner) all(units []unit) error {
 	content := r.verifies()
 	each.Number(ctx, len(open), opt.Workers, nil, func() func(int) {
 		return func(i int) {
-			e, err := open[i].run(ctx, r)
-			if err == nil && content != nil {
-				e.Content = content(open[i])
-			}
-			if err == nil {
-				err = r.journal.finish(e)
-			}
-			if err != nil {
+			if err := must.Try(func() {
+				e := must.Get(open[i].run(ctx, r))
+				if content != nil {
+					e.Content = content(open[i])
+				}
+				r.journal.finish(e)
+			}); err != nil {
 				cancel(err)
 			}
 		}

@@ -322,9 +322,8 @@ func TestRowLog(t *testing.T) {
 		}
 		l.close(true)
 		res.Table.Meta.Time = time.Time{}
-		files, err := run.write(&p.Parts[0], o, judgedOf(p, res.Table))
-		if err != nil || len(files) != 2 {
-			t.Fatal(err)
+		if files := run.write(&p.Parts[0], o, judgedOf(p, res.Table)); len(files) != 2 {
+			t.Fatalf("found the files %v, expected two", files)
 		}
 	}
 	os.RemoveAll(filepath.Join(out, rowFolder))

@@ -19,6 +19,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/sides"
 	"precision/compare/verdict"
+	"precision/internal/must"
 )
 
 // open opens a part.
@@ -90,6 +91,25 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 	}
 	log := openRowLog(r.dir, x.Name, r.rowStamp(x))
 	maps.Copy(log.have, r.given)
+	err = must.Try(func() { r.compare(ctx, x, o, log, e) })
+	log.close(err == nil && e.Digest.Failed == "")
+	return e, err
+}
+
+// failed notes why a part could not be compared, if there is an error, which is that of the run if this was ended.
+func (e *entry) failed(ctx context.Context, err error) bool {
+	if err == nil {
+		return false
+	}
+	if stopped(ctx, err) {
+		must.Do(err)
+	}
+	e.Digest = &Digest{Failed: err.Error()}
+	return true
+}
+
+// compare is part of one that is open.
+func (r *runner) compare(ctx context.Context, x *Part, o *sides.Opened, log *rowLog, e *entry) {
 	reported := int64(0)
 	o.Options.Progress = func(done, total int) {
 		now := x.Bytes / int64(total) * int64(done)
@@ -97,34 +117,18 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 		reported = now
 	}
 	out, err := r.pool.Run(ctx, logged{o.Source, log}, o.Options)
-	if err != nil {
-		log.close(false)
-		if stopped(ctx, err) {
-			return nil, err
-		}
-		e.Digest = &Digest{Failed: err.Error()}
-		r.progress(x.Bytes - reported)
-		return e, nil
-	}
+	failed := e.failed(ctx, err)
 	r.progress(x.Bytes - reported)
+	if failed {
+		return
+	}
 	table := out.Table
 	table.Meta.Time = time.Time{} // the same inputs give the same bytes, whenever
 	opts := r.judging(x)
-	if r.Check {
-		if err := r.check(ctx, x, o, table, opts); err != nil {
-			log.close(false)
-			if stopped(ctx, err) {
-				return nil, err
-			}
-			e.Digest = &Digest{Failed: err.Error()}
-			return e, nil
-		}
+	if r.Check && e.failed(ctx, r.check(ctx, x, o, table, opts)) {
+		return
 	}
-	judged, err := look.Judge(ctx, o.Session, table, opts)
-	if err != nil {
-		log.close(false)
-		return nil, err
-	}
+	judged := must.Get(look.Judge(ctx, o.Session, table, opts))
 	e.Digest = digestOf(judged)
 	if r.Unshard != nil && x.Calls && x.Rank >= 0 {
 		e.Digest.Together = append(e.Digest.Together, result.Because(result.NotUnsharded, x.Name, "1"))
@@ -135,17 +139,10 @@ func (r *runner) part(ctx context.Context, x *Part) (*entry, error) {
 		e.Digest.Behind = &Digest{Verdict: behind.Verdict, Counts: behind.Counts, Roots: behind.Roots, Others: behind.Others}
 		e.Digest.Piece.Behind = behind.Piece
 	}
-	r.goOn(x, e.Digest, judged)
-	if e.Digest.Failed != "" {
-		log.close(false)
-		return e, nil
+	if r.goOn(x, e.Digest, judged); e.Digest.Failed == "" {
+		e.Digest.Peers = must.Get(r.weights(ctx, o.Session, table))
+		e.Tables = r.write(x, o, judged)
 	}
-	if e.Digest.Peers, err = r.weights(ctx, o.Session, table); err != nil {
-		return nil, err
-	}
-	e.Tables, err = r.write(x, o, judged)
-	log.close(err == nil)
-	return e, err
 }
 
 // later tells whether the job has an earlier step of the same rank.
@@ -170,23 +167,18 @@ func (s *summed) Write(p []byte) (int, error) {
 }
 
 // write writes the tables of a part, and its page while it is judged if all pages are asked for.
-func (r *runner) write(x *Part, o *sides.Opened, j *verdict.Judged) (files []tableFile, err error) {
+func (r *runner) write(x *Part, o *sides.Opened, j *verdict.Judged) (files []tableFile) {
 	for i, write := range []func(io.Writer) error{
 		func(w io.Writer) error { return report.WriteRows(w, o.Columns, j.Table.Rows, nil) },
 		func(w io.Writer) error { return report.WriteJSON(w, j) },
 	} {
 		name, sum := x.Name+tableExts[i], &summed{sum: sha256.New()}
-		err := r.dir.FillLater(TableFolder+"/"+name, func(w io.Writer) error { return write(io.MultiWriter(w, sum)) })
-		if err != nil {
-			return nil, err
-		}
+		must.Do(r.dir.FillLater(TableFolder+"/"+name, func(w io.Writer) error { return write(io.MultiWriter(w, sum)) }))
 		files = append(files, tableFile{name, sum.bytes, hex.EncodeToString(sum.sum.Sum(nil))})
 	}
 	if r.AllPages && r.PartPage != nil {
-		if err := r.dir.FillLater(pageName(x), func(w io.Writer) error { return r.PartPage(w, j) }); err != nil {
-			return nil, err
-		}
+		must.Do(r.dir.FillLater(pageName(x), func(w io.Writer) error { return r.PartPage(w, j) }))
 		r.paged.Store(x.Name, true)
 	}
-	return files, nil
+	return files
 }

@@ -2,11 +2,12 @@ package job
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/must"
+	"precision/internal/plainfile"
 )
 
 // Schema is the form of job.json; docs/jobs.md says what its members mean.
@@ -58,18 +59,12 @@ type SavedMet struct {
 }
 
 // OpenJSON reads a job.json.
-func OpenJSON(path string) (*Saved, error) {
-	text, err := readSmall(path, "the result of compare -all")
-	if err != nil {
-		return nil, err
-	}
+func OpenJSON(path string) (_ *Saved, err error) {
+	defer must.Catch(&err)
 	s := &Saved{}
-	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if s.Schema != Schema {
-		return nil, fmt.Errorf("%s: schema: found %q, expected %q", path, s.Schema, Schema)
-	}
+	err = json.Unmarshal(must.Get(plainfile.ReadFile(path, "the result of compare -all", mostFrame)), s)
+	must.Not(err != nil, "%s: %w", path, err)
+	must.Not(s.Schema != Schema, "%s: schema: found %q, expected %q", path, s.Schema, Schema)
 	return s, nil
 }
 
