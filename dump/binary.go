@@ -8,40 +8,32 @@ import (
 
 	"precision/dump/layout"
 	"precision/internal/each"
+	"precision/internal/must"
 	"precision/internal/protofield"
 )
 
 // readBinary reads a device dump: the header length, the header, and where the
 // payload lies.
-func (f *File) readBinary(s *source) *Error {
+func (f *File) readBinary(s *source) {
 	f.Form = Binary
-	if s.size <= minDump {
-		return errorf(s.path, CodeSize, -1, "the file has %d bytes, a dump has more than %d", s.size, minDump)
-	}
+	s.not(s.size <= minDump, CodeSize, -1, "the file has %d bytes, a dump has more than %d", s.size, minDump)
 	length := uint64At(s.head, 0)
 	if length > uint64(s.size-minDump) {
-		if is := stranger(s.head); is != "" {
-			return errorf(s.path, CodeInvalid, 0, "%s, no device dump; compare takes files of named tensors", is)
-		}
-		return errorf(s.path, CodeInvalid, 0, "the header claims %d bytes, the file has %d after the length", length, s.size-minDump)
+		is := stranger(s.head)
+		s.not(is != "", CodeInvalid, 0, "%s, no device dump; compare takes files of named tensors", is)
+		s.not(true, CodeInvalid, 0, "the header claims %d bytes, the file has %d after the length", length, s.size-minDump)
 	}
-	if length > maxHeader {
-		return errorf(s.path, CodeInvalid, 0, "the header claims %d bytes, expected at most %d", length, maxHeader)
-	}
-	header, err := s.bytes(minDump, int64(length))
-	if err != nil {
-		return err
-	}
+	s.not(length > maxHeader, CodeInvalid, 0, "the header claims %d bytes, expected at most %d", length, maxHeader)
+	header := s.bytes(minDump, int64(length))
 	if at, why := scanHeader(header); why != nil {
-		return &Error{Path: s.path, Code: CodeInvalid, Offset: int64(minDump + at), Text: "not a dump header", Err: why}
+		must.Do(&Error{Path: s.path, Code: CodeInvalid, Offset: int64(minDump + at), Text: "not a dump header", Err: why})
 	}
 	if err := f.fromHeader(header); err != nil {
-		return &Error{Path: s.path, Code: CodeInvalid, Offset: minDump, Text: "not a dump header", Err: err}
+		must.Do(&Error{Path: s.path, Code: CodeInvalid, Offset: minDump, Text: "not a dump header", Err: err})
 	}
 	f.readSlices()
 	f.place(minDump+int64(length), f.generalLast())
 	f.settle()
-	return nil
 }
 
 // stranger names a file of another kind by its first bytes, which make the length of a header that no file has.

@@ -11,6 +11,7 @@ import (
 
 	"precision/dump/layout"
 	"precision/dump/npy"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 )
 
@@ -128,18 +129,26 @@ func (s *source) ReadAt(p []byte, at int64) (int, error) {
 
 // bytes returns n bytes from at, which the file is known to have. They may be
 // in the buffer of the beginning.
-func (s *source) bytes(at, n int64) ([]byte, *Error) {
+func (s *source) bytes(at, n int64) []byte {
 	if at+n <= int64(len(s.head)) {
-		return s.head[at : at+n], nil
+		return s.head[at : at+n]
 	}
 	b := make([]byte, n)
 	if got, err := s.r.ReadAt(b, at); got < len(b) {
-		return nil, readError(s.path, at, got, len(b), err)
+		must.Do(readError(s.path, at, got, len(b), err))
 	}
-	return b, nil
+	return b
 }
 
-func read(r io.ReaderAt, size int64, path string, name Name) (*File, error) {
+// not ends the reading where something is not as it has to be.
+func (s *source) not(bad bool, code int, at int64, format string, args ...any) {
+	if bad {
+		must.Do(errorf(s.path, code, at, format, args...))
+	}
+}
+
+func read(r io.ReaderAt, size int64, path string, name Name) (_ *File, err error) {
+	defer must.Catch(&err)
 	if size == 0 {
 		return nil, errorf(path, CodeInvalid, -1, "the file is empty (0 bytes)")
 	}
@@ -150,17 +159,13 @@ func read(r io.ReaderAt, size int64, path string, name Name) (*File, error) {
 		return nil, readError(path, 0, n, len(s.head), err)
 	}
 	f := &File{Path: path, Name: name, Size: size}
-	var err *Error
 	switch {
 	case isNano(s.head, size):
-		err = f.readNano(s)
+		f.readNano(s)
 	case strings.HasSuffix(name.File, ".npy") || strings.HasPrefix(string(s.head), npy.Magic):
-		err = f.readNumpy(s)
+		f.readNumpy(s)
 	default:
-		err = f.readBinary(s)
-	}
-	if err != nil {
-		return nil, err
+		f.readBinary(s)
 	}
 	return f, nil
 }
@@ -169,19 +174,18 @@ func read(r io.ReaderAt, size int64, path string, name Name) (*File, error) {
 func uint64At(b []byte, at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 
 // readNumpy reads a numpy array: a recording of one output.
-func (f *File) readNumpy(s *source) *Error {
+func (f *File) readNumpy(s *source) {
 	h, err := npy.Read(s, s.size)
 	if err != nil {
 		code := CodeInvalid
 		if typ := (*npy.TypeError)(nil); errors.As(err, &typ) {
 			code = CodeType
 		}
-		return &Error{Path: s.path, Code: code, Offset: -1, Err: err}
+		must.Do(&Error{Path: s.path, Code: code, Offset: -1, Err: err})
 	}
 	f.Form = Numpy
 	f.Outputs = []Tensor{{
 		Type: h.Type, Format: layout.Reserved, Shape: h.Shape, Size: uint64(h.Size()), Offset: h.Offset,
 		BigEndian: h.BigEndian, Fortran: h.Fortran,
 	}}
-	return nil
 }

@@ -2,10 +2,10 @@ package dump
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"precision/dump/dtype"
 	"precision/dump/layout"
+	"precision/internal/must"
 )
 
 // A compact dump begins with the length of its head (uint64), a magic number
@@ -27,54 +27,37 @@ func isNano(head []byte, size int64) bool {
 }
 
 // readNano reads a compact dump. Its head and payload must fill the file.
-func (f *File) readNano(s *source) *Error {
+func (f *File) readNano(s *source) {
 	f.Form, f.OpName = Nano, f.Name.OpName
 	length := uint64At(s.head, 0)
-	if length > uint64(s.size-minDump) {
-		return errorf(s.path, CodeInvalid, 0, "the head claims %d bytes, the file has %d after the length", length, s.size-minDump)
-	}
-	if length > maxHeader {
-		return errorf(s.path, CodeInvalid, 0, "the head claims %d bytes, expected at most %d", length, maxHeader)
-	}
-	if length < nanoStart-minDump {
-		return errorf(s.path, CodeMalformed, 0, "the head claims %d bytes, it has at least %d", length, nanoStart-minDump)
-	}
-	head, err := s.bytes(0, minDump+int64(length))
-	if err != nil {
-		return err
-	}
+	s.not(length > uint64(s.size-minDump), CodeInvalid, 0, "the head claims %d bytes, the file has %d after the length", length, s.size-minDump)
+	s.not(length > maxHeader, CodeInvalid, 0, "the head claims %d bytes, expected at most %d", length, maxHeader)
+	s.not(length < nanoStart-minDump, CodeMalformed, 0, "the head claims %d bytes, it has at least %d", length, nanoStart-minDump)
+	head := s.bytes(0, minDump+int64(length))
 	p := &nanoParser{f: f, b: head[:len(head):len(head)], at: nanoStart}
-	p.block(nanoInputs, func() { f.Inputs = append(f.Inputs, p.record(true, len(f.Inputs))) })
-	p.block(nanoOutputs, func() { f.Outputs = append(f.Outputs, p.record(false, len(f.Outputs))) })
-	if p.err != nil {
-		return &Error{Path: s.path, Code: CodeMalformed, Offset: int64(p.at), Text: "not a compact dump", Err: p.err}
+	if err := must.Try(func() {
+		p.block(nanoInputs, func() { f.Inputs = append(f.Inputs, p.record(true, len(f.Inputs))) })
+		p.block(nanoOutputs, func() { f.Outputs = append(f.Outputs, p.record(false, len(f.Outputs))) })
+	}); err != nil {
+		must.Do(&Error{Path: s.path, Code: CodeMalformed, Offset: int64(p.at), Text: "not a compact dump", Err: err})
 	}
-	if end := f.place(int64(len(head)), false); end != f.Size {
-		return errorf(s.path, CodeSize, end, "the payload ends here, expected the end of the file %d bytes further on", f.Size-end)
-	}
+	end := f.place(int64(len(head)), false)
+	s.not(end != f.Size, CodeSize, end, "the payload ends here, expected the end of the file %d bytes further on", f.Size-end)
 	f.settle()
-	return nil
 }
 
-// nanoParser is at position at of the head b. After an error it reads zeros
-// and stays where it is.
+// nanoParser is at position at of the head b.
 type nanoParser struct {
-	f   *File
-	b   []byte
-	at  int
-	err error
+	f  *File
+	b  []byte
+	at int
 }
 
-// take returns the next n bytes, zeros if there are not as many.
+// take returns the next n bytes.
 func (p *nanoParser) take(n int) []byte {
-	if p.err == nil && n <= len(p.b)-p.at {
-		p.at += n
-		return p.b[p.at-n : p.at]
-	}
-	if p.err == nil {
-		p.err = fmt.Errorf("found %d bytes, expected %d", len(p.b)-p.at, n)
-	}
-	return make([]byte, min(n, 8))
+	must.Not(n > len(p.b)-p.at, "found %d bytes, expected %d", len(p.b)-p.at, n)
+	p.at += n
+	return p.b[p.at-n : p.at]
 }
 
 func (p *nanoParser) u32() uint32 { return binary.LittleEndian.Uint32(p.take(4)) }
@@ -84,14 +67,11 @@ func (p *nanoParser) u64() uint64 { return binary.LittleEndian.Uint64(p.take(8))
 // begins takes the tag and the length of what follows, if the tag is the one
 // expected, and returns where it ends. A part that is not there takes nothing.
 func (p *nanoParser) begins(tag uint32, limit int) (end int, ok bool) {
-	if p.err != nil || limit-p.at < 8 || binary.LittleEndian.Uint32(p.b[p.at:]) != tag {
+	if limit-p.at < 8 || binary.LittleEndian.Uint32(p.b[p.at:]) != tag {
 		return 0, false
 	}
 	length := binary.LittleEndian.Uint32(p.b[p.at+4:])
-	if uint64(length) > uint64(limit-p.at-8) {
-		p.err = fmt.Errorf("tag %d claims %d bytes, there are %d", tag, length, limit-p.at-8)
-		return 0, false
-	}
+	must.Not(uint64(length) > uint64(limit-p.at-8), "tag %d claims %d bytes, there are %d", tag, length, limit-p.at-8)
 	p.at += 8
 	return p.at + int(length), true
 }
@@ -104,12 +84,10 @@ func (p *nanoParser) block(tag uint32, record func()) {
 	}
 	whole := p.b
 	p.b = whole[:end]
-	for n := p.u32(); n > 0 && p.err == nil; n-- {
+	for n := p.u32(); n > 0; n-- {
 		record()
 	}
-	if p.b = whole; p.err == nil {
-		p.at = end
-	}
+	p.b, p.at = whole, end
 }
 
 // record reads an input or an output.
@@ -126,32 +104,18 @@ func (p *nanoParser) record(input bool, index int) Tensor {
 	p.u64() // offset on the device
 	t.Size = p.u64()
 	length := p.u32()
-	if p.err == nil && uint64(length) > uint64(len(p.b)-p.at) {
-		p.err = fmt.Errorf("%s: %d bytes of shapes are claimed, there are %d", t.label(), length, len(p.b)-p.at)
-	}
-	if p.err != nil {
-		return t
-	}
+	must.Not(uint64(length) > uint64(len(p.b)-p.at), "%s: %d bytes of shapes are claimed, there are %d", t.label(), length, len(p.b)-p.at)
 	end := p.at + int(length)
 	shape, origin := p.dims(nanoShape, end), p.dims(nanoOrigin, end)
 	p.begins(nanoOriginal, end) // the name of the framework's operator
-	if p.err == nil {
-		p.at = end
-	}
+	p.at = end
 	var known bool
-	if t.Type, known = p.geType(code); !known {
+	if t.Type, known = dtype.FromGE(int64(code)); !known {
+		t.Type = -1
 		p.f.warnf(0, "%s: element type %d is not known", t.label(), code)
 	}
 	p.f.describe(&t, format, shape, origin)
 	return t
-}
-
-// geType translates a type number; -1, false for one that is not known.
-func (p *nanoParser) geType(code int32) (dtype.Type, bool) {
-	if t, ok := dtype.FromGE(int64(code)); ok {
-		return t, true
-	}
-	return -1, false
 }
 
 // dims reads a shape that may be there.
