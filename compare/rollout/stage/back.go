@@ -12,6 +12,7 @@ import (
 	blasgonum "gonum.org/v1/gonum/blas/gonum"
 
 	"precision/compare/weights"
+	"precision/internal/must"
 )
 
 // Where the rest of a network cannot be computed anew behind every cut, its slope stands for it: one walk back, along what the trainer
@@ -27,7 +28,7 @@ type effect struct {
 	effect, calm    float64 // rms, of the rollout's and of the trainer's errors
 }
 
-// slopes estimates the effects of all judged cuts; nil where a function is not known.
+// slopes estimates the effects of all judged cuts; it ends where a function is not known.
 func (j *judge) slopes(ctx context.Context) []effect {
 	n := len(j.keys)
 	seeds := newMatrix(signs*n, 1)
@@ -51,9 +52,7 @@ func (j *judge) slopes(ctx context.Context) []effect {
 		held := []state{j.st[0][k]}
 		for x := from; x < i; x++ {
 			st := j.run(x, x, held[len(held)-1])
-			if st == nil {
-				return nil
-			}
+			lacks(st == nil)
 			held = append(held, st)
 		}
 		if c := j.cuts[i]; c.layer != j.cuts[end].layer {
@@ -62,13 +61,11 @@ func (j *judge) slopes(ctx context.Context) []effect {
 		var by [2][signs][]float64
 		var off [2]float64
 		for s := range 2 {
-			if ctx.Err() != nil {
-				return nil
-			}
+			must.Do(ctx.Err())
 			if j.cuts[i].stage == "choice" {
 				by[s] = j.exchanged(s, k, mixed)
-			} else if by[s], off[s] = j.effects(s, k, g, far, end); by[s][0] == nil {
-				return nil
+			} else {
+				by[s], off[s] = j.effects(s, k, g, far, end)
 			}
 		}
 		e := &list[k]
@@ -95,9 +92,7 @@ func (j *judge) slopes(ctx context.Context) []effect {
 			}
 			more := state{}
 			if slices.ContainsFunc(c.out, func(name string) bool { return g[name] != nil }) && c.back != nil {
-				if more = c.back(j.net, c, &c.opt, held[x-from], g); more == nil {
-					return nil
-				}
+				more = c.back(j.net, c, &c.opt, held[x-from], g)
 			}
 			g = g.with(nil)
 			for _, name := range c.out {
@@ -117,15 +112,11 @@ func (j *judge) effects(s, k int, g, far state, end int) (by [signs][]float64, o
 	i := j.cutAt[k]
 	c := j.cuts[i]
 	want := j.function(s, k, nil)
-	if want == nil {
-		return by, 0
-	}
+	lacks(want == nil)
 	names, got, through := c.out, j.st[s][k+1], false
 	if f := j.rep.Stages[k].Finding; f != Same && f != Rounding && f != Unknown && i < end {
 		a, b := j.run(i+1, end, got), j.run(i+1, end, want)
-		if a == nil || b == nil {
-			return by, 0
-		}
+		lacks(a == nil || b == nil)
 		names, got, want, g, through = j.cuts[end].out, a, b, far, true
 	}
 	for x := range by {
@@ -189,12 +180,12 @@ func (j *judge) exchanged(s, k int, slope *matrix) (by [signs][]float64) {
 	var made [2]*matrix
 	for at, chosen := range []*matrix{was, ids} {
 		st := state{"n": pick(x), "r": pick(scores), "i": pick(chosen)}
-		if p := weigh.f(j.net, weigh, &weigh.opt, st); p != nil && p["p"] != nil {
-			made[at] = j.experts(j.cuts[i].layer, st["n"], st["i"], p["p"], &mix.opt)
+		var err error
+		if made[at], err = must.Of(func() *matrix {
+			return j.experts(j.cuts[i].layer, st["n"], st["i"], weigh.f(j.net, weigh, &weigh.opt, st)["p"], &mix.opt)
+		}); err != nil {
+			return by
 		}
-	}
-	if made[0] == nil || made[1] == nil {
-		return by
 	}
 	for at, r := range rows {
 		for y := range by {
@@ -221,15 +212,11 @@ func sumOf(a, b *matrix) *matrix {
 
 // linearBack is g·w.
 func linearBack(g *matrix, w *weights.Matrix) *matrix {
-	if g == nil || w == nil || len(w.Shape) != 2 || int(w.Shape[0]) != g.w {
-		return nil
-	}
+	lacks(w == nil || len(w.Shape) != 2 || int(w.Shape[0]) != g.w)
 	out := newMatrix(g.n, int(w.Shape[1]))
-	if !w.Rows(func(first int, v []float64) {
+	lacks(!w.Rows(func(first int, v []float64) {
 		blasgonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, g.n, out.w, len(v)/out.w, 1, g.v[first:], g.w, v, out.w, 1, out.v, out.w)
-	}) {
-		return nil
-	}
+	}))
 	return out
 }
 
@@ -326,9 +313,6 @@ func (n *net) expertsBack(layer int, g, x, ids, p *matrix, o *options) (gx, gp *
 		}
 		name := prefix(layer) + "mlp.experts." + strconv.Itoa(e) + "."
 		y := n.feed(name, in, o)
-		if y == nil {
-			return nil, nil
-		}
 		for i, at := range places {
 			for s := range signs {
 				row := down.row(s*len(places) + i)
@@ -339,9 +323,6 @@ func (n *net) expertsBack(layer int, g, x, ids, p *matrix, o *options) (gx, gp *
 			}
 		}
 		up := n.feedBack(name, down, in, o)
-		if up == nil {
-			return nil, nil
-		}
 		for i, at := range places {
 			for s := range signs {
 				to := gx.row(s*x.n + at/ids.w)
@@ -358,9 +339,6 @@ func (n *net) expertsBack(layer int, g, x, ids, p *matrix, o *options) (gx, gp *
 		down, gate := g, n.get(prefix(layer)+"mlp.shared_expert_gate.weight")
 		if gate != nil {
 			y := n.feed(prefix(layer)+name, x, o)
-			if y == nil {
-				return nil, nil
-			}
 			down = newMatrix(g.n, g.w)
 			for r := range g.n {
 				factor := 1 / (1 + math.Exp(-dot(x.row(r%x.n), gate.V)))
@@ -373,11 +351,7 @@ func (n *net) expertsBack(layer int, g, x, ids, p *matrix, o *options) (gx, gp *
 				}
 			}
 		}
-		more := n.feedBack(prefix(layer)+name, down, x, o)
-		if more == nil {
-			return nil, nil
-		}
-		gx = sumOf(gx, more)
+		gx = sumOf(gx, n.feedBack(prefix(layer)+name, down, x, o))
 	}
 	return gx, gp
 }
@@ -386,13 +360,7 @@ func (n *net) expertsBack(layer int, g, x, ids, p *matrix, o *options) (gx, gp *
 func (n *net) feedBack(name string, g, x *matrix, o *options) *matrix {
 	gate, up := n.get(name+"gate_proj.weight"), n.get(name+"up_proj.weight")
 	a, b, m := linear(x, gate, nil), linear(x, up, nil), linearBack(g, n.get(name+"down_proj.weight"))
-	if a == nil || b == nil || m == nil || m.w != a.w {
-		return nil
-	}
+	lacks(m.w != a.w)
 	ga, gb := gatedBack(o.act, m, a, b)
-	ga, gb = linearBack(ga, gate), linearBack(gb, up)
-	if ga == nil || gb == nil {
-		return nil
-	}
-	return sumOf(ga, gb)
+	return sumOf(linearBack(ga, gate), linearBack(gb, up))
 }

@@ -9,6 +9,7 @@ import (
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 )
 
 // side is what one engine recorded, by key.
@@ -349,12 +350,10 @@ type sheet struct {
 }
 
 // sheet opens a tensor of so many tokens, or of as many as its pass has.
-func (p *pass) sheet(x piece, tokens int) (t *sheet, ok bool) {
+func (p *pass) sheet(x piece, tokens int) *sheet {
 	n := size(x.v)
-	if tokens <= 0 || n <= 0 || n%tokens != 0 {
-		return nil, false
-	}
-	t = &sheet{p: p, w: n / tokens}
+	lacks(tokens <= 0 || n <= 0 || n%tokens != 0)
+	t := &sheet{p: p, w: n / tokens}
 	if d := x.v.Shape; len(d) == 4 && x.heads > 0 && int(d[1]) == x.heads && int(d[0]*d[2]) == tokens && !(x.either && d[2] == int64(x.heads)) {
 		t.head = [3]int{int(d[1]), int(d[2]), int(d[3])}
 	}
@@ -366,8 +365,9 @@ func (p *pass) sheet(x piece, tokens int) (t *sheet, ok bool) {
 	}
 	if t.set = set; err != nil {
 		p.fault(err)
+		must.Do(err)
 	}
-	return t, err == nil
+	return t
 }
 
 // read reads columns from lo on of rows of tokens, as many as there is room for rows of w.
@@ -395,18 +395,18 @@ func (t *sheet) read(to []float64, w, row, lo int) bool {
 
 // at is what a side recorded of a cut; nil where a part is missing.
 func (s *side) at(n *net, c *cut) map[string]field {
-	got := map[string]field{}
-	for _, f := range c.out {
-		x, ok := s.gather(n, c, f)
-		if !ok {
-			return nil
+	all, _ := must.Of(func() map[string]field {
+		got := map[string]field{}
+		for _, f := range c.out {
+			got[f] = s.gather(n, c, f)
 		}
-		got[f] = x
-	}
-	return got
+		return got
+	})
+	return all
 }
 
-func (s *side) gather(n *net, c *cut, f string) (got field, ok bool) {
+// gather reads a part of what a side recorded of a cut; it ends where that is missing.
+func (s *side) gather(n *net, c *cut, f string) (got field) {
 	if c.stage == "lm_head" {
 		return s.logits(n)
 	}
@@ -418,13 +418,8 @@ func (s *side) gather(n *net, c *cut, f string) (got field, ok bool) {
 		passes[first.pass] = true
 		p := s.passes[first.pass]
 		x := n.find(p, c, f)
-		if x.v == nil || !x.v.Known {
-			return got, false
-		}
-		t, ok := p.sheet(x, len(p.ids))
-		if !ok {
-			return got, false
-		}
+		lacks(x.v == nil || !x.v.Known)
+		t := p.sheet(x, len(p.ids))
 		w := t.w
 		if x.hi > 0 {
 			w = x.hi - x.lo
@@ -433,7 +428,7 @@ func (s *side) gather(n *net, c *cut, f string) (got field, ok bool) {
 			got.m = newMatrix(len(s.places), w)
 		}
 		got.t, got.call = x.v.Elem, cmp.Or(got.call, x.call)
-		ok = w == got.m.w && x.hi <= t.w
+		ok := w == got.m.w && x.hi <= t.w
 		for key := 0; key < len(s.places) && ok; {
 			at, run := s.places[key], 1
 			if at.pass != first.pass {
@@ -446,14 +441,14 @@ func (s *side) gather(n *net, c *cut, f string) (got field, ok bool) {
 			ok = at.row+run <= len(p.ids) && t.read(got.m.v[key*w:(key+run)*w], w, at.row, x.lo)
 			key += run
 		}
-		if t.set.Close(); !ok {
-			return got, false
-		}
+		t.set.Close()
+		lacks(!ok)
 	}
-	if got.m != nil && got.t == dtype.Float32 && c.stage != "logp" {
+	lacks(got.m == nil)
+	if got.t == dtype.Float32 && c.stage != "logp" {
 		got.t = narrowest(got.m)
 	}
-	return got, got.m != nil
+	return got
 }
 
 // narrowest is bfloat16 if all numbers are of that type: what was widened ahead of the call that recorded it.
@@ -467,7 +462,7 @@ func narrowest(m *matrix) dtype.Type {
 }
 
 // logits are those of the answers. An engine computes them for the rows that it samples from; they are found by their hidden state.
-func (s *side) logits(n *net) (got field, ok bool) {
+func (s *side) logits(n *net) (got field) {
 	passes := map[int]bool{}
 	for _, key := range n.keys {
 		at := s.places[key].pass
@@ -477,9 +472,7 @@ func (s *side) logits(n *net) (got field, ok bool) {
 		passes[at] = true
 		p := s.passes[at]
 		head := p.first("lm_head", "logits_processor")
-		if head == nil || len(head.ins) == 0 || len(head.outs) == 0 || n.hidden == 0 {
-			return got, false
-		}
+		lacks(head == nil || len(head.ins) == 0 || len(head.outs) == 0 || n.hidden == 0)
 		hidden := head.ins[len(head.ins)-1]
 		if head.call.Parsed.Form != msprobe.Module || len(head.ins) == 1 {
 			hidden = head.ins[0]
@@ -490,14 +483,8 @@ func (s *side) logits(n *net) (got field, ok bool) {
 			rows[i] = i
 		}
 		if count != len(p.ids) {
-			x, err := p.load(hidden)
-			if err != nil || len(x) != count*n.hidden {
-				return got, false
-			}
-			y, err := p.load(out(p.sites["model.norm"], 0))
-			if err != nil || len(y) != len(p.ids)*n.hidden {
-				return got, false
-			}
+			x, y := must.Get(p.load(hidden)), must.Get(p.load(out(p.sites["model.norm"], 0)))
+			lacks(len(x) != count*n.hidden || len(y) != len(p.ids)*n.hidden)
 			clear(rows)
 			for r := range count {
 				for i := range p.ids {
@@ -508,10 +495,7 @@ func (s *side) logits(n *net) (got field, ok bool) {
 				}
 			}
 		}
-		z, ok := p.sheet(piece{v: head.outs[0]}, count)
-		if !ok {
-			return got, false
-		}
+		z, ok := p.sheet(piece{v: head.outs[0]}, count), true
 		got.t, got.call = head.outs[0].Elem, head.call.Name
 		if got.m == nil {
 			got.m = newMatrix(len(n.keys), z.w)
@@ -523,11 +507,11 @@ func (s *side) logits(n *net) (got field, ok bool) {
 				ok = found && z.read(got.m.row(a)[:w], w, r, 0)
 			}
 		}
-		if z.set.Close(); !ok {
-			return got, false
-		}
+		z.set.Close()
+		lacks(!ok)
 	}
-	return got, got.m != nil
+	lacks(got.m == nil)
+	return got
 }
 
 // tables are the angles' cosines and sines by key, as the layer of the trainer multiplies with them; nil where they are in no call.
@@ -606,10 +590,8 @@ func (s *side) read(n *net, c *cut) map[string]field {
 	}
 	k, v := newMatrix(len(s.places), n.kvHeads*n.dim), newMatrix(len(s.places), n.kvHeads*wide)
 	var t dtype.Type
-	one := func(q sequence) bool {
-		if s.places[q.lo] == cached {
-			return false // the prefix stands where nothing tells
-		}
+	one := func(q sequence) {
+		lacks(s.places[q.lo] == cached) // the prefix stands where nothing tells
 		last := s.places[q.hi-1]
 		p := s.passes[last.pass]
 		var call *msprobe.Call
@@ -618,44 +600,30 @@ func (s *side) read(n *net, c *cut) map[string]field {
 				call = x
 			}
 		}
-		if call == nil {
-			return false
-		}
+		lacks(call == nil)
 		x := tensors(call, msprobe.Input)
-		if len(x) < 3 || !x[1].Known {
-			return false
-		}
+		lacks(len(x) < 3 || !x[1].Known)
 		t = x[1].Elem
 		at := n.slots(p, call, x[1], s, q)
-		if at == nil {
-			return false
-		}
-		keys, ok := p.sheet(piece{v: x[1]}, 1)
-		if !ok {
-			return false
-		}
+		keys := p.sheet(piece{v: x[1]}, 1)
 		defer keys.set.Close()
-		values, ok := p.sheet(piece{v: x[2]}, 1)
-		if !ok {
-			return false
-		}
+		values := p.sheet(piece{v: x[2]}, 1)
 		defer values.set.Close()
 		for i, from := range at {
 			for h := range n.kvHeads {
 				f := from(h)
 				g := f / n.dim * wide
-				if f < 0 || f+n.dim > keys.w || g+wide > values.w ||
-					!keys.read(k.row(q.lo + i)[h*n.dim:(h+1)*n.dim], n.dim, 0, f) || !values.read(v.row(q.lo + i)[h*wide:(h+1)*wide], wide, 0, g) {
-					return false
-				}
+				lacks(f < 0 || f+n.dim > keys.w || g+wide > values.w ||
+					!keys.read(k.row(q.lo + i)[h*n.dim:(h+1)*n.dim], n.dim, 0, f) || !values.read(v.row(q.lo + i)[h*wide:(h+1)*wide], wide, 0, g))
 			}
 		}
-		return true
 	}
-	for _, q := range n.tok.seqs {
-		if !one(q) {
-			return nil
+	if must.Try(func() {
+		for _, q := range n.tok.seqs {
+			one(q)
 		}
+	}) != nil {
+		return nil
 	}
 	return map[string]field{"k": {m: k, t: t}, "v": {m: v, t: t}}
 }
@@ -671,17 +639,12 @@ func (n *net) slots(p *pass, call *msprobe.Call, keys *msprobe.Value, s *side, q
 		}
 	}
 	if table != nil && len(keys.Shape) == 4 && len(table.Shape) == 2 && keys.Shape[1] > 0 {
-		blocks, err := p.load(table)
-		if err != nil {
-			return nil
-		}
+		blocks := must.Get(p.load(table))
 		size, kv := int(keys.Shape[1]), int(keys.Shape[2])
 		row := 0
 		for ; ; row++ {
 			end, ok := scalar(call, msprobe.Kwargs, "actual_seq_lengths."+itoa(row))
-			if !ok {
-				return nil
-			}
+			lacks(!ok)
 			if int(end) > last.row {
 				break
 			}
@@ -689,27 +652,19 @@ func (n *net) slots(p *pass, call *msprobe.Call, keys *msprobe.Value, s *side, q
 		width := int(table.Shape[1])
 		for i := range length {
 			at := row*width + i/size
-			if i/size >= width || at >= len(blocks) {
-				return nil
-			}
+			lacks(i/size >= width || at >= len(blocks))
 			slot := int(blocks[at])*size + i%size
 			list = append(list, func(h int) int { return (slot*kv + h) * n.dim })
 		}
 		return list
 	}
-	if table != nil || q.prefix > 0 || len(keys.Shape) != 4 || int(keys.Shape[0]) != p.batch || int(keys.Shape[3]) != n.dim {
-		return nil
-	}
+	lacks(table != nil || q.prefix > 0 || len(keys.Shape) != 4 || int(keys.Shape[0]) != p.batch || int(keys.Shape[3]) != n.dim)
 	heads, total, rows := int(keys.Shape[1]), int(keys.Shape[2]), len(p.ids)/p.batch
-	if heads%n.kvHeads != 0 {
-		return nil
-	}
+	lacks(heads%n.kvHeads != 0)
 	first := s.places[q.lo]
 	pad := s.passes[first.pass].column(first.row)
 	batch := last.row / rows
-	if pad+length > total {
-		return nil // a window slides
-	}
+	lacks(pad+length > total) // a window slides
 	for i := range length {
 		list = append(list, func(h int) int { return ((batch*heads+h*(heads/n.kvHeads))*total + pad + i) * n.dim })
 	}

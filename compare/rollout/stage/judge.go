@@ -14,6 +14,7 @@ import (
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	"precision/internal/order"
 )
 
@@ -420,7 +421,7 @@ func (j *judge) collect() {
 				j.rec[s][i] = x.at(j.net, c)
 				for name, f := range j.rec[s][i] {
 					j.shelve(map[string]field{name: f}, func() map[string]field {
-						g, _ := x.gather(j.net, c, name)
+						g, _ := must.Of(func() field { return x.gather(j.net, c, name) })
 						return map[string]field{name: g}
 					})
 				}
@@ -1206,12 +1207,12 @@ func (j *judge) shares(ctx context.Context) {
 	base := 0.0 // of weights in another basis
 	switch {
 	case work*float64(len(j.tok.ids))*float64(len(j.cutAt)) <= mostWork:
-		list, base = j.tails(ctx)
+		_ = must.Try(func() { list, base = j.tails(ctx) })
 	case j.own:
 		j.rep.Notes = append(j.rep.Notes, "large") // a slope is of one basis
 		return
 	default:
-		list = j.slopes(ctx)
+		_ = must.Try(func() { list = j.slopes(ctx) })
 		j.rep.Sloped = true
 	}
 	if list == nil || ctx.Err() != nil {
@@ -1291,9 +1292,7 @@ func (j *judge) tails(ctx context.Context) (list []effect, base float64) {
 	for s := range 2 {
 		j.as(s)
 		st := j.run(0, last, j.st[s][0])
-		if st == nil {
-			return nil, 0
-		}
+		lacks(st == nil)
 		before, sign := st["l"].v, float64(2*s-1)
 		if j.own {
 			for i, x := range before {
@@ -1301,16 +1300,12 @@ func (j *judge) tails(ctx context.Context) (list []effect, base float64) {
 			}
 		}
 		for k := range j.cutAt {
-			if ctx.Err() != nil {
-				return nil, 0
-			}
+			must.Do(ctx.Err())
 			j.trim()
 			h := j.logs[s]
 			if k < len(j.cutAt)-1 {
 				st := j.run(j.cutAt[k]+1, last, j.st[s][k+1])
-				if st == nil {
-					return nil, 0
-				}
+				lacks(st == nil)
 				h = st["l"].v
 			}
 			by := make([]float64, n)

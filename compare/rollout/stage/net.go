@@ -2,6 +2,7 @@ package stage
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"precision/compare/weights"
 	"precision/dump/dtype"
+	"precision/internal/must"
 	"precision/op"
 )
 
@@ -170,11 +172,19 @@ func (n *net) get(name string) *weights.Matrix {
 	return m
 }
 
+var errLacks = errors.New("something that is needed is not there, or of another shape")
+
+// lacks ends the computing of a stage, or the reading of a field, where something is not there that it needs. Its borders are
+// [net.run], and who else asks with [must.Of].
+func lacks(is bool) {
+	if is {
+		must.Do(errLacks)
+	}
+}
+
 // linear is x·wᵀ + b.
 func linear(x *matrix, w, b *weights.Matrix) *matrix {
-	if x == nil || w == nil || len(w.Shape) != 2 || int(w.Shape[1]) != x.w || b != nil && len(b.V) != int(w.Shape[0]) {
-		return nil
-	}
+	lacks(w == nil || len(w.Shape) != 2 || int(w.Shape[1]) != x.w || b != nil && len(b.V) != int(w.Shape[0]))
 	out := newMatrix(x.n, int(w.Shape[0]))
 	if x.n == 0 || x.w == 0 || out.w == 0 {
 		return out
@@ -184,11 +194,9 @@ func linear(x *matrix, w, b *weights.Matrix) *matrix {
 			copy(out.row(i), b.V)
 		}
 	}
-	if !w.Rows(func(first int, v []float64) {
+	lacks(!w.Rows(func(first int, v []float64) {
 		blasgonum.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, x.n, len(v)/x.w, x.w, 1, x.v, x.w, v, x.w, 1, out.v[first:], out.w)
-	}) {
-		return nil
-	}
+	}))
 	return out
 }
 
@@ -210,16 +218,12 @@ func dot(x, y []float64) float64 {
 
 // norm is x over its root mean square, times the weight; over rows of the width of the weight.
 func norm(x *matrix, w *weights.Matrix, o *options) *matrix {
-	if x == nil {
-		return nil
-	}
+	lacks(x == nil)
 	width := x.w
 	if w != nil {
 		width = len(w.V)
 	}
-	if width == 0 || x.w%width != 0 {
-		return nil
-	}
+	lacks(width == 0 || x.w%width != 0)
 	out := newMatrix(x.n, x.w)
 	for at := 0; at < len(x.v); at += width {
 		in := x.v[at : at+width]
@@ -261,9 +265,7 @@ func activation(kind string) func(x float64) (y, slope float64) {
 
 // gated is the activation of one matrix times the other.
 func gated(kind string, g, u *matrix) *matrix {
-	if g == nil || u == nil || g.w != u.w {
-		return nil
-	}
+	lacks(g.w != u.w)
 	of, m := activation(kind), newMatrix(g.n, g.w)
 	for i, x := range g.v {
 		y, _ := of(x)
@@ -384,13 +386,9 @@ func (n *net) sequenceOf(key int) int {
 
 // attend is causal attention within each sequence.
 func (n *net) attend(q, k, v *matrix, o *options) *matrix {
-	if n.dim == 0 || k.w%n.dim != 0 || q.w%n.dim != 0 || k.w == 0 {
-		return nil
-	}
+	lacks(n.dim == 0 || k.w%n.dim != 0 || q.w%n.dim != 0 || k.w == 0)
 	heads, kv := q.w/n.dim, k.w/n.dim
-	if heads%kv != 0 || v.w%kv != 0 {
-		return nil
-	}
+	lacks(heads%kv != 0 || v.w%kv != 0)
 	vd := v.w / kv
 	if o.kv != 0 {
 		k, v = narrowed(k, n.dim, o.kv), narrowed(v, vd, o.kv)
@@ -492,9 +490,6 @@ func (n *net) experts(layer int, x, ids, p *matrix, o *options) *matrix {
 			copy(in.row(i), x.row(at/ids.w))
 		}
 		y := n.feed(prefix(layer)+"mlp.experts."+strconv.Itoa(e)+".", in, o)
-		if y == nil {
-			return nil
-		}
 		for i, at := range chosen[e] {
 			for k, v := range y.row(i) {
 				out.row(at / ids.w)[k] += p.v[at] * v
@@ -506,9 +501,6 @@ func (n *net) experts(layer int, x, ids, p *matrix, o *options) *matrix {
 			continue
 		}
 		y := n.feed(prefix(layer)+name, x, o)
-		if y == nil {
-			return nil
-		}
 		for i := range x.n {
 			factor := 1.0
 			if g := n.get(prefix(layer) + "mlp.shared_expert_gate.weight"); g != nil {
@@ -550,14 +542,9 @@ func (n *net) build() {
 		}, back: func(n *net, c *cut, o *options, st, g state) state {
 			var sum *matrix
 			for i, name := range names {
-				if g[to[i]] == nil {
-					continue
+				if g[to[i]] != nil {
+					sum = sumOf(sum, linearBack(g[to[i]], n.get(name+".weight")))
 				}
-				m := linearBack(g[to[i]], n.get(name+".weight"))
-				if m == nil {
-					return nil
-				}
-				sum = sumOf(sum, m)
 			}
 			return state{from: sum}
 		}})
@@ -581,9 +568,7 @@ func (n *net) build() {
 	}
 	sum := func(layer int, branch string) {
 		add(&cut{layer: layer, stage: "add", branch: branch, in: []string{"h", branch}, out: []string{"h"}, f: func(n *net, c *cut, o *options, st state) state {
-			if st["h"].w != st[branch].w {
-				return nil
-			}
+			lacks(st["h"].w != st[branch].w)
 			return state{"h": sumOf(st["h"], st[branch])}
 		}, back: func(n *net, c *cut, o *options, st, g state) state {
 			return state{"h": g["h"], branch: g["h"]}
@@ -591,18 +576,11 @@ func (n *net) build() {
 	}
 	add(&cut{layer: -1, stage: "embed", out: []string{"h"}, weight: []string{"model.embed_tokens"}, f: func(n *net, c *cut, o *options, st state) state {
 		w := n.get("model.embed_tokens.weight")
-		if w == nil || len(w.Shape) != 2 {
-			return nil
-		}
+		lacks(w == nil || len(w.Shape) != 2)
 		width := int(w.Shape[1])
 		out := newMatrix(len(n.tok.ids), width)
 		for i, id := range n.tok.ids {
-			if id < 0 || id >= w.Shape[0] {
-				return nil
-			}
-			if !w.Row(out.row(i), id) {
-				return nil
-			}
+			lacks(id < 0 || id >= w.Shape[0] || !w.Row(out.row(i), id))
 			for j := range width {
 				out.v[i*width+j] *= o.factor
 			}
@@ -672,9 +650,6 @@ func (n *net) build() {
 		return state{"z": linear(x, n.get("lm_head.weight"), n.get("lm_head.bias"))}
 	}, back: func(n *net, c *cut, o *options, st, g state) state {
 		x := linearBack(g["z"], n.get("lm_head.weight"))
-		if x == nil {
-			return nil
-		}
 		out := newMatrix(signs*st["n"].n, x.w)
 		for i := range x.n {
 			to := out.row(i/len(n.keys)*st["n"].n + n.keys[i%len(n.keys)])
@@ -690,9 +665,7 @@ func (n *net) build() {
 		for i := range z.n {
 			row := z.row(i)
 			t := n.target[i]
-			if t < 0 || int(t) >= z.w {
-				return nil
-			}
+			lacks(t < 0 || int(t) >= z.w)
 			most, sum := math.Inf(-1), 0.0
 			for _, x := range row {
 				most = max(most, o.scored(x))
@@ -705,9 +678,6 @@ func (n *net) build() {
 		return state{"l": out}
 	}, back: func(n *net, c *cut, o *options, st, g state) state {
 		z, l := st["z"], c.f(n, c, o, st)["l"]
-		if l == nil {
-			return nil
-		}
 		out := newMatrix(g["l"].n, z.w)
 		for r := range out.n {
 			i, d := r%z.n, g["l"].v[r]
@@ -760,9 +730,7 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 			w := n.get(norms[i] + ".weight")
 			x := st[name]
 			if name == "c" {
-				if w == nil || len(w.V) > st["y"].w {
-					return nil
-				}
+				lacks(w == nil || len(w.V) > st["y"].w)
 				x = columns(st["y"], 0, len(w.V))
 			}
 			res[name] = norm(x, w, o)
@@ -806,9 +774,7 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 				made = narrowed(made, made.w, o.kv)
 			}
 			kv := linear(made, n.get(p+"kv_b_proj.weight"), nil)
-			if kv == nil || kv.w != n.heads*(n.dim-n.turned+n.valueDim) || st["y"].w < n.turned {
-				return nil
-			}
+			lacks(kv.w != n.heads*(n.dim-n.turned+n.valueDim) || st["y"].w < n.turned)
 			turned := n.rotate(columns(st["y"], st["y"].w-n.turned, st["y"].w), c.layer, o, false)
 			if cached {
 				turned = narrowed(turned, n.turned, o.kv)
@@ -843,10 +809,7 @@ func (n *net) latents(l int, lin func(layer int, stage, from string, to []string
 			for i := range wide.n {
 				copy(wide.row(i)[wide.w-n.turned:], turned.row(i))
 			}
-			if kv = linearBack(kv, n.get(p+"kv_b_proj.weight")); kv == nil {
-				return nil
-			}
-			return state{"c": kv, "y": wide}
+			return state{"c": linearBack(kv, n.get(p+"kv_b_proj.weight")), "y": wide}
 		}})
 }
 
@@ -869,16 +832,12 @@ func (n *net) mixture(l int, lin func(layer int, stage, from string, to []string
 			if ids := st["chosen"+strconv.Itoa(l)]; ids != nil {
 				return state{"i": ids}
 			}
-			if st["r"].w == 0 {
-				return nil
-			}
+			lacks(st["r"].w == 0)
 			return state{"i": top(n.scores(l, st["r"]), n.topk)}
 		}},
 		&cut{layer: l, stage: "gate_weights", in: []string{"r", "i"}, out: []string{"p"}, f: func(n *net, c *cut, o *options, st state) state {
 			r, ids := st["r"], st["i"]
-			if r.w == 0 {
-				return nil
-			}
+			lacks(r.w == 0)
 			out := newMatrix(r.n, ids.w)
 			for i := range r.n {
 				row := r.row(i)
@@ -889,9 +848,7 @@ func (n *net) mixture(l int, lin func(layer int, stage, from string, to []string
 				total := 0.0
 				for j := range ids.w {
 					e := int(ids.row(i)[j])
-					if e < 0 || e >= r.w {
-						return nil
-					}
+					lacks(e < 0 || e >= r.w)
 					v := math.Exp(row[e]-most) / sum
 					if o.sigmoid {
 						v = 1 / (1 + math.Exp(-row[e]))
@@ -911,9 +868,6 @@ func (n *net) mixture(l int, lin func(layer int, stage, from string, to []string
 			r, ids, plain := st["r"], st["i"], *o
 			plain.renorm, plain.factor = false, 1
 			made := c.f(n, c, &plain, st)
-			if made == nil {
-				return nil
-			}
 			out := newMatrix(g["p"].n, r.w)
 			for at := range out.n {
 				i := at % r.n
@@ -959,9 +913,6 @@ func (n *net) mixture(l int, lin func(layer int, stage, from string, to []string
 			return state{"d": n.experts(l, st["n"], st["i"], st["p"], o)}
 		}, back: func(n *net, c *cut, o *options, st, g state) state {
 			x, p := n.expertsBack(l, g["d"], st["n"], st["i"], st["p"], o)
-			if x == nil {
-				return nil
-			}
 			return state{"n": x, "p": p}
 		}})
 }
@@ -997,28 +948,20 @@ func top(r *matrix, k int) *matrix {
 	return out
 }
 
-// run applies the functions of cuts from one to another, both counted.
+// run applies the functions of cuts from one to another, both counted; nil where one lacks something.
 func (n *net) run(from, to int, st state) state {
-	st = st.with(nil)
-	for i := from; i <= to; i++ {
-		c := n.cuts[i]
-		if slices.ContainsFunc(c.in, func(name string) bool { return st[name] == nil }) {
-			return nil
-		}
-		for _, name := range c.in {
-			n.hold(st[name])
-		}
-		n.hold(st["chosen"+itoa(c.layer)])
-		out := c.f(n, c, &c.opt, st)
-		if out == nil {
-			return nil
-		}
-		for k, v := range out {
-			if st[k] = v; v == nil {
-				return nil
+	st, _ = must.Of(func() state {
+		st := st.with(nil)
+		for _, c := range n.cuts[from : to+1] {
+			for _, name := range c.in {
+				lacks(st[name] == nil)
+				n.hold(st[name])
 			}
+			n.hold(st["chosen"+itoa(c.layer)])
+			maps.Copy(st, c.f(n, c, &c.opt, st))
 		}
-	}
+		return st
+	})
 	return st
 }
 
