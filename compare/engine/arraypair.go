@@ -8,6 +8,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump"
+	"precision/internal/must"
 	"precision/internal/nd"
 	catalogue "precision/op"
 )
@@ -157,7 +158,7 @@ func (p *arrayPair) operator(ctx context.Context, base result.Row, left, right *
 		case !slices.Contains(left.outputs, slot):
 			row.Add(result.Because(result.NoLeftTensor, row.Op, row.Tensor()))
 		default:
-			if err := p.tensor(ctx, &row, w); err != nil {
+			if err := onRow(&row, func() { p.tensor(ctx, &row, w) }); err != nil {
 				return err
 			}
 		}
@@ -166,7 +167,7 @@ func (p *arrayPair) operator(ctx context.Context, base result.Row, left, right *
 	return nil
 }
 
-func (p *arrayPair) tensor(ctx context.Context, row *result.Row, w *Worker) error {
+func (p *arrayPair) tensor(ctx context.Context, row *result.Row, w *Worker) {
 	var sides [2]*SideTensor
 	for i, folder := range []*dump.Folder{p.left, p.right} {
 		r, err := folder.Output(row.Op, row.Slot).Newest().Open()
@@ -174,8 +175,7 @@ func (p *arrayPair) tensor(ctx context.Context, row *result.Row, w *Worker) erro
 			sides[i], err = onlyTensor(r)
 		}
 		if err != nil {
-			row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), folder.Dir, err)
-			return nil
+			must.Do(unreadable(result.BadTensor, folder.Dir, err, row.Op, err.Error()))
 		}
 		defer sides[i].Close()
 	}
@@ -186,15 +186,13 @@ func (p *arrayPair) tensor(ctx context.Context, row *result.Row, w *Worker) erro
 	shapes := []string{shapeText(left.Shape), shapeText(right.Shape)}
 	switch {
 	case left.Count != right.Count:
-		row.Add(result.Because(result.ShapesDiffer, row.Op, shapes[0], shapes[1]))
-		return nil
+		must.Do(planFailed(result.ShapesDiffer, row.Op, shapes[0], shapes[1]))
 	case otherOrder(left.Shape, right.Shape):
-		row.Add(result.Because(result.AxesUnknown, row.Op, shapes[0], shapes[1]))
-		return nil
+		must.Do(planFailed(result.AxesUnknown, row.Op, shapes[0], shapes[1]))
 	case !slices.Equal(nd.WithoutOnes(left.Shape), nd.WithoutOnes(right.Shape)):
 		row.Add(result.Because(result.StorageOrder, shapes[0], shapes[1]))
 	}
-	return w.Compare(ctx, row, &left.Tensor, &right.Tensor, left.File, right.File)
+	must.Do(w.Compare(ctx, row, &left.Tensor, &right.Tensor, left.File, right.File))
 }
 
 // onlyTensor is the only tensor of a file, in the order of its axes. The file is closed where it cannot be read.

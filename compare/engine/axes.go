@@ -8,6 +8,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -25,7 +26,7 @@ type reading struct {
 
 // namedPlan prepares a tensor for the golden array of its name. known tells whether channels
 // are last on the golden side, if that is known at all.
-func namedPlan(op string, s stored, g rightShape, known func() (last, ok bool)) (plan, *PairError) {
+func namedPlan(op string, s stored, g rightShape, known func() (last, ok bool)) plan {
 	n, okLeft := nd.Count(s.shape...)
 	goldenCount, okRight := nd.Count(g.data...)
 	format := layout.AsStored(s.format, len(s.shape))
@@ -51,7 +52,7 @@ func namedPlan(op string, s stored, g rightShape, known func() (last, ok bool)) 
 	switch {
 	case len(list) == 1:
 	case several, otherOrder(dims, g.data) && !plain(format):
-		return plan{}, planFailed(result.AxesUnknown, op, shapeText(s.shape), shapeText(g.data))
+		must.Do(planFailed(result.AxesUnknown, op, shapeText(s.shape), shapeText(g.data)))
 	default:
 		return bestPlan(op, s, g)
 	}
@@ -60,7 +61,7 @@ func namedPlan(op string, s stored, g rightShape, known func() (last, ok bool)) 
 	if !slices.Equal(nd.WithoutOnes(v.Dims), nd.WithoutOnes(g.data)) {
 		p.remarks = append(p.remarks, result.Because(result.StorageOrder, shapeText(v.Dims), shapeText(g.data)))
 	}
-	return p, nil
+	return p
 }
 
 // readings are the ways to read a tensor that the dims of the golden array allow, the one
@@ -136,18 +137,15 @@ func readings(s stored, golden []int64) (list []reading) {
 // in any other they are about as far apart as numbers of two tensors are, so that one that is half as far is it, and
 // of a few numbers one that is a hundredth. Where none stands out, as of what is wrong or constant, it is that of storage:
 // a doubt about the order is no reason to leave out what may be bad. Dims that no order of its axes gives are not compared.
-func (e *engine) inOrder(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, p plan, s *Worker) (plan, *PairError) {
+func (e *engine) inOrder(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, p plan, s *Worker) plan {
 	const few, ofMany, ofFew = 16, 2, 100
 	golden := right.shape()
 	if len(p.orders) < 2 {
-		return p, planFailed(result.AxesUnknown, row.Op, shapeText(p.view.Dims), shapeText(golden))
+		must.Do(planFailed(result.AxesUnknown, row.Op, shapeText(p.view.Dims), shapeText(golden)))
 	}
 	best, next, at := math.Inf(1), math.Inf(1), 0
 	for i, v := range p.orders {
-		d, err := e.distance(ctx, row, left, t, right, func(stored) (plan, *PairError) { return plan{view: v, count: p.count}, nil }, s)
-		if err != nil {
-			return p, planFailed(result.AxesUnknown) // the run is ending
-		}
+		d := e.distance(ctx, row, left, t, right, func(stored) plan { return plan{view: v, count: p.count} }, s)
 		if d < best {
 			best, next, at = d, best, i
 		} else {
@@ -168,7 +166,7 @@ func (e *engine) inOrder(ctx context.Context, row *result.Row, left *dumpFile, t
 	p.remarks = append(p.remarks, result.Because(kind, shapeText(p.view.Dims), shapeText(golden)))
 	p.view = p.orders[at]
 	p.shape = p.view.Dims
-	return p, nil
+	return p
 }
 
 const (
@@ -208,8 +206,8 @@ func (e *engine) askAxes(op *dump.Op, votes map[bool]int) {
 	defer left.Close()
 	for _, t := range left.tensors(false, true) {
 		row := wholeRow(0)
-		right, failed := e.rightArray(&row, op.Key, t.Index)
-		if failed != nil {
+		right, err := must.Of(func() *rightTensor { return e.rightArray(&row, op.Key, t.Index) })
+		if err != nil {
 			continue
 		}
 		golden := right.shape()

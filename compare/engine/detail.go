@@ -124,19 +124,21 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) {
 	row := &result.Row{Op: name, Role: role(d.Input), Slot: d.Slot}
 	ref, failed := e.reference(op, t)
 	faulty(FaultNoDump, "", failed)
-	p.right, failed = e.openRight(row, ref)
-	faulty(FaultNoDump, "", failed)
+	var err error
+	p.right, err = must.Of(func() *rightTensor { return e.openRight(row, ref) })
+	faulty(FaultNoDump, "", err)
 	st := storedOf(t)
 	if e.opt.Left.Simulated() {
 		p.asStored(name, t)
 		return
 	}
 	g := rightShape{rule: ref.Shape}
-	var err error
 	var from layout.Format // the order of the golden side
 	if p.right.array {
-		from, failed = targetLayout(rightShape{layout: ref.Layout, rule: ref.Shape, data: p.right.shape()}, st.format)
-		faulty(FaultLayout, "", failed)
+		from, err = must.Of(func() layout.Format {
+			return targetLayout(rightShape{layout: ref.Layout, rule: ref.Shape, data: p.right.shape()}, st.format)
+		})
+		faulty(FaultLayout, "", err)
 	} else {
 		g.rule = p.right.tensor.OriginShape
 		p.right.view, from, err = originView(storedOf(p.right.tensor))
@@ -151,16 +153,14 @@ func (e *engine) fillRule(d *DetailOptions, p *detailPair, name string) {
 	if len(g.rule) == 0 {
 		g.rule = t.OriginShape
 	}
-	plan, failed := detailPlan(name, st, target, g)
-	faulty(planFault(failed), "", failed)
+	plan := planned(func() plan { return detailPlan(name, st, target, g) })
 	p.axes = axesOf(st, target)
 	p.operands(t, plan)
 }
 
 // asStored prepares two framework arrays: nothing is converted.
 func (p *detailPair) asStored(op string, t *dump.Tensor) {
-	plan, failed := samePlan(op, storedOf(t), rightShape{data: p.right.shape()})
-	faulty(planFault(failed), "", failed)
+	plan := planned(func() plan { return samePlan(op, storedOf(t), rightShape{data: p.right.shape()}) })
 	var err error
 	plan.view, err = t.View()
 	faulty(FaultBadDump, p.left.Path, err)
@@ -190,40 +190,35 @@ func axesOf(s stored, target layout.Format) string {
 
 // detailPlan prepares the left side like oldPlan, but for a target that is
 // never ND and without replacing the golden shape.
-func detailPlan(op string, s stored, target layout.Format, g rightShape) (plan, *PairError) {
-	if failed := emptyRight(op, s, g); failed != nil {
-		return plan{}, failed
-	}
+func detailPlan(op string, s stored, target layout.Format, g rightShape) plan {
+	emptyRight(op, s, g)
 	rightCount, _ := nd.Count(g.data...)
 	var v layout.View
-	var failed *PairError
 	if oldScalarLike(s.shape) {
-		var err error
-		if v, err = layout.Contiguous(s.shape); err != nil {
-			return plan{}, planFailed(result.BadView, op, err.Error())
-		}
-	} else if v, failed = oldConvert(op, s, target, g); failed != nil {
-		return plan{}, failed
+		v = viewed(op)(layout.Contiguous(s.shape))
+	} else {
+		v = oldConvert(op, s, target, g)
 	}
-	if v, failed = oldSlice(op, s, v, g.data, rightCount); failed == nil && v.Len() != rightCount {
-		failed = shapesDiffer(op, v.Dims, g.data)
+	if v = oldSlice(op, s, v, g.data, rightCount); v.Len() != rightCount {
+		must.Do(shapesDiffer(op, v.Dims, g.data))
 	}
-	if failed != nil {
-		return plan{}, failed
-	}
-	return plan{view: v, shape: v.Dims, count: rightCount}, nil
+	return plan{view: v, shape: v.Dims, count: rightCount}
 }
 
-// planFault is what sort of thing a failed plan is.
-func planFault(failed *PairError) Fault {
-	switch {
-	case failed == nil:
-	case failed.Reason.Kind.Class() == result.NoConverter:
-		return FaultLayout
-	case failed.Reason.Kind.Class() == result.Unreadable:
-		return FaultBadDump
+// planned makes a plan, or ends with what sort of thing is wrong.
+func planned(by func() plan) plan {
+	p, err := must.Of(by)
+	fault := FaultShapes
+	if failed, ok := err.(*PairError); ok {
+		switch failed.Reason.Kind.Class() {
+		case result.NoConverter:
+			fault = FaultLayout
+		case result.Unreadable:
+			fault = FaultBadDump
+		}
 	}
-	return FaultShapes
+	faulty(fault, "", err)
+	return p
 }
 
 // detailDirect prepares a tensor of two NPU dumps: as stored, no restoration.

@@ -12,7 +12,7 @@ import (
 // else in the package knows which tool is followed.
 type dialect struct {
 	// plan prepares a tensor by a graph.
-	plan func(op string, s stored, g rightShape) (plan, *PairError)
+	plan planner
 	// restores: golden device dumps are brought to framework order first.
 	restores bool
 	// scalar tells whether a pair counts as a single element.

@@ -9,6 +9,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/layout"
+	"precision/internal/must"
 )
 
 // Direct mode matches the operators of two NPU dumps by name. An operator of
@@ -17,41 +18,42 @@ import (
 // direct compares an operator of two NPU dumps.
 func (e *engine) direct(p pairOp) Group {
 	return func(ctx context.Context, s *Worker) (out Found) {
-		out.Err = e.directOp(ctx, p, s, &out)
+		out.Err = must.Try(func() { e.directOp(ctx, p, s, &out) })
 		return out
 	}
 }
 
-func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) error {
+func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) {
 	row := wholeRow(p.index)
 	switch {
 	case p.right == nil:
 		row.Left.Names, row.Right.Names = p.left.Key, "*"
 		row.Op = p.left.Key
 		e.oneSided(row, p.left, result.NoRightOp, out)
-		return nil
+		return
 	case p.left == nil:
 		row.Left.Names, row.Right.Names = "*", p.right.Key
 		row.Op = p.right.Key
 		e.oneSided(row, p.right, result.NoLeftOp, out)
-		return nil
+		return
 	}
 	row.Op = p.left.Key
 	row.Left.Names, row.Right.Names = row.Op, row.Op
-	leftFile, err := e.openDump(p.left)
-	if err != nil {
-		row.Unreadable(result.Because(result.BadDump, err.Error()), p.left.Newest().Path, err)
+	unread := func(path string, err error) {
+		row.Unreadable(result.Because(result.BadDump, err.Error()), path, err)
 		out.Failed = err
 		out.add(row)
-		return nil
+	}
+	leftFile, err := e.openDump(p.left)
+	if err != nil {
+		unread(p.left.Newest().Path, err)
+		return
 	}
 	defer leftFile.Close()
 	rightFile, err := e.openDump(p.right)
 	if err != nil {
-		row.Unreadable(result.Because(result.BadDump, err.Error()), p.right.Newest().Path, err)
-		out.Failed = err
-		out.add(row)
-		return nil
+		unread(p.right.Newest().Path, err)
+		return
 	}
 	defer rightFile.Close()
 	row.Left.File, row.Right.File = leftFile.Path, rightFile.Path
@@ -59,10 +61,8 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 	if d.allOrNothing {
 		for _, f := range []*dumpFile{leftFile, rightFile} {
 			if bad := f.allBad(); bad != nil {
-				row.Unreadable(result.Because(result.BadDump, bad.Error()), f.Path, bad)
-				out.Failed = bad
-				out.add(row)
-				return nil
+				unread(f.Path, bad)
+				return
 			}
 			out.Failed = cmp.Or(out.Failed, f.cut())
 		}
@@ -86,9 +86,7 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 			if !d.terse && len(left) != len(right) {
 				rows := unpaired(base, left, right, *skipped)
 				for i, t := range left {
-					if !e.checkOverflow(ctx, &rows[i], leftFile, t, s) && ctx.Err() != nil {
-						return ctx.Err()
-					}
+					must.Do(onRow(&rows[i], func() { e.checkOverflow(ctx, &rows[i], leftFile, t, s) }))
 				}
 				out.add(rows...)
 			}
@@ -98,9 +96,7 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 			r := base
 			r.Role, r.Slot = role(input), t.Index
 			e.place(&r, p.left.Key)
-			if err := e.directTensor(ctx, &r, leftFile, t, rightFile, right[i], s); err != nil {
-				return err
-			}
+			must.Do(onRow(&r, func() { e.directTensor(ctx, &r, leftFile, t, rightFile, right[i], s) }))
 			out.add(r)
 		}
 	}
@@ -111,7 +107,6 @@ func (e *engine) directOp(ctx context.Context, p pairOp, s *Worker, out *Found) 
 		row.Add(idle...)
 		out.add(row)
 	}
-	return nil
 }
 
 // oneSided adds the row of an operator that only one side has, or what of its dump cannot be
@@ -177,54 +172,45 @@ func shapeMismatch(op string, input bool, left, right *dump.Tensor) *PairError {
 	return planFailed(result.ShapeOf, op, shapeText(left.Shape), shapeText(right.Shape), result.TensorName(op, role(input), left.Index))
 }
 
-func (e *engine) directTensor(ctx context.Context, row *result.Row, leftFile *dumpFile, t *dump.Tensor, rightFile *dumpFile, g *dump.Tensor, s *Worker) error {
+func (e *engine) directTensor(ctx context.Context, row *result.Row, leftFile *dumpFile, t *dump.Tensor, rightFile *dumpFile, g *dump.Tensor, s *Worker) {
 	row.Left.Address, row.Right.Address = &t.Address, &g.Address
 	row.Shape = shapeOf(t)
-	if !e.checkOverflow(ctx, row, leftFile, t, s) {
-		return ctx.Err()
-	}
+	e.checkOverflow(ctx, row, leftFile, t, s)
 	setTypes(row, t, g)
 	if !slices.Equal(t.Shape, g.Shape) {
-		row.Add(shapeMismatch(row.Op, t.Input, t, g).Reason)
-		return nil
+		must.Do(shapeMismatch(row.Op, t.Input, t, g))
 	}
 	if g.Err != nil {
-		row.Unreadable(result.Because(result.BadTensor, row.Op, g.Err.Error()), rightFile.Path, g.Err)
-		return nil
+		must.Do(unreadable(result.BadTensor, rightFile.Path, g.Err, row.Op, g.Err.Error()))
 	}
 	right := &rightTensor{file: rightFile, tensor: g}
-	if done, err := e.products(ctx, row, leftFile, t, right, s, func(other *dump.Tensor) (*rightTensor, *PairError) {
+	if e.products(ctx, row, leftFile, t, right, s, func(other *dump.Tensor) *rightTensor {
 		for _, g := range rightFile.tensors(other.Input, !other.Input) {
 			if g.Index == other.Index && slices.Equal(other.Shape, g.Shape) {
-				return &rightTensor{file: rightFile, tensor: g}, nil
+				return &rightTensor{file: rightFile, tensor: g}
 			}
 		}
-		return nil, noRight(row.Op, row.Tensor())
-	}); done || err != nil {
-		return err
+		panic(must.Failure(noRight(row.Op, row.Tensor())))
+	}) {
+		return
 	}
-	err := e.comparePair(ctx, row, leftFile, t, nil, right, func(st stored) (plan, *PairError) {
+	e.comparePair(ctx, row, leftFile, t, nil, right, func(st stored) plan {
 		golden := storedOf(g)
 		left, view, err := originViews(st, golden)
-		if err != nil {
-			return plan{}, planFailed(result.BadView, row.Op, err.Error())
-		}
+		view = viewed(row.Op)(view, err)
 		if e.opt.dialect().restores {
 			if order, ok := layout.Order(golden.format, st.format); ok && len(order) == len(view.Dims) && st.format != golden.format {
-				if view, err = view.Transpose(order); err != nil {
-					return plan{}, planFailed(result.BadView, row.Op, err.Error())
-				}
+				view = viewed(row.Op)(view.Transpose(order))
 			}
 			if otherOrder(left.Dims, view.Dims) {
-				return plan{}, planFailed(result.AxesUnknown, row.Op, shapeText(left.Dims), shapeText(view.Dims))
+				must.Do(planFailed(result.AxesUnknown, row.Op, shapeText(left.Dims), shapeText(view.Dims)))
 			}
 		}
 		right.view = view
 		if left.Len() != right.view.Len() {
-			return plan{}, shapesDiffer(row.Op, left.Dims, right.view.Dims)
+			must.Do(shapesDiffer(row.Op, left.Dims, right.view.Dims))
 		}
-		return plan{view: left, shape: st.shape, count: left.Len()}, nil
+		return plan{view: left, shape: st.shape, count: left.Len()}
 	}, s)
 	row.Shape = shapeOf(t)
-	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump"
+	"precision/internal/must"
 )
 
 // Named mode compares NPU dumps with golden arrays by operator name, for users
@@ -15,11 +16,11 @@ import (
 
 // named compares an operator of the NPU side with the arrays of its name.
 func (e *engine) named(ctx context.Context, s *Worker, p pairOp) (out Found) {
-	out.Err = e.namedOp(ctx, p, s, &out)
+	out.Err = must.Try(func() { e.namedOp(ctx, p, s, &out) })
 	return out
 }
 
-func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) error {
+func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) {
 	row := wholeRow(p.index)
 	row.Op, row.Type = p.left.Key, p.left.Newest().Name.OpType
 	row.Left.Names, row.Right.Names = row.Op, row.Op
@@ -27,17 +28,17 @@ func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) e
 		row.Right.Names = "*"
 		if rows := e.damaged(row, e.byKey[p.left.Key], p.left); len(rows) > 0 {
 			out.add(rows...)
-			return nil
+			return
 		}
 		row.Add(result.Because(result.NoRightOp, row.Op))
 		out.add(row)
-		return nil
+		return
 	}
 	left, err := e.openDump(p.left)
 	if err != nil {
 		out.Failed = err
 		out.add(e.perOutput(row, e.byKey[p.left.Key], unreadable(result.BadDump, p.left.Newest().Path, err, err.Error()))...)
-		return nil
+		return
 	}
 	defer left.Close()
 	row.Left.File = left.Path
@@ -51,43 +52,30 @@ func (e *engine) namedOp(ctx context.Context, p pairOp, s *Worker, out *Found) e
 		r := row
 		r.Role, r.Slot = result.Output, t.Index
 		e.place(&r, p.left.Key)
-		if err := e.namedTensor(ctx, &r, left, t, s); err != nil {
-			return err
-		}
+		must.Do(onRow(&r, func() { e.namedTensor(ctx, &r, left, t, s) }))
 		out.add(r)
 	}
-	return nil
 }
 
-func (e *engine) namedTensor(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, s *Worker) error {
+func (e *engine) namedTensor(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, s *Worker) {
 	row.Left.Address = &t.Address
 	row.Shape = shapeOf(t)
-	if !e.checkOverflow(ctx, row, left, t, s) {
-		return ctx.Err()
-	}
+	e.checkOverflow(ctx, row, left, t, s)
 	if err := e.contradiction(row, e.byKey[left.op], left, t); err != nil {
-		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), left.Path, err)
-		return nil
+		must.Do(unreadable(result.BadTensor, left.Path, err, row.Op, err.Error()))
 	}
-	right, failed := e.rightArray(row, row.Op, t.Index)
-	if failed != nil {
-		refuse(row, failed)
-		return nil
-	}
+	right := e.rightArray(row, row.Op, t.Index)
 	defer right.Close()
 	// Without a graph the array's own shape is all there is to go by.
 	g := rightShape{rule: t.OriginShape, data: right.shape()}
-	planner := func(op string, s stored, g rightShape) (plan, *PairError) { return namedPlan(op, s, g, e.channelsLast) }
+	by := func(op string, s stored, g rightShape) plan { return namedPlan(op, s, g, e.channelsLast) }
 	if e.opt.Unshard != nil {
-		if err := e.unshard(ctx, row, left, t, right, &g, planner, s); err != nil {
-			return err
-		}
+		e.unshard(ctx, row, left, t, right, &g, by, s)
 	}
-	if done, err := e.products(ctx, row, left, t, right, s, func(other *dump.Tensor) (*rightTensor, *PairError) {
+	if !e.products(ctx, row, left, t, right, s, func(other *dump.Tensor) *rightTensor {
 		asked := *row
 		return e.rightArray(&asked, row.Op, other.Index)
-	}); done || err != nil {
-		return err
+	}) {
+		e.comparePair(ctx, row, left, t, nil, right, func(s stored) plan { return by(row.Op, s, g) }, s)
 	}
-	return e.comparePair(ctx, row, left, t, nil, right, func(s stored) (plan, *PairError) { return planner(row.Op, s, g) }, s)
 }

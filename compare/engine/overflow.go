@@ -7,28 +7,27 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/dtype"
+	"precision/internal/must"
 )
 
 // checkOverflow fills the OverFlow cell of a tensor of the left side, which does
-// not depend on what it is compared with. It is false, and the row has the
-// reason, when the tensor cannot be read.
-func (e *engine) checkOverflow(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, s *Worker) bool {
+// not depend on what it is compared with.
+func (e *engine) checkOverflow(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, s *Worker) {
 	if !e.opt.Overflow {
-		return true
+		return
 	}
 	row.Overflow = "NaN"
 	if t.Type != dtype.Float16 || t.Err != nil {
-		return true
+		return
 	}
 	yes, err := left.overflows(ctx, t, e.opt.dialect(), s)
 	if err != nil {
-		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), left.Path, err)
-		return false
+		must.Do(ctx.Err())
+		must.Do(unreadable(result.BadTensor, left.Path, err, row.Op, err.Error()))
 	}
 	if row.Overflow = "NO"; yes {
 		row.Overflow = "YES"
 	}
-	return true
 }
 
 // overflows tells whether a float16 tensor holds a magnitude of 65504 or more:

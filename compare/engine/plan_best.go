@@ -7,23 +7,21 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
 // bestPlan prepares a tensor by what the axes mean. The golden array is the
 // truth about the logical shape: the device tensor is restored to exactly that
 // shape, so only block padding is cut.
-func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
-	target, goldenCount, failed := golden(op, s, g)
-	if failed != nil {
-		return plan{}, failed
-	}
+func bestPlan(op string, s stored, g rightShape) plan {
+	target, goldenCount := golden(op, s, g)
 	want, ok := nd.Count(s.shape...)
 	if !ok {
-		return plan{}, planFailed(result.NoShape, op, shapeText(s.shape))
+		must.Do(planFailed(result.NoShape, op, shapeText(s.shape)))
 	}
 	if s.elements < want {
-		return plan{}, planFailed(result.FewElements, op, count(s.elements), shapeText(s.shape), count(want))
+		must.Do(planFailed(result.FewElements, op, count(s.elements), shapeText(s.shape), count(want)))
 	}
 	format := layout.AsStored(s.format, len(s.shape))
 	if goldenCount == 1 && want > 1 && !plain(format) {
@@ -41,38 +39,38 @@ func bestPlan(op string, s stored, g rightShape) (plan, *PairError) {
 			// Equal counts in another shape: a reshape between the two sides.
 			p.remarks = append(p.remarks, result.Because(result.StorageOrder, shapeText(v.Dims), shapeText(g.data)))
 		}
-		return p, nil
+		return p
 	}
 	if v, ok := front(format, target, s, g); ok {
 		return plan{view: v, shape: v.Dims, count: goldenCount, remarks: []result.Reason{
-			result.Because(result.FrontOnly, shapeText(s.shape), shapeText(g.data))}}, nil
+			result.Because(result.FrontOnly, shapeText(s.shape), shapeText(g.data))}}
 	}
 	if _, ours := layout.Supported(format, target); !ours && !plain(format) {
-		return plan{}, planFailed(result.LayoutNoneFor, op, s.format.String(), shapeText(s.shape), target.String(), shapeText(g.data))
+		must.Do(planFailed(result.LayoutNoneFor, op, s.format.String(), shapeText(s.shape), target.String(), shapeText(g.data)))
 	}
-	return plan{}, shapesDiffer(op, s.shape, g.data)
+	panic(must.Failure(shapesDiffer(op, s.shape, g.data)))
 }
 
 // oneElement prepares a blocked tensor, which is padded to 16 elements or more, for a
 // golden array of one: its logical shape must have one element, too. That shape is in
 // the header or the graph; where neither tells, the blocks must be able to hold it.
-func oneElement(op string, format layout.Format, s stored, g rightShape) (plan, *PairError) {
+func oneElement(op string, format layout.Format, s stored, g rightShape) plan {
 	logical := s.origin
 	if len(logical) == 0 {
 		logical = g.rule
 	}
 	if n, ok := nd.Count(logical...); len(logical) > 0 && (!ok || n != 1) {
-		return plan{}, shapesDiffer(op, logical, g.data)
+		must.Do(shapesDiffer(op, logical, g.data))
 	}
 	for rank := 5; rank >= 2; rank-- {
 		for _, to := range guesses(format, rank) {
 			v, err := layout.Restore(format, to, s.shape, slices.Repeat([]int64{1}, rank), s.group)
 			if err == nil && v.Len() == 1 {
-				return plan{view: v, shape: g.data, count: 1}, nil
+				return plan{view: v, shape: g.data, count: 1}
 			}
 		}
 	}
-	return plan{}, shapesDiffer(op, s.shape, g.data)
+	panic(must.Failure(shapesDiffer(op, s.shape, g.data)))
 }
 
 // plain tells whether a format stores its elements in logical order, without
@@ -269,12 +267,11 @@ func fitsAxes(a, b []int64) bool {
 // layout their elements lie alike, so both are read in one way, also when the
 // framework shapes they name have other axis orders or one side names none.
 func originViews(a, b stored) (left, right layout.View, err error) {
-	if left, _, err = originView(a); err != nil {
-		return left, right, err
-	}
-	if right, _, err = originView(b); err != nil {
-		return left, right, err
-	}
+	defer must.Catch(&err)
+	left, _, err = originView(a)
+	must.Do(err)
+	right, _, err = originView(b)
+	must.Do(err)
 	switch alike := a.format == b.format && a.group == b.group && slices.Equal(a.shape, b.shape); {
 	case !alike:
 	case len(a.origin) == 0:

@@ -6,6 +6,7 @@ import (
 
 	"precision/compare/result"
 	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -47,12 +48,12 @@ func TestPlans(t *testing.T) {
 	} {
 		n, _ := nd.Count(c.shape...)
 		s := stored{format: c.format, shape: c.shape, elements: n}
-		for which, planner := range map[string]func(string, stored, rightShape) (plan, *PairError){"old": oldPlan, "best": bestPlan} {
+		for which, planner := range map[string]planner{"old": oldPlan, "best": bestPlan} {
 			want := c.best
 			if which == "old" {
 				want = c.old
 			}
-			p, failed := planner("op", s, c.golden)
+			p, failed := must.Of(func() plan { return planner("op", s, c.golden) })
 			got := ""
 			if failed == nil {
 				got = shapeText(p.shape)
@@ -62,7 +63,7 @@ func TestPlans(t *testing.T) {
 				continue
 			}
 			if failed != nil {
-				if failed.Reason.Kind == "" {
+				if failed.(*PairError).Reason.Kind == "" {
 					t.Errorf("%s %s: no reason", which, c.name)
 				}
 				continue
@@ -99,7 +100,8 @@ func TestBestPlanReshaped(t *testing.T) {
 		{"a graph in another order", layout.NCHW, shape(1, 3, 5, 6), nil, shape(1, 3, 5, 6), "NHWC", "(1, 3, 5, 6)", false},
 	} {
 		n, _ := nd.Count(c.shape...)
-		p, failed := bestPlan("op", stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}, rightShape{layout: c.layout, data: c.golden})
+		s := stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}
+		p, failed := must.Of(func() plan { return bestPlan("op", s, rightShape{layout: c.layout, data: c.golden}) })
 		got := ""
 		if failed == nil {
 			got = shapeText(p.shape)
@@ -154,10 +156,11 @@ func TestOneElement(t *testing.T) {
 		{"no blocks", layout.ND, shape(16), nil, rightShape{"ND", nil, shape()}, shape(16)},
 	} {
 		n, _ := nd.Count(c.shape...)
-		p, failed := bestPlan("op", stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}, c.golden)
+		s := stored{format: c.format, shape: c.shape, origin: c.origin, elements: n}
+		p, failed := must.Of(func() plan { return bestPlan("op", s, c.golden) })
 		switch {
 		case c.differs != nil:
-			if failed == nil || !failed.Reason.Equal(result.Because(result.ShapesDiffer, "op", shapeText(c.differs), shapeText(c.golden.data))) {
+			if failed == nil || !failed.(*PairError).Reason.Equal(result.Because(result.ShapesDiffer, "op", shapeText(c.differs), shapeText(c.golden.data))) {
 				t.Errorf("%s: %v, %v", c.name, p.shape, failed)
 			}
 		case failed != nil || p.count != 1 || p.view.Len() != 1 || len(p.remarks) > 0 || !slices.Equal(p.shape, c.golden.data):

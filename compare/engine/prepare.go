@@ -8,6 +8,7 @@ import (
 	"precision/compare/result"
 	"precision/dump/layout"
 	"precision/internal/each"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -48,6 +49,9 @@ type plan struct {
 	orders []layout.View
 }
 
+// planner makes a plan, or ends the work on the pair.
+type planner = func(op string, s stored, g rightShape) plan
+
 // PairError is why a pair cannot be compared. It has no sentence: a face says
 // the Reason in a language.
 type PairError struct {
@@ -73,6 +77,16 @@ func unreadable(kind result.Kind, file string, err error, args ...string) *PairE
 	return &PairError{Reason: result.Because(kind, args...), Cause: err, File: file}
 }
 
+// onRow does the work that a row tells of. Why it has no values is noted on it; an error is that of a run that ends.
+func onRow(row *result.Row, work func()) error {
+	err := must.Try(work)
+	if failed, ok := err.(*PairError); ok {
+		refuse(row, failed)
+		return nil
+	}
+	return err
+}
+
 // refuse notes on a row why it has no values.
 func refuse(row *result.Row, e *PairError) {
 	if e.Reason.Kind.Class() == result.Unreadable {
@@ -93,12 +107,11 @@ func count[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
 // emptyRight refuses a golden array without elements for a tensor that has some:
 // to cut the tensor down to nothing would leave nothing that could differ.
-func emptyRight(op string, s stored, g rightShape) *PairError {
+func emptyRight(op string, s stored, g rightShape) {
 	right, okRight := nd.Count(g.data...)
 	if left, ok := nd.Count(s.shape...); ok && okRight && left > 0 && right == 0 {
-		return shapesDiffer(op, s.shape, g.data)
+		must.Do(shapesDiffer(op, s.shape, g.data))
 	}
-	return nil
 }
 
 // oldScalarLike is the old tool's test, the sum of the dims against their
@@ -112,27 +125,26 @@ func oldScalarLike(shape []int64) bool {
 }
 
 // golden is the layout of a golden array and how many elements it has, which has to have some for a tensor that has.
-func golden(op string, s stored, g rightShape) (target layout.Format, n int64, failed *PairError) {
-	if target, failed = targetLayout(g, s.format); failed != nil {
-		return target, 0, failed
-	}
+func golden(op string, s stored, g rightShape) (target layout.Format, n int64) {
+	target = targetLayout(g, s.format)
 	n, ok := nd.Count(g.data...)
 	if !ok {
-		return target, 0, planFailed(result.NoRightShape, op, shapeText(g.data))
+		must.Do(planFailed(result.NoRightShape, op, shapeText(g.data)))
 	}
-	return target, n, emptyRight(op, s, g)
+	emptyRight(op, s, g)
+	return target, n
 }
 
 // targetLayout reads the golden layout's name. NHWC and NCHW are corrected by
 // the data: when the array does not have the shape that the graph declares but
 // the same shape in the other axis order, it was saved in that order.
-func targetLayout(g rightShape, own layout.Format) (layout.Format, *PairError) {
+func targetLayout(g rightShape, own layout.Format) layout.Format {
 	if g.layout == "" {
-		return own, nil
+		return own
 	}
 	f, ok := layout.Parse(g.layout)
 	if !ok || !f.Named() {
-		return 0, planFailed(result.LayoutUnknown, g.layout)
+		must.Do(planFailed(result.LayoutUnknown, g.layout))
 	}
 	if len(g.rule) == 4 && len(g.data) == 4 && !slices.Equal(g.rule, g.data) {
 		switch {
@@ -142,7 +154,7 @@ func targetLayout(g rightShape, own layout.Format) (layout.Format, *PairError) {
 			f = layout.NHWC
 		}
 	}
-	return f, nil
+	return f
 }
 
 func permuted(dims []int64, axes ...int) []int64 {
@@ -151,13 +163,20 @@ func permuted(dims []int64, axes ...int) []int64 {
 
 // samePlan compares two framework arrays: their shapes must agree, and nothing
 // is converted.
-func samePlan(op string, s stored, g rightShape) (plan, *PairError) {
+func samePlan(op string, s stored, g rightShape) plan {
 	if !slices.Equal(s.shape, g.data) {
-		return plan{}, shapesDiffer(op, s.shape, g.data)
+		must.Do(shapesDiffer(op, s.shape, g.data))
 	}
-	v, err := layout.Contiguous(s.shape)
-	if err != nil {
-		return plan{}, planFailed(result.BadView, op, err.Error())
+	v := viewed(op)(layout.Contiguous(s.shape))
+	return plan{view: v, shape: v.Dims, count: v.Len()}
+}
+
+// viewed is a view that was made, or ends the work on the pair.
+func viewed(op string) func(layout.View, error) layout.View {
+	return func(v layout.View, err error) layout.View {
+		if err != nil {
+			must.Do(planFailed(result.BadView, op, err.Error()))
+		}
+		return v
 	}
-	return plan{view: v, shape: v.Dims, count: v.Len()}, nil
 }

@@ -172,7 +172,7 @@ func (e *engine) ruleOp(ctx context.Context, g *fusion.Group, op *fusion.Op, s *
 			row.Facts.Producer = e.producer(op, t.Index)
 		}
 		e.markSliced(&row, left)
-		if err := e.ruleTensor(ctx, op, &row, left, t, s); err != nil {
+		if err := onRow(&row, func() { e.ruleTensor(ctx, op, &row, left, t, s) }); err != nil {
 			return nil, nil, err
 		}
 		rows = append(rows, row)

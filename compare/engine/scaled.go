@@ -9,6 +9,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/scaled"
+	"precision/internal/must"
 	"precision/internal/nd"
 	catalogue "precision/op"
 )
@@ -144,18 +145,18 @@ func pairIn(list []*dump.Tensor, t *dump.Tensor) (numbers, scales *dump.Tensor) 
 // products compares what quantised numbers of a dump stand for, where numbers and scales of both sides differ, and tells whether it
 // did. beside opens the golden side of a tensor that stands beside that of the row.
 func (e *engine) products(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, s *Worker,
-	beside func(*dump.Tensor) (*rightTensor, *PairError)) (done bool, err error) {
+	beside func(*dump.Tensor) *rightTensor) (done bool) {
 	if e.opt.dialect().terse || e.opt.Unshard != nil || e.opt.Scripts != nil || e.opt.MaxElements > 0 ||
 		!catalogue.Is(row.Type, catalogue.Quantises) && !(t.Input && catalogue.Is(row.Type, catalogue.Product)) {
-		return false, nil
+		return false
 	}
 	numbers, scales := pairIn(left.tensors(t.Input, !t.Input), t)
 	if numbers == nil {
-		return false, nil
+		return false
 	}
 	// What no product is known of is not bytes all the same: exponents are powers of two, of which one more is twice as much and no byte in
 	// 126, and of several numbers in a byte or word each has a sign.
-	alone := func() (bool, error) {
+	alone := func() bool {
 		typ, per := dtype.Float8E8M0, int64(1)
 		if t == numbers {
 			typ, per = scaled.Packed(t.Type)
@@ -165,20 +166,21 @@ func (e *engine) products(ctx context.Context, row *result.Row, left *dumpFile, 
 		a, err := logical(left, t)
 		b, failed := logical(right.file, right.tensor)
 		if typ == t.Type || right.tensor.Type != t.Type || err != nil || failed != nil || !slices.Equal(nd.WithoutOnes(a.Shape), nd.WithoutOnes(b.Shape)) {
-			return false, ctx.Err()
+			must.Do(ctx.Err())
+			return false
 		}
-		err = s.Compare(ctx, row, a.as(typ, per), b.as(typ, per), left.Path, right.path())
+		must.Do(s.Compare(ctx, row, a.as(typ, per), b.as(typ, per), left.Path, right.path()))
 		setTypes(row, t, right.tensor)
 		row.Left.DType, row.Right.DType = typ, typ
-		return true, err
+		return true
 	}
 	golden := [2]*rightTensor{right, right}
 	other, at := scales, 1
 	if t == scales {
 		other, at = numbers, 0
 	}
-	g, failed := beside(other)
-	if failed != nil {
+	g, err := must.Of(func() *rightTensor { return beside(other) })
+	if err != nil {
 		return alone()
 	}
 	if golden[at] = g; g.file != right.file {
@@ -197,31 +199,22 @@ func (e *engine) products(ctx context.Context, row *result.Row, left *dumpFile, 
 	if !ok {
 		return alone()
 	}
-	if err := s.Compare(ctx, row, a, b, left.Path, golden[0].path()); err != nil {
-		return true, err
-	}
+	must.Do(s.Compare(ctx, row, a, b, left.Path, golden[0].path()))
 	setTypes(row, t, right.tensor)
 	row.Left.DType, row.Right.DType = types[0], types[1]
 	row.Add(result.Because(result.TimesScales, row.Tensor()))
-	return true, nil
+	return true
 }
 
 // logical is a tensor of a dump in the order of the framework's axes, without padding.
-func logical(f *dumpFile, t *dump.Tensor) (*Tensor, error) {
-	if t.Err != nil {
-		return nil, t.Err
-	}
+func logical(f *dumpFile, t *dump.Tensor) (_ *Tensor, err error) {
+	defer must.Catch(&err)
+	must.Do(t.Err)
 	v, _, err := originView(storedOf(t))
 	if t.Fortran {
 		v, err = t.View()
 	}
-	if err != nil {
-		return nil, err
-	}
-	o, err := viewOperand(f, t.Offset, t.Type, t.BigEndian, v)
-	if err != nil {
-		return nil, err
-	}
-	made := o.tensor(v.Dims)
+	must.Do(err)
+	made := must.Get(viewOperand(f, t.Offset, t.Type, t.BigEndian, v)).tensor(v.Dims)
 	return &made, nil
 }

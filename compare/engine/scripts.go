@@ -102,9 +102,9 @@ func (e *engine) convertByScript(ctx context.Context, left *dumpFile, t *dump.Te
 		return nil, nil
 	}
 	st := storedOf(t)
-	target, failed := targetLayout(g, st.format)
+	target, unknown := must.Of(func() layout.Format { return targetLayout(g, st.format) })
 	format := layout.AsStored(st.format, len(st.shape))
-	if failed != nil || format == target || format == layout.ND || oldScalarLike(st.shape) {
+	if unknown != nil || format == target || format == layout.ND || oldScalarLike(st.shape) {
 		return nil, nil
 	}
 	c, ok := e.opt.Scripts.Conversion(format.String(), target.String())

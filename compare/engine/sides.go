@@ -13,6 +13,7 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/graph/fusion"
+	"precision/internal/must"
 	"precision/internal/nd"
 	catalogue "precision/op"
 )
@@ -129,49 +130,45 @@ func (g *rightTensor) operand() (*operand, error) {
 }
 
 // openRight opens the golden tensor the graph names.
-func (e *engine) openRight(row *result.Row, ref fusion.GoldenRef) (*rightTensor, *PairError) {
+func (e *engine) openRight(row *result.Row, ref fusion.GoldenRef) *rightTensor {
 	if !e.opt.Right.Device() {
 		return e.rightArray(row, ref.Op, int(ref.Index))
 	}
-	files := e.opt.Right.Op(ref.Op)
-	if files == nil {
-		return nil, noRight(row.Op, row.Tensor())
-	}
-	file, err := e.openDump(files)
-	if err != nil {
-		return nil, unreadable(result.BadTensor, files.Newest().Path, err, row.Op, err.Error())
-	}
+	file := e.openGolden(row, e.opt.Right.Op(ref.Op))
 	if ref.Index < 0 || ref.Index >= int64(len(file.Outputs)) {
 		file.Close()
-		return nil, planFailed(result.FewOutputs, row.Op, file.Path, count(len(file.Outputs)), count(ref.Index))
+		must.Do(planFailed(result.FewOutputs, row.Op, file.Path, count(len(file.Outputs)), count(ref.Index)))
 	}
 	return e.asGolden(row, file, &file.Outputs[ref.Index])
 }
 
 // rightArray opens the newest array of output index of a framework operator.
-func (e *engine) rightArray(row *result.Row, op string, index int) (*rightTensor, *PairError) {
-	files := e.opt.Right.Output(op, index)
+func (e *engine) rightArray(row *result.Row, op string, index int) *rightTensor {
+	file := e.openGolden(row, e.opt.Right.Output(op, index))
+	if len(file.Outputs) == 0 {
+		file.Close()
+		must.Do(unreadable(result.NoTensor, file.Path, nil, row.Op, file.Path))
+	}
+	g := e.asGolden(row, file, &file.Outputs[0])
+	g.array = e.opt.Right.Numpy
+	return g
+}
+
+// openGolden opens the dump of the right side for a row.
+func (e *engine) openGolden(row *result.Row, files *dump.Op) *dumpFile {
 	if files == nil {
-		return nil, noRight(row.Op, row.Tensor())
+		must.Do(noRight(row.Op, row.Tensor()))
 	}
 	file, err := e.openDump(files)
 	if err != nil {
-		return nil, unreadable(result.BadTensor, files.Newest().Path, err, row.Op, err.Error())
+		must.Do(unreadable(result.BadTensor, files.Newest().Path, err, row.Op, err.Error()))
 	}
-	if len(file.Outputs) == 0 {
-		file.Close()
-		return nil, unreadable(result.NoTensor, file.Path, nil, row.Op, file.Path)
-	}
-	g, failed := e.asGolden(row, file, &file.Outputs[0])
-	if g != nil {
-		g.array = e.opt.Right.Numpy
-	}
-	return g, failed
+	return file
 }
 
 // asGolden checks a tensor and takes it as the right side. It closes the file
 // when that fails.
-func (e *engine) asGolden(row *result.Row, file *dumpFile, t *dump.Tensor) (*rightTensor, *PairError) {
+func (e *engine) asGolden(row *result.Row, file *dumpFile, t *dump.Tensor) *rightTensor {
 	g := &rightTensor{file: file, tensor: t}
 	err := t.Err
 	if err == nil {
@@ -179,10 +176,10 @@ func (e *engine) asGolden(row *result.Row, file *dumpFile, t *dump.Tensor) (*rig
 	}
 	if err != nil {
 		file.Close()
-		return nil, unreadable(result.BadTensor, file.Path, err, row.Op, err.Error())
+		must.Do(unreadable(result.BadTensor, file.Path, err, row.Op, err.Error()))
 	}
 	row.Right.File = file.Path
-	return g, nil
+	return g
 }
 
 // quantiser tells whether the outputs of an operator have no counterpart,

@@ -11,16 +11,14 @@ import (
 	"precision/dump/dtype"
 	"precision/dump/layout"
 	"precision/graph/fusion"
+	"precision/internal/must"
 )
 
-// ruleTensor fills the row of one tensor of an operator. Only an ending run is
-// an error; everything else is a reason in the row.
-func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row, left *dumpFile, t *dump.Tensor, s *Worker) error {
+// ruleTensor fills the row of one tensor of an operator.
+func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row, left *dumpFile, t *dump.Tensor, s *Worker) {
 	row.Left.Address = &t.Address
 	row.Shape = shapeOf(t)
-	if !e.checkOverflow(ctx, row, left, t, s) {
-		return ctx.Err()
-	}
+	e.checkOverflow(ctx, row, left, t, s)
 	err := t.Err
 	if err != nil && (e.opt.dialect().terse || dump.Code(err) == dump.CodeType) {
 		err = nil // told when the pair is there
@@ -29,27 +27,21 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 	}
 	if err != nil {
 		row.Left.DType, row.Left.Shape = t.Type, shapeOf(t)
-		row.Unreadable(result.Because(result.BadTensor, op.Name, err.Error()), left.Path, err)
-		return nil
+		must.Do(unreadable(result.BadTensor, left.Path, err, op.Name, err.Error()))
 	}
 	ref, failed := e.reference(op, t)
 	if failed != nil {
 		row.Facts.Unpaired = failed.Reason.Kind == result.NoRightTensor
-		refuse(row, failed)
-		return nil
+		must.Do(failed)
 	}
-	right, failed := e.openRight(row, ref)
-	if failed != nil {
-		refuse(row, failed)
-		return nil
-	}
+	right := e.openRight(row, ref)
 	defer right.Close()
 	g := rightShape{layout: ref.Layout, rule: ref.Shape, data: right.shape()}
 	d := e.opt.dialect()
-	planner := d.plan
+	by := d.plan
 	quantised := e.opt.Left.Simulated() // a framework model: nothing has a device layout
 	if quantised {
-		planner = samePlan
+		by = samePlan
 	}
 	if !right.array {
 		g.layout, g.rule = right.tensor.Format.String(), right.tensor.OriginShape
@@ -57,8 +49,7 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 	if d.restores && !quantised && !right.array {
 		view, origin, err := originView(storedOf(right.tensor))
 		if err != nil {
-			row.Unreadable(result.Because(result.BadFile, op.Name, right.path(), err.Error()), right.path(), err)
-			return nil
+			must.Do(unreadable(result.BadFile, right.path(), err, op.Name, right.path(), err.Error()))
 		}
 		right.view, g.layout, g.data = view, origin.String(), view.Dims
 	}
@@ -66,42 +57,38 @@ func (e *engine) ruleTensor(ctx context.Context, op *fusion.Op, row *result.Row,
 		g.rule = t.OriginShape
 	}
 	if e.opt.Unshard != nil {
-		if err := e.unshard(ctx, row, left, t, right, &g, planner, s); err != nil {
-			return err
-		}
+		e.unshard(ctx, row, left, t, right, &g, by, s)
 	}
-	if done, err := e.products(ctx, row, left, t, right, s, func(other *dump.Tensor) (*rightTensor, *PairError) {
+	if e.products(ctx, row, left, t, right, s, func(other *dump.Tensor) *rightTensor {
 		ref, failed := e.reference(op, other)
 		if failed != nil {
-			return nil, failed
+			must.Do(failed)
 		}
 		asked := *row
 		return e.openRight(&asked, ref)
-	}); done || err != nil {
-		return err
+	}) {
+		return
 	}
 	made, err := e.convertByScript(ctx, left, t, g, s)
 	if err != nil {
-		row.Add(result.Because(result.ConverterFailed, op.Name, err.Error()))
-		return ctx.Err()
+		must.Do(ctx.Err())
+		must.Do(planFailed(result.ConverterFailed, op.Name, err.Error()))
 	}
-	return e.comparePair(ctx, row, left, t, made, right, func(s stored) (plan, *PairError) { return planner(op.Name, s, g) }, s)
+	e.comparePair(ctx, row, left, t, made, right, func(s stored) plan { return by(op.Name, s, g) }, s)
 }
 
 // comparePair plans and computes a pair and puts the result into the row.
 // made, if not nil, takes the place of the stored tensor.
 func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, made *memoryTensor, right *rightTensor,
-	prepare func(stored) (plan, *PairError), s *Worker) error {
+	prepare func(stored) plan, s *Worker) {
 	setTypes(row, t, right.tensor)
 	d := e.opt.dialect()
 	if t.Err != nil {
-		row.Unreadable(result.Because(result.BadTensor, row.Op, t.Err.Error()), left.Path, t.Err)
-		return nil
+		must.Do(unreadable(result.BadTensor, left.Path, t.Err, row.Op, t.Err.Error()))
 	}
 	for _, side := range []dtype.Type{t.Type, right.typ()} {
 		if !d.reads(side) {
-			row.Add(result.Because(result.DTypeUnknown, row.Op, side.String(), count(int(side))))
-			return nil
+			must.Do(planFailed(result.DTypeUnknown, row.Op, side.String(), count(int(side))))
 		}
 	}
 	var err error
@@ -109,13 +96,9 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 	if made != nil {
 		st = made.st
 	}
-	p, failed := prepare(st)
-	if failed == nil && len(p.orders) > 0 && made == nil {
-		p, failed = e.inOrder(ctx, row, left, t, right, p, s)
-	}
-	if failed != nil {
-		refuse(row, failed)
-		return nil
+	p := prepare(st)
+	if len(p.orders) > 0 && made == nil {
+		p = e.inOrder(ctx, row, left, t, right, p, s)
 	}
 	if t.Fortran {
 		p.view, err = t.View()
@@ -134,15 +117,14 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 			leftOperand, err = viewOperand(left, t.Offset, t.Type, t.BigEndian, p.view)
 		}
 	}
-	if err != nil {
-		row.Unreadable(result.Because(result.BadFile, row.Op, left.Path, err.Error()), left.Path, err)
-		return nil
+	unread := func(path string, err error) {
+		if err != nil {
+			must.Do(unreadable(result.BadFile, path, err, row.Op, path, err.Error()))
+		}
 	}
+	unread(left.Path, err)
 	rightOperand, err := right.operand()
-	if err != nil {
-		row.Unreadable(result.Because(result.BadFile, row.Op, right.path(), err.Error()), right.path(), err)
-		return nil
-	}
+	unread(right.path(), err)
 	scalar := d.scalar(p.view.Dims) // the padding of a layout does not count
 	if d.stored {
 		scalar = d.scalar(p.shape)
@@ -150,10 +132,10 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 	boolean := d.booleans && e.opt.byGraph() && t.Type == dtype.Bool && right.typ() == dtype.Bool
 	pair := e.opt.pairing(row, leftOperand, rightOperand, p.count, dtype.Coarser(t.Type, right.typ()), scalar, boolean)
 	if g := e.opt.Glance; g != nil {
-		if row.Shape = p.shape; !g.Wanted(row) {
-			return nil
+		if row.Shape = p.shape; g.Wanted(row) {
+			must.Do(g.take(ctx, row, pair, s))
 		}
-		return g.take(ctx, row, pair, s)
+		return
 	}
 	var came outcome
 	var found, repeat *repeat
@@ -182,12 +164,8 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		err = e.runScripts(ctx, row, pair, left.Path, right.path(), s)
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		path := sideOf(err, left.Path, right.path())
-		row.Unreadable(result.Because(result.BadFile, row.Op, path, err.Error()), path, err)
-		return nil
+		must.Do(ctx.Err())
+		unread(sideOf(err, left.Path, right.path()), err)
 	}
 	row.Facts.Scalar = scalar
 	row.Shape = p.shape
@@ -198,7 +176,6 @@ func (e *engine) comparePair(ctx context.Context, row *result.Row, left *dumpFil
 		leftPath, rightPath = absolute(leftPath), absolute(rightPath)
 	}
 	came.put(row, leftPath, rightPath)
-	return nil
 }
 
 // setTypes notes what the two tensors are.

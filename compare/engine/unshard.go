@@ -9,6 +9,7 @@ import (
 	"precision/compare/result"
 	"precision/dump"
 	"precision/dump/layout"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -18,7 +19,7 @@ const triedOfSlice = 4096
 
 // unshard finds the slice of the right side that a tensor is, and has right be it.
 func (e *engine) unshard(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, g *rightShape,
-	planner func(op string, s stored, g rightShape) (plan, *PairError), s *Worker) error {
+	by planner, s *Worker) {
 	u := e.opt.Unshard
 	want := t.OriginShape
 	if len(want) == 0 {
@@ -26,7 +27,7 @@ func (e *engine) unshard(ctx context.Context, row *result.Row, left *dumpFile, t
 	}
 	axis, slicesOf, ok := u.Cut(want, g.data)
 	if !ok || !right.array || right.tensor.Fortran || right.typ().Bits()%8 != 0 || t.Err != nil {
-		return nil
+		return
 	}
 	which := []int{u.Rank % slicesOf}
 	if n := u.Ranks / slicesOf; n > 0 && u.Rank/n < slicesOf && u.Rank/n != which[0] {
@@ -37,17 +38,13 @@ func (e *engine) unshard(ctx context.Context, row *result.Row, left *dumpFile, t
 	for k, at := range which {
 		view, skip, err := sliceOf(whole, axis, slicesOf, at)
 		if err != nil {
-			return nil // the shapes go on to say what is the case
+			return // the shapes go on to say what is the case
 		}
 		right.view, right.skip, g.data = view, skip, view.Dims
 		if len(which) == 1 {
 			break
 		}
-		off, err := e.distance(ctx, row, left, t, right, func(st stored) (plan, *PairError) { return planner(row.Op, st, *g) }, s)
-		if err != nil {
-			return err
-		}
-		if off < least {
+		if off := e.distance(ctx, row, left, t, right, func(st stored) plan { return by(row.Op, st, *g) }, s); off < least {
 			best, least = k, off
 		}
 	}
@@ -55,7 +52,6 @@ func (e *engine) unshard(ctx context.Context, row *result.Row, left *dumpFile, t
 	right.view, right.skip, _ = sliceOf(whole, axis, slicesOf, at)
 	g.data = right.view.Dims
 	row.Add(result.Because(result.SliceCompared, count(at), count(slicesOf), count(axis), shapeText(whole)))
-	return nil
 }
 
 // Cut tells along which axis a shape is one of how many slices of another. Only one axis may
@@ -92,20 +88,7 @@ func sliceOf(dims []int64, axis, n, at int) (layout.View, int64, error) {
 
 // distance is how far the first elements of a tensor are from those of the right side;
 // infinite where they cannot be held against each other.
-func (e *engine) distance(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, prepare func(stored) (plan, *PairError), s *Worker) (float64, error) {
-	none := math.Inf(1)
-	p, failed := prepare(storedOf(t))
-	if failed != nil {
-		return none, nil
-	}
-	a, err := viewOperand(left, t.Offset, t.Type, t.BigEndian, p.view)
-	if err != nil {
-		return none, nil
-	}
-	b, err := right.operand()
-	if err != nil {
-		return none, nil
-	}
+func (e *engine) distance(ctx context.Context, row *result.Row, left *dumpFile, t *dump.Tensor, right *rightTensor, prepare func(stored) plan, s *Worker) float64 {
 	sum := 0.0
 	glance := &Glance{Most: math.MaxInt64, Take: func(_ *result.Row, e Seen) {
 		for i := range e.Left {
@@ -114,8 +97,13 @@ func (e *engine) distance(ctx context.Context, row *result.Row, left *dumpFile, 
 			}
 		}
 	}}
-	if err := glance.take(ctx, row, newPairing(a, b, min(p.count, triedOfSlice), metric.Config{Numerics: metric.Exact}), s); err != nil {
-		return none, ctx.Err()
+	if must.Try(func() {
+		p := prepare(storedOf(t))
+		a, b := must.Get(viewOperand(left, t.Offset, t.Type, t.BigEndian, p.view)), must.Get(right.operand())
+		must.Do(glance.take(ctx, row, newPairing(a, b, min(p.count, triedOfSlice), metric.Config{Numerics: metric.Exact}), s))
+	}) != nil {
+		must.Do(ctx.Err())
+		return math.Inf(1)
 	}
-	return sum, nil
+	return sum
 }
