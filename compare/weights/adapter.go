@@ -9,6 +9,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/internal/lazy"
+	"precision/internal/must"
 )
 
 // adapter is what low-rank training adds to a weight: scale times up·down (peft's lora_B and lora_A, arXiv:2106.09685). What the scale is,
@@ -65,10 +66,10 @@ func adapted(list []*part, other map[string]*part, always bool) (rest []*part) {
 
 // product writes the elements from first on of up·down, and into most, unless it is nil, the sums of their terms without signs, which the rounding of
 // the sums goes by.
-func (a *adapter) product(sum, most []float64, first int64) error {
+func (a *adapter) product(sum, most []float64, first int64) {
 	up, down := a.matrices()
 	if up == nil || down == nil {
-		return errAdapter
+		must.Do(errAdapter)
 	}
 	clear(sum)
 	clear(most)
@@ -94,7 +95,6 @@ func (a *adapter) product(sum, most []float64, first int64) error {
 		}
 		done += k
 	}
-	return nil
 }
 
 // adapted are the side that has an adapter and the one that has not; nil where none or both have one, or a side is missing.
@@ -109,14 +109,11 @@ func (p *pair) adapted() (base, merged *part) {
 }
 
 // tiles calls f with the elements of an adapter's base, of the merged weight and of the product, a tile at a time, until it says that it has seen enough.
-func (p *pair) tiles(ctx context.Context, f func(x, y, sum, most []float64) bool) error {
+func (p *pair) tiles(ctx context.Context, f func(x, y, sum, most []float64) bool) {
 	base, merged := p.adapted()
 	plain := *base
 	plain.add = nil
-	x, y, err := open(&plain, merged)
-	if err != nil {
-		return err
-	}
+	x, y := plain.open(), merged.open()
 	var v [4][]float64
 	for i := range v {
 		v[i] = make([]float64, tile)
@@ -124,14 +121,14 @@ func (p *pair) tiles(ctx context.Context, f func(x, y, sum, most []float64) bool
 	n := min(base.len(), merged.len())
 	for first := int64(0); first < n && ctx.Err() == nil; first += tile {
 		k := min(tile, n-first)
-		if err := errors.Join(x.read(v[0][:k], first), y.read(v[1][:k], first), base.add.product(v[2][:k], v[3][:k], first)); err != nil {
-			return err
-		}
+		x.read(v[0][:k], first)
+		y.read(v[1][:k], first)
+		base.add.product(v[2][:k], v[3][:k], first)
 		if !f(v[0][:k], v[1][:k], v[2][:k], v[3][:k]) {
 			break
 		}
 	}
-	return ctx.Err()
+	must.Do(ctx.Err())
 }
 
 // off bounds what merging rounds: what is added, and the sum, in the type that is kept, and terms as they are added up, in float32 at least.
@@ -143,17 +140,18 @@ func (p *pair) off() func(x, added, most float64) float64 {
 }
 
 // settle fits the scale, unless it is known.
-func (p *pair) settle(ctx context.Context) (err error) {
+func (p *pair) settle(ctx context.Context) {
 	base, _ := p.adapted()
 	if base == nil {
-		return nil
+		return
 	}
 	a := base.add
 	a.settled.Do(func() {
 		narrow, off := p.narrow().Rounding(), p.off()
 		a.bare, a.hidden = true, true
+		a.spread = math.Inf(1)
 		sum, size, alone, terms := 0.0, 0.0, 0.0, 0.0
-		err = p.tiles(ctx, func(x, y, product, most []float64) bool {
+		p.tiles(ctx, func(x, y, product, most []float64) bool {
 			for i, d := range product {
 				rounded := narrow.Round(x[i])
 				a.bare = a.bare && rounded == narrow.Round(y[i])
@@ -166,39 +164,35 @@ func (p *pair) settle(ctx context.Context) (err error) {
 			}
 			return true
 		})
-		a.spread = math.Inf(1)
 		if !a.bare && size > 0 && sum-sum == 0 {
 			a.scale = sum / size
 			a.spread = (alone + math.Abs(a.scale)*terms) / size
 		}
 	})
-	return err
 }
 
 // join relates a weight with what training adds to it to the merged one: no kind where that explains nothing.
-func (p *pair) join(ctx context.Context) (Kind, error) {
+func (p *pair) join(ctx context.Context) Kind {
 	base, _ := p.adapted()
 	if base == nil {
-		return "", nil
+		return ""
 	}
-	if err := p.settle(ctx); err != nil {
-		return "", err
-	}
+	p.settle(ctx)
 	a := base.add
 	p.Value, p.Spread, p.Rank = a.scale, a.spread, a.rank
 	switch {
 	case a.bare && a.hidden:
-		return Same, nil
+		return Same
 	case a.bare && a.seen && base == p.a:
-		return Unmerged, nil
+		return Unmerged
 	case a.bare && a.seen:
-		return "", errApart
+		must.Do(errApart)
 	case a.bare:
-		return Merged, nil // with which scale is not known
+		return Merged // with which scale is not known
 	}
 	fits, off := !math.IsInf(a.spread, 0), p.off()
 	scale := math.Abs(a.scale)
-	err := p.tiles(ctx, func(x, y, product, most []float64) bool {
+	p.tiles(ctx, func(x, y, product, most []float64) bool {
 		for i, d := range product {
 			sum := x[i] + a.scale*d
 			if !(math.Abs(sum-y[i]) <= off(max(math.Abs(x[i]), math.Abs(sum)), scale*math.Abs(d), scale*most[i])+a.spread*math.Abs(d)) {
@@ -207,10 +201,10 @@ func (p *pair) join(ctx context.Context) (Kind, error) {
 		}
 		return fits
 	})
-	if err != nil || !fits {
-		return "", err
+	if !fits {
+		return ""
 	}
-	return Merged, nil
+	return Merged
 }
 
 // Adapt sets the scale of what low-rank training adds on a side, where it is known.

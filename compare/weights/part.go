@@ -10,6 +10,7 @@ import (
 
 	"precision/dump/checkpoint"
 	"precision/internal/lazy"
+	"precision/internal/must"
 	"precision/internal/nd"
 
 	"gonum.org/v1/gonum/floats"
@@ -36,64 +37,49 @@ func rows(name string, t *checkpoint.Tensor, shape []int64, at, lo, hi int64) *p
 	return &part{name: name, t: t, shape: append([]int64{hi - lo}, shape[1:]...), spans: []span{{at + lo*width, (hi - lo) * width}}}
 }
 
-// source reads the elements of a part; it serves one goroutine.
+// source reads the elements of a part; it serves one goroutine. What cannot be read ends the work, whose borders are
+// [pair.compare], [part.whole] and who else asks with must.Of.
 type source struct {
 	p   *part
 	n   *checkpoint.Numbers
 	sum []float64 // of an adapter
 }
 
-func (p *part) open() (*source, error) {
-	n, err := p.t.Numbers()
-	return &source{p: p, n: n}, err
-}
-
-// open opens both parts of a pair.
-func open(a, b *part) (x, y *source, err error) {
-	if x, err = a.open(); err == nil {
-		y, err = b.open()
-	}
-	return x, y, err
-}
+func (p *part) open() *source { return &source{p: p, n: must.Get(p.t.Numbers())} }
 
 // each calls take with the places, in the part and in the tensor, of the runs that elements [first, first+n) are made of.
-func (p *part) each(first, n int64, take func(in, at, n int64) error) error {
+func (p *part) each(first, n int64, take func(in, at, n int64) error) {
 	done := int64(0)
 	for _, s := range p.spans {
 		if first < s.n && n > 0 {
 			k := min(n, s.n-first)
-			if err := take(done, s.first+first, k); err != nil {
-				return err
-			}
+			must.Do(take(done, s.first+first, k))
 			done, first, n = done+k, first+k, n-k
 		}
 		first = max(first-s.n, 0)
 	}
-	return nil
 }
 
-func (s *source) read(dst []float64, first int64) error {
-	err := s.p.each(first, int64(len(dst)), func(in, at, n int64) error { return s.n.Read(dst[in:in+n], at) })
-	if a := s.p.add; a != nil && a.scale != 0 && err == nil {
+func (s *source) read(dst []float64, first int64) {
+	s.p.each(first, int64(len(dst)), func(in, at, n int64) error { return s.n.Read(dst[in:in+n], at) })
+	if a := s.p.add; a != nil && a.scale != 0 {
 		if len(s.sum) < len(dst) {
 			s.sum = make([]float64, len(dst))
 		}
 		sum := s.sum[:len(dst)]
-		if err = a.product(sum, nil, first); err == nil {
-			for i := range dst {
-				dst[i] += a.scale * sum[i]
-			}
+		a.product(sum, nil, first)
+		for i := range dst {
+			dst[i] += a.scale * sum[i]
 		}
 	}
-	return err
 }
 
 // stored returns the elements as they are stored, if they are one run; nil otherwise.
-func (s *source) stored(first, n int64) (b []byte, err error) {
+func (s *source) stored(first, n int64) []byte {
 	if len(s.p.spans) == 1 && s.p.add == nil {
-		return s.n.Bytes(s.p.spans[0].first+first, n)
+		return must.Get(s.n.Bytes(s.p.spans[0].first+first, n))
 	}
-	return nil, nil
+	return nil
 }
 
 var expertStack = lazy.Regexp(`^(.*\.experts)\.(gate_up_proj|down_proj)\.(weight|bias)$`)
@@ -190,11 +176,10 @@ const sampled = 4096
 
 // alike is the cosine of a sample of two parts, 0 where they cannot be read.
 func alike(a, b *part) float64 {
-	x, y, err := sample(a, b, sampled)
-	if err != nil {
-		return 0
-	}
-	c := floats.Dot(x, y) / math.Sqrt(floats.Dot(x, x)*floats.Dot(y, y))
+	c, _ := must.Of(func() float64 {
+		x, y := sample(a, b, sampled)
+		return floats.Dot(x, y) / math.Sqrt(floats.Dot(x, x)*floats.Dot(y, y))
+	})
 	if c != c {
 		return 0
 	}
@@ -202,27 +187,20 @@ func alike(a, b *part) float64 {
 }
 
 // sample reads up to n elements of two parts of one size, in runs of 64 that lie evenly over them.
-func sample(a, b *part, n int64) (x, y []float64, err error) {
+func sample(a, b *part, n int64) (x, y []float64) {
 	total := min(a.len(), b.len())
-	from, to, err := open(a, b)
-	if err != nil {
-		return nil, nil, err
-	}
+	from, to := a.open(), b.open()
 	const run = 64
 	runs := max(1, min(n, total)/run)
 	for i := range runs {
 		first := int64(math.Round(float64(i) * float64(total-min(run, total)) / float64(max(runs-1, 1))))
 		k := min(run, total-first)
 		u, v := make([]float64, k), make([]float64, k)
-		if err := from.read(u, first); err != nil {
-			return nil, nil, err
-		}
-		if err := to.read(v, first); err != nil {
-			return nil, nil, err
-		}
+		from.read(u, first)
+		to.read(v, first)
 		x, y = append(x, u...), append(y, v...)
 	}
-	return x, y, nil
+	return x, y
 }
 
 // Matrix is a tensor of a network: V in memory, or nil for a large one, whose rows are read where they are used.
@@ -235,35 +213,30 @@ type Matrix struct {
 // mostRows is how many elements of a large matrix are read at once: 8 MB.
 const mostRows = 1 << 20
 
-// Rows calls take with all rows in order, some at a time; it is false where they cannot be read. What take gets is used again.
-func (m *Matrix) Rows(take func(first int, v []float64)) bool {
+// Rows calls take with all rows in order, some at a time, and ends the work where they cannot be read. What take gets is used again.
+func (m *Matrix) Rows(take func(first int, v []float64)) {
 	if m.large == nil {
 		take(0, m.V)
-		return true
+		return
 	}
 	width := nd.Size(m.Shape[1:])
 	step := max(mostRows/max(width, 1), 1)
 	buf := make([]float64, step*width)
 	for r := int64(0); r < m.Shape[0]; r += step {
 		v := buf[:min(step, m.Shape[0]-r)*width]
-		if m.large.read(v, r*width) != nil {
-			return false
-		}
+		m.large.read(v, r*width)
 		take(int(r), v)
 	}
-	return true
 }
 
-// Row reads one row; it is false where there is none, or it cannot be read.
-func (m *Matrix) Row(dst []float64, i int64) bool {
-	if i < 0 || i >= m.Shape[0] {
-		return false
-	}
+// Row reads one row, and ends the work where there is none, or it cannot be read.
+func (m *Matrix) Row(dst []float64, i int64) {
+	must.Not(i < 0 || i >= m.Shape[0], "found row %d, expected one of %d", i, m.Shape[0])
 	if m.large == nil {
 		copy(dst, m.V[i*int64(len(dst)):])
-		return true
+		return
 	}
-	return m.large.read(dst, i*int64(len(dst))) == nil
+	m.large.read(dst, i*int64(len(dst)))
 }
 
 // Network reads the weights of one side by the names of Hugging Face's files, fused ones taken apart as the other side has them; nil for a
@@ -288,11 +261,11 @@ func (n *Network) Get(side int, name string) *Matrix {
 	if x == nil {
 		return nil
 	}
-	if x.add != nil && p.settle(context.Background()) != nil {
+	if x.add != nil && must.Try(func() { p.settle(context.Background()) }) != nil {
 		return nil
 	}
 	if x.len() > mostHeld {
-		s, err := x.open()
+		s, err := must.Of(x.open)
 		if err != nil || len(x.shape) == 0 {
 			return nil
 		}

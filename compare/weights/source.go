@@ -1,6 +1,7 @@
 package weights
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"precision/dump/checkpoint"
 	"precision/dump/msprobe"
 	"precision/internal/lazy"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -31,11 +33,9 @@ type Source struct {
 var weightNames = lazy.Regexp(`(?:^|[._])(?:weight|bias|weights|kernel|gamma|beta|scale|running_mean|running_var|num_batches_tracked|inv_freq|lora_[AB]|embedding|pos_embed|cls_token|logit_scale|A_log|dt_bias|gate_up_proj|down_proj)$`)
 
 // Open opens two files or folders of named tensors. A mapping file, nil for none, says which of them are pairs under other names.
-func Open(left, right string, file *msprobe.Mapping) (*Source, error) {
-	a, err := checkpoint.Open(left)
-	if err != nil {
-		return nil, err
-	}
+func Open(left, right string, file *msprobe.Mapping) (_ *Source, err error) {
+	defer must.Catch(&err)
+	a := must.Get(checkpoint.Open(left))
 	b, err := checkpoint.Open(right)
 	if err != nil {
 		a.Close()
@@ -74,11 +74,7 @@ func apart(a, b *checkpoint.Set) {
 
 // Close closes the files.
 func (s *Source) Close() error {
-	err := s.sides[0].Close()
-	if failed := s.sides[1].Close(); err == nil {
-		err = failed
-	}
-	return err
+	return cmp.Or(s.sides[0].Close(), s.sides[1].Close())
 }
 
 // Label is what users know a tensor by: its name in the file where one is all of it there, else that of the part.
@@ -161,25 +157,21 @@ func (s *Source) row(ctx context.Context, i int, p *pair, w *engine.Worker) (res
 	if p.a.len() != p.b.len() {
 		row.Add(result.Because(result.FrontOnly, shapeText(p.a.shape), shapeText(p.b.shape)))
 	}
-	left, err := p.a.tensor(shape)
-	if err == nil {
-		var right *engine.Tensor
-		if right, err = p.b.tensor(shape); err == nil {
-			err = w.Compare(ctx, &row, left, right, p.a.t.File, p.b.t.File)
-		} else {
-			row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), p.b.t.File, err)
-			err = nil
+	var sides [2]*engine.Tensor
+	for i, x := range []*part{p.a, p.b} {
+		var err error
+		if sides[i], err = x.tensor(shape); err != nil {
+			row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), x.t.File, err)
+			return row, nil
 		}
-	} else {
-		row.Unreadable(result.Because(result.BadTensor, row.Op, err.Error()), p.a.t.File, err)
-		err = nil
 	}
+	err := w.Compare(ctx, &row, sides[0], sides[1], p.a.t.File, p.b.t.File)
 	switch {
 	case err != nil || !row.Compared || s.looking:
 	case row.Result().Facts.BitEqual:
 		p.Kind = Same
 	case s.weights:
-		if !p.known(ctx, &row.Result().Facts) {
+		if known, _ := must.Of(func() bool { return p.known(ctx, &row.Result().Facts) }); !known {
 			p.compare(ctx)
 		}
 		err = ctx.Err()
@@ -215,14 +207,14 @@ type elements struct {
 	err error
 }
 
-func (e *elements) ReadTile(dst []byte, first, n int64) error {
-	if e.err != nil {
-		return e.err
-	}
+func (e *elements) ReadTile(dst []byte, first, n int64) (err error) {
+	defer must.Catch(&err)
+	must.Do(e.err)
 	size := int64(e.p.t.Type.Bits() / 8)
-	return e.p.each(first, n, func(in, at, n int64) error {
+	e.p.each(first, n, func(in, at, n int64) error {
 		return e.n.ReadTile(dst[in*size:][:n*size], at, n)
 	})
+	return nil
 }
 
 func shapeText(shape []int64) string { return "(" + nd.Text(shape, ",") + ")" }

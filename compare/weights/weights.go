@@ -237,11 +237,11 @@ func (p *pair) compare(ctx context.Context) {
 		p.Kind = Extra
 	case !p.fit():
 		p.Kind = Shape
-		if len(p.a.shape) == 2 && slices.Equal(p.a.shape, []int64{p.b.shape[len(p.b.shape)-1], p.b.shape[0]}) && p.transposed() {
+		if turned, _ := must.Of(p.transposed); turned {
 			p.Kind = Transposed
 		}
 	default:
-		if err := p.relate(ctx); err != nil {
+		if err := must.Try(func() { p.relate(ctx) }); err != nil {
 			p.Kind, p.Err = Unreadable, err
 		}
 	}
@@ -256,19 +256,14 @@ const (
 	evenShare          = 0.8
 )
 
-func (p *pair) relate(ctx context.Context) (err error) {
-	defer must.Catch(&err)
-	if kind, err := p.join(ctx); err != nil || kind != "" {
-		p.Kind = kind
-		if kind == Same {
+func (p *pair) relate(ctx context.Context) {
+	if p.Kind = p.join(ctx); p.Kind != "" {
+		if p.Kind == Same {
 			p.Equal = 1
 		}
-		return err
+		return
 	}
-	x, y, err := open(p.a, p.b)
-	if err != nil {
-		return err
-	}
+	x, y := p.a.open(), p.b.open()
 	n, narrow := min(p.a.len(), p.b.len()), p.narrow().Rounding()
 	wide := p.a.t.Type != p.b.t.Type || p.a.add != nil || p.b.add != nil // else elements are rounded as they are
 	var equal int64
@@ -281,17 +276,15 @@ func (p *pair) relate(ctx context.Context) (err error) {
 		k := min(tile, n-first)
 		if first > 0 && p.a.t.Type == p.b.t.Type && equal == first {
 			// While all is equal bytes decide, at the speed of memory.
-			s := must.Get(x.stored(first, k))
-			t := must.Get(y.stored(first, k))
-			if s != nil && bytes.Equal(s, t) {
+			if s, t := x.stored(first, k), y.stored(first, k); s != nil && bytes.Equal(s, t) {
 				equal += k
 				constant = false
 				continue
 			}
 		}
 		u, v := u[:k], v[:k]
-		must.Do(x.read(u, first))
-		must.Do(y.read(v, first))
+		x.read(u, first)
+		y.read(v, first)
 		if wide {
 			for i := range u {
 				u[i], v[i] = narrow.Round(u[i]), narrow.Round(v[i])
@@ -317,7 +310,6 @@ func (p *pair) relate(ctx context.Context) (err error) {
 	p.Rel = math.Sqrt(diff / size)
 	p.Even = moves.even()
 	p.judge(constant && !plain, value)
-	return nil
 }
 
 // mostSampled is how many tiles tell how even the differences of a pair are whose other sums are known: two million elements.
@@ -334,19 +326,16 @@ func (p *pair) known(ctx context.Context, f *metric.Facts) bool {
 	}
 	if p.Rel < nearRel {
 		var moves moves
-		x, y, err := open(p.a, p.b)
-		if err != nil {
-			return false
-		}
+		x, y := p.a.open(), p.b.open()
 		u, v := make([]float64, tile), make([]float64, tile)
 		tiles := (f.N + tile - 1) / tile
 		n := min(tiles, mostSampled)
 		for i := range n {
 			first := i * (tiles - 1) / max(n-1, 1) * tile
 			k := min(tile, f.N-first)
-			if x.read(u[:k], first) != nil || y.read(v[:k], first) != nil || ctx.Err() != nil {
-				return false
-			}
+			x.read(u[:k], first)
+			y.read(v[:k], first)
+			must.Do(ctx.Err())
 			for j := range k {
 				if u[j] != v[j] {
 					moves.add(math.Abs(u[j] - v[j]))
@@ -414,15 +403,12 @@ func (p *part) whole() []float64 {
 	if p.len() > mostHeld {
 		return nil
 	}
-	s, err := p.open()
-	if err != nil {
-		return nil
-	}
-	v := make([]float64, p.len())
-	if s.read(v, 0) != nil {
-		return nil
-	}
-	return v
+	all, _ := must.Of(func() []float64 {
+		v := make([]float64, p.len())
+		p.open().read(v, 0)
+		return v
+	})
+	return all
 }
 
 // levels of quantisation that are tried, by the largest number that a row is scaled to: int8, int4.
@@ -443,18 +429,14 @@ func (p *pair) quantised() bool {
 	}
 	total := p.a.len() / width
 	n := min(total, 16) // rows looked at
-	x, y, err := open(p.a, p.b)
-	if err != nil {
-		return false
-	}
+	x, y := p.a.open(), p.b.open()
 	a, b := make([]float64, width), make([]float64, width)
 	hits := make([]int64, len(levels))
 	trivial := int64(0)
 	for i := range n {
 		row := i * (total - 1) / max(n-1, 1)
-		if x.read(a, row*width) != nil || y.read(b, row*width) != nil {
-			return false
-		}
+		x.read(a, row*width)
+		y.read(b, row*width)
 		// The step is read off the quantised side: its largest element is the largest level.
 		largest := 0.0
 		for _, v := range b {
@@ -485,10 +467,7 @@ func (p *pair) transposed() bool {
 	if len(p.a.shape) != 2 || len(p.b.shape) != 2 || p.a.shape[0] != p.b.shape[1] || p.a.shape[1] != p.b.shape[0] {
 		return false
 	}
-	x, y, err := open(p.a, p.b)
-	if err != nil {
-		return false
-	}
+	x, y := p.a.open(), p.b.open()
 	h, w := p.a.shape[0], p.a.shape[1]
 	one, t := make([]float64, 1), p.narrow().Rounding()
 	const most = 64
@@ -497,14 +476,10 @@ func (p *pair) transposed() bool {
 	row := make([]float64, w)
 	for i := range rows {
 		r := i * (h - 1) / max(rows-1, 1)
-		if x.read(row, r*w) != nil {
-			return false
-		}
+		x.read(row, r*w)
 		for j := range min(w, most) {
 			c := j * (w - 1) / max(min(w, most)-1, 1)
-			if y.read(one, c*h+r) != nil {
-				return false
-			}
+			y.read(one, c*h+r)
 			if seen++; t.Round(row[c]) == t.Round(one[0]) {
 				equal++
 			}
@@ -513,41 +488,33 @@ func (p *pair) transposed() bool {
 	return equal > seen*9/10
 }
 
-// marks are some elements of a part, rounded to a type, by which equal parts are sought.
-func (p *part) marks(t dtype.Type) (m [64]float64, ok bool) {
-	s, err := p.open()
-	if err != nil || p.len() == 0 {
-		return m, false
-	}
+// marks are some elements of a part, rounded to a type, by which equal parts are sought; it ends where there are none.
+func (p *part) marks(t dtype.Type) (m [64]float64) {
+	s := p.open()
+	must.Not(p.len() == 0, "no elements")
 	const run = 8
 	r := t.Rounding()
 	for i := 0; i < len(m); i += run {
 		at := m[i : i+int(min(run, p.len()))]
-		if s.read(at, (p.len()-int64(len(at)))*int64(i)/int64(len(m))) != nil {
-			return m, false
-		}
+		s.read(at, (p.len()-int64(len(at)))*int64(i)/int64(len(m)))
 		for j, x := range at {
-			if at[j] = r.Round(x); x != x {
-				return m, false // which equals nothing
-			}
+			at[j] = r.Round(x)
+			must.Not(x != x, "a number that equals nothing")
 		}
 	}
-	return m, true
+	return m
 }
 
 // equals reports whether two parts of one size have the same elements, rounded to a type.
 func (p *part) equals(ctx context.Context, q *part, t dtype.Type) bool {
-	x, y, err := open(p, q)
-	if err != nil {
-		return false
-	}
+	x, y := p.open(), q.open()
 	u, v := make([]float64, tile), make([]float64, tile)
 	r := t.Rounding()
 	for first := int64(0); first < p.len(); first += tile {
 		k := min(tile, p.len()-first)
-		if ctx.Err() != nil || x.read(u[:k], first) != nil || y.read(v[:k], first) != nil {
-			return false
-		}
+		must.Do(ctx.Err())
+		x.read(u[:k], first)
+		y.read(v[:k], first)
 		for i := range k {
 			if r.Round(u[i]) != r.Round(v[i]) {
 				return false
@@ -575,20 +542,19 @@ func (c *comparison) seek(ctx context.Context) {
 				if q.a == nil || q.a.len() != k.n {
 					continue
 				}
-				if m, ok := q.a.marks(k.t); ok {
+				_ = must.Try(func() {
+					m := q.a.marks(k.t)
 					known[k][m] = append(known[k][m], q)
+				})
+			}
+		}
+		_ = must.Try(func() {
+			for _, q := range known[k][p.b.marks(k.t)] {
+				if same, _ := must.Of(func() bool { return q != p && q.a.equals(ctx, p.b, k.t) }); same {
+					p.Kind, p.Of = Elsewhere, q.Name
+					break
 				}
 			}
-		}
-		m, ok := p.b.marks(k.t)
-		if !ok {
-			continue
-		}
-		for _, q := range known[k][m] {
-			if q != p && q.a.equals(ctx, p.b, k.t) {
-				p.Kind, p.Of = Elsewhere, q.Name
-				break
-			}
-		}
+		})
 	}
 }

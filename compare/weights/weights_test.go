@@ -16,6 +16,7 @@ import (
 
 	"precision/dump/checkpoint"
 	"precision/dump/dtype"
+	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -536,25 +537,21 @@ func TestRows(t *testing.T) {
 	n := decoder(3)
 	for _, set := range []*checkpoint.Set{n.open(t, "F32"), fused(n, true).open(t, "F32")} {
 		for _, p := range Networks(n.open(t, "F32"), set).pairs {
-			s, err := p.b.open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := &Matrix{Shape: p.b.shape, large: s}
+			m := &Matrix{Shape: p.b.shape, large: p.b.open()}
 			want, got := n.v[p.Name], []float64(nil)
-			if !m.Rows(func(first int, v []float64) {
+			if m.Rows(func(first int, v []float64) {
 				if int64(first)*nd.Size(m.Shape[1:]) != int64(len(got)) {
 					t.Errorf("%s: row %d behind %d elements", p.Name, first, len(got))
 				}
 				got = append(got, v...)
-			}) || !slices.Equal(got, want) {
+			}); !slices.Equal(got, want) {
 				t.Errorf("%s: other rows", p.Name)
 			}
 			last := make([]float64, nd.Size(m.Shape[1:]))
-			if !m.Row(last, m.Shape[0]-1) || !slices.Equal(last, want[len(want)-len(last):]) {
+			if m.Row(last, m.Shape[0]-1); !slices.Equal(last, want[len(want)-len(last):]) {
 				t.Errorf("%s: another last row", p.Name)
 			}
-			if m.Row(last, m.Shape[0]) {
+			if must.Try(func() { m.Row(last, m.Shape[0]) }) == nil {
 				t.Errorf("%s: a row behind the last", p.Name)
 			}
 		}
