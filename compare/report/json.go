@@ -13,6 +13,7 @@ import (
 	"precision/compare/result"
 	"precision/compare/verdict"
 	"precision/dump/dtype"
+	"precision/internal/each"
 	"precision/internal/msg"
 )
 
@@ -42,15 +43,13 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 	m := &j.Table.Meta
 	w.open('{')
 	w.member("schema", Schema)
-	w.line()
-	w.key("profile")
+	w.below("profile")
 	w.profile(j.Profile)
 	w.member("left", m.Left.Dir)
 	w.member("right", m.Right.Dir)
 	w.member("graph", m.Graph)
 	w.member("pairing", string(m.Pairing.How))
-	w.line()
-	w.enter("coverage", '{')
+	w.enterBelow("coverage", '{')
 	w.count("expected", int64(j.Coverage.Expected))
 	w.count("compared", int64(j.Coverage.Compared))
 	w.count("constants", int64(j.Coverage.Constants))
@@ -59,32 +58,33 @@ func WriteJSON(to io.Writer, j *verdict.Judged) error {
 	}
 	w.close('}')
 	w.member("verdict", j.Verdict.String())
-	w.line()
-	w.enter("counts", '{')
+	w.enterBelow("counts", '{')
 	for state, n := range j.Counts {
 		w.count(verdict.State(state).String(), int64(n))
 	}
 	w.close('}')
 	w.notes(j)
 	w.evidence(j)
-	w.line()
-	w.enter("roots", '[')
+	w.enterBelow("roots", '[')
 	for i := range j.Roots {
 		w.line()
 		w.root(j, &j.Roots[i])
 	}
 	w.close(']')
-	w.line()
-	w.enter("operators", '[')
+	w.enterBelow("operators", '[')
 	for i := range j.Operators {
 		w.line()
 		w.operator(j, &j.Operators[i])
 	}
 	w.close(']')
 	w.dtypes(j.Table)
-	w.line()
-	w.key("table")
+	w.below("table")
 	w.table(j, nil)
+	return w.end()
+}
+
+// end seals what was written.
+func (w *jsonWriter) end() error {
 	w.b = append(w.b, '\n')
 	w.flush()
 	w.b = append(w.b, seal(w.sum)...)
@@ -105,8 +105,7 @@ func (w *jsonWriter) dtypes(t *result.Table) {
 	if len(used) == 0 {
 		return
 	}
-	w.line()
-	w.enter("dtypes", '{')
+	w.enterBelow("dtypes", '{')
 	for _, typ := range slices.Sorted(maps.Keys(used)) {
 		w.named(strconv.Itoa(int(typ)), typ.String())
 	}
@@ -130,35 +129,31 @@ func WriteSaved(to io.Writer, j *verdict.Judged, p *Page) error {
 	w := &jsonWriter{to: to, fresh: true, ascii: true}
 	w.open('{')
 	w.member("schema", Schema)
-	w.line()
-	w.key("profile")
+	w.below("profile")
 	w.profile(j.Profile)
 	w.member("verdict", j.Verdict.String())
 	if p != nil {
-		w.line()
-		w.key("page")
+		w.below("page")
 		w.item()
 		w.b = append(w.b, p.Own...)
 	}
-	w.line()
-	w.key("table")
+	w.below("table")
 	w.table(j, p)
-	w.b = append(w.b, '\n')
-	w.flush()
-	w.b = append(w.b, seal(w.sum)...)
-	w.flush()
-	return w.err
+	return w.end()
 }
 
 // member writes a member that is a text, on a line of its own.
 func (w *jsonWriter) member(name, text string) {
-	w.line()
-	w.key(name)
+	w.below(name)
 	w.text(text)
 }
 
+// below begins a member on a line of its own.
+func (w *jsonWriter) below(name string) { w.line(); w.key(name) }
+
 // enter begins a member that is an object or a list.
-func (w *jsonWriter) enter(name string, bracket byte) { w.key(name); w.open(bracket) }
+func (w *jsonWriter) enter(name string, bracket byte)      { w.key(name); w.open(bracket) }
+func (w *jsonWriter) enterBelow(name string, bracket byte) { w.below(name); w.open(bracket) }
 
 func (w *jsonWriter) named(name, text string)        { w.key(name); w.text(text) }
 func (w *jsonWriter) count(name string, n int64)     { w.key(name); w.int(n) }
@@ -199,8 +194,7 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 		})
 	}
 	if r := j.Rounded; r != nil {
-		w.line()
-		w.enter("rounded", '{')
+		w.enterBelow("rounded", '{')
 		w.count("count", int64(r.Count))
 		w.count("of", int64(r.Of))
 		w.measure("most", r.Most)
@@ -210,20 +204,14 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 		w.close('}')
 	}
 	if b := j.Bits; b != nil {
-		w.line()
-		w.enter("bits", '{')
+		w.enterBelow("bits", '{')
 		w.count("equal", int64(b.Equal))
 		w.count("differing", int64(b.Differing))
-		w.enter("first", '[')
-		for _, i := range b.First {
-			w.text(j.Operators[i].Op.Name)
-		}
-		w.close(']')
+		w.listed("first", each.Of(b.First, func(i int) string { return j.Operators[i].Op.Name }))
 		w.close('}')
 	}
 	if b := j.Baseline; b != nil {
-		w.line()
-		w.enter("baseline", '{')
+		w.enterBelow("baseline", '{')
 		w.named("time", b.Time)
 		w.count("same", int64(b.Same))
 		w.count("new", int64(b.New))
@@ -232,8 +220,7 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 		w.close('}')
 	}
 	if a := j.After; a != nil {
-		w.line()
-		w.enter("after", '{')
+		w.enterBelow("after", '{')
 		w.named("time", a.Time)
 		w.named("verdict", a.Verdict.String())
 		objects(w, "roots", a.Roots, ownLine, func(r *verdict.AfterRoot) {
@@ -241,11 +228,7 @@ func (w *jsonWriter) notes(j *verdict.Judged) {
 			w.count("candidates", int64(r.Candidates))
 			w.count("recorded", int64(r.Recorded))
 			w.named("outcome", string(r.Outcome))
-			w.enter("now", '[')
-			for _, k := range r.Now {
-				w.text(j.Operators[j.Roots[k].Operator].Op.Name)
-			}
-			w.close(']')
+			w.roots("now", j, r.Now)
 		})
 		w.close('}')
 	}
@@ -277,8 +260,7 @@ func (w *jsonWriter) evidence(j *verdict.Judged) {
 		w.measure("share", p.Share)
 		w.named("text", Sentence(msg.English, p.Reason))
 	})
-	w.line()
-	w.enter("network_outputs", '{')
+	w.enterBelow("network_outputs", '{')
 	w.count("expected", int64(j.Outputs.Expected))
 	w.count("compared", int64(j.Outputs.Compared))
 	w.listed("uncompared", j.Outputs.Uncompared)
@@ -315,6 +297,11 @@ func (w *jsonWriter) changes(name string, list []verdict.Change) {
 	})
 }
 
+// roots writes a member that lists operators, by the places of their roots.
+func (w *jsonWriter) roots(name string, j *verdict.Judged, list []int) {
+	w.listed(name, each.Of(list, func(k int) string { return j.Operators[j.Roots[k].Operator].Op.Name }))
+}
+
 // root writes a root.
 func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 	op := &j.Operators[r.Operator]
@@ -345,9 +332,7 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 		w.listed("uncompared", r.Uncompared)
 	}
 	if why := j.Why(r); len(why) > 0 {
-		w.enter("why", '[')
-		w.reasons(why)
-		w.close(']')
+		w.reasons("why", why)
 	}
 	w.listed("region", r.Region)
 	w.count("inherited", int64(r.Inherited))
@@ -356,15 +341,11 @@ func (w *jsonWriter) root(j *verdict.Judged, r *verdict.Root) {
 		w.listed("places", r.Places)
 	}
 	if len(r.Reached) > 0 {
-		w.enter("reached", '[')
-		for _, x := range r.Reached {
-			w.open('{')
+		objects(w, "reached", r.Reached, oneLine, func(x *verdict.Reach) {
 			w.named("step", x.Step)
 			w.named("rank", x.Rank)
 			w.named("op", x.Op)
-			w.close('}')
-		}
-		w.close(']')
+		})
 	}
 	w.flagged("edge", r.Edge)
 	w.flagged("noise", r.Noise)
@@ -400,11 +381,7 @@ func (w *jsonWriter) operator(j *verdict.Judged, op *verdict.Operator) {
 		w.listed("framework_ops", list)
 	}
 	if len(op.From) > 0 {
-		w.enter("from", '[')
-		for _, k := range op.From {
-			w.text(j.Operators[j.Roots[k].Operator].Op.Name)
-		}
-		w.close(']')
+		w.roots("from", j, op.From)
 	}
 	if op.Sensitive > 0 {
 		w.measure("amplification", op.Sensitive)
@@ -412,11 +389,11 @@ func (w *jsonWriter) operator(j *verdict.Judged, op *verdict.Operator) {
 	w.tensors(j, "outputs", op.Outputs)
 	w.tensors(j, "inputs", op.Inputs)
 	if len(op.Whole) > 0 {
-		w.enter("reasons", '[')
+		var all []result.Reason
 		for _, row := range op.Whole {
-			w.reasons(j.Table.Rows[row].Reasons)
+			all = append(all, j.Table.Rows[row].Reasons...)
 		}
-		w.close(']')
+		w.reasons("reasons", all)
 	}
 	w.close('}')
 }
@@ -433,9 +410,7 @@ func (w *jsonWriter) tensors(j *verdict.Judged, name string, list []verdict.Tens
 		}
 		w.close('}')
 		if len(r.Reasons) > 0 {
-			w.enter("reasons", '[')
-			w.reasons(r.Reasons)
-			w.close(']')
+			w.reasons("reasons", r.Reasons)
 		}
 		w.count("row", int64(t.Row))
 	})
@@ -454,13 +429,11 @@ func (w *jsonWriter) metrics(r *metric.Result) {
 	}
 }
 
-func (w *jsonWriter) reasons(list []result.Reason) {
-	for _, r := range list {
-		w.open('{')
+func (w *jsonWriter) reasons(name string, list []result.Reason) {
+	objects(w, name, list, oneLine, func(r *result.Reason) {
 		w.named("kind", string(r.Kind))
 		w.listed("args", r.Args)
-		w.close('}')
-	}
+	})
 }
 
 // table writes the table itself, for ReadJSON: the rows last, as a page does not look at all of their columns.
@@ -468,28 +441,22 @@ func (w *jsonWriter) table(j *verdict.Judged, p *Page) {
 	t := j.Table
 	w.open('{')
 	meta := recordOf(&t.Meta, false)
-	w.line()
-	w.key("meta")
+	w.below("meta")
 	meta.writeRecord(w)
 	profile := recordOf(&savedProfile{j.Profile.Source, j.Profile.Changes()}, false)
-	w.line()
-	w.key("profile")
+	w.below("profile")
 	profile.writeRecord(w)
-	w.line()
-	w.key("operators")
+	w.below("operators")
 	writeRows(w, t.Ops)
 	if t.Checks != nil {
-		w.line()
-		w.key("checks")
+		w.below("checks")
 		writeRows(w, t.Checks)
 	}
 	if t.Looks != nil {
-		w.line()
-		w.key("looks")
+		w.below("looks")
 		writeRows(w, t.Looks)
 	}
-	w.line()
-	w.key("rows")
+	w.below("rows")
 	rows := rowsOf(&t.Rows, false)
 	if p == nil {
 		rows.write(w, len(t.Rows))
