@@ -20,6 +20,7 @@ import (
 	"precision/graph"
 	"precision/graph/fusion"
 	"precision/graph/read"
+	"precision/internal/each"
 	"precision/internal/msg"
 	"precision/internal/must"
 	"precision/internal/plainfile"
@@ -100,7 +101,7 @@ func (c *Check) Run(ctx context.Context, tell Listener) (*Checked, error) {
 	var err error
 	switch {
 	case c.watched:
-		err = c.monitors(&done)
+		err = must.Try(func() { c.monitors(&done) })
 	case c.calls != nil || c.kernels != nil:
 		err = c.recordings(ctx, &done, tell)
 	default:
@@ -113,11 +114,8 @@ func (c *Check) Run(ctx context.Context, tell Listener) (*Checked, error) {
 }
 
 // monitors checks what was recorded of a training step by step.
-func (c *Check) monitors(done *Checked) error {
-	data, err := monitor.Read(c.Path)
-	if err != nil {
-		return err
-	}
+func (c *Check) monitors(done *Checked) {
+	data := must.Get(monitor.Read(c.Path))
 	done.Findings = oracle.CheckMonitors(data)
 	bad := c.quote(done.Findings)
 	if c.Only != nil {
@@ -127,13 +125,13 @@ func (c *Check) monitors(done *Checked) error {
 		bad = append(bad, result.DamageOf(c.Path, c.Path, result.Because(result.FileDamaged, err.Error()), err))
 	}
 	c.again = func(func(string) bool) ([]oracle.Finding, error) { return nil, nil }
-	done.Coverage = oracle.CoverageOf(done.Findings, bad, nil)
-	var places []oracle.Place
-	for _, s := range data.Series {
-		places = append(places, oracle.Place{Step: -1, Rank: s.Rank})
-	}
-	done.Coverage.Gaps = oracle.GapsIn(places)
-	return nil
+	done.cover(bad, nil, each.Of(data.Series, func(s *monitor.Series) oracle.Place { return oracle.Place{Step: -1, Rank: s.Rank} }))
+}
+
+// cover sums up what was checked, of recordings of some steps and ranks.
+func (d *Checked) cover(bad []result.Damage, leaves map[string]bool, places []oracle.Place) {
+	d.Coverage = oracle.CoverageOf(d.Findings, bad, leaves)
+	d.Coverage.Gaps = oracle.GapsIn(places)
 }
 
 // quote adds to findings what msprobe's tools concluded at the path, and gives the files that cannot be read.
@@ -156,15 +154,8 @@ func (c *Check) recordings(ctx context.Context, done *Checked, tell Listener) (e
 		list, _, err := job.Run(ctx)
 		return list, err
 	}
-	var places []oracle.Place
-	for i := range c.calls {
-		places = append(places, oracle.Place{Step: c.calls[i].Step, Rank: c.calls[i].Rank})
-	}
-	for i := range c.kernels {
-		places = append(places, oracle.Place{Step: c.kernels[i].Step, Rank: c.kernels[i].Rank})
-	}
-	done.Coverage = oracle.CoverageOf(done.Findings, bad, nil)
-	done.Coverage.Gaps = oracle.GapsIn(places)
+	done.cover(bad, nil, append(each.Of(c.calls, func(r msprobe.Recording) oracle.Place { return oracle.Place{Step: r.Step, Rank: r.Rank} }),
+		each.Of(c.kernels, func(r mindspore.Recording) oracle.Place { return oracle.Place{Step: r.Step, Rank: r.Rank} })...))
 	return err
 }
 
@@ -185,16 +176,11 @@ func (c *Check) dumps(ctx context.Context, done *Checked, tell Listener) (err er
 	if c.Only == nil {
 		done.Findings = append(done.Findings, job.Missing(engine.Computes, func(op *graph.Op) bool { return verdict.Passthrough(op.Type) })...)
 	}
-	var places []oracle.Place
-	for i := range c.Devices {
-		places = append(places, oracle.Place{Step: c.Devices[i].Step, Rank: c.Devices[i].Rank})
-	}
 	var bad []result.Damage
 	if c.Only == nil {
 		bad = job.Unread()
 	}
-	done.Coverage = oracle.CoverageOf(done.Findings, bad, job.Leaves())
-	done.Coverage.Gaps = oracle.GapsIn(places)
+	done.cover(bad, job.Leaves(), each.Of(c.Devices, func(d oracle.Device) oracle.Place { return oracle.Place{Step: d.Step, Rank: d.Rank} }))
 	return err
 }
 
@@ -310,6 +296,7 @@ func openGolden(path string, model *graph.Model) *oracle.Golden {
 
 // openGraph reads the graph, or finds the one of a folder that the dumps belong to; how says by what.
 func openGraph(ctx context.Context, path string, dumps *dump.Folder) (model *graph.Model, how graph.MatchHow, err error) {
+	defer must.Catch(&err)
 	if !plainfile.IsFolder(path) {
 		if model, err = OpenGraph(ctx, path); err == nil {
 			_, err = engine.Belongs(path, dumps, engine.NamesOf(model))
@@ -317,9 +304,7 @@ func openGraph(ctx context.Context, path string, dumps *dump.Folder) (model *gra
 		return model, how, err
 	}
 	candidates, unread, err := read.OpenFolder(ctx, path)
-	if err != nil {
-		return nil, how, err
-	}
+	must.Do(err)
 	matches := engine.GraphsOf(dumps, candidates)
 	if len(matches) == 0 {
 		return nil, how, &engine.GraphFolderError{Dir: path, Dumps: dumps.Dir, Graphs: len(candidates), Unread: unread}

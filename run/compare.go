@@ -95,12 +95,8 @@ func (c *Compare) run(ctx context.Context, tell Listener) (_ *Compared, err erro
 	c.Tolerance = opts.Profile.ToleranceFor
 	c.settle(&opts)
 	opened, err := c.open(ctx, tell)
-	if err != nil {
-		if ctx.Err() != nil {
-			err = explain.Say("err.interrupted.early")
-		}
-		return nil, err
-	}
+	explain.Refuse(err != nil && ctx.Err() != nil, "err.interrupted.early")
+	must.Do(err)
 	defer opened.Close()
 	table, path, err := c.rows(ctx, opened, tell)
 	must.Do(err)
@@ -108,14 +104,9 @@ func (c *Compare) run(ctx context.Context, tell Listener) (_ *Compared, err erro
 	var unseen string
 	if err == nil {
 		unseen = c.lookAt(ctx, j, opened.Again, opened.Before)
-		err = ctx.Err()
 	}
-	if err != nil {
-		if ctx.Err() != nil {
-			err = explain.Say("err.interrupted.late", path)
-		}
-		return nil, err
-	}
+	explain.Refuse(ctx.Err() != nil, "err.interrupted.late", path)
+	must.Do(err)
 	if c.Msprobe {
 		path = must.Get(whole.FillNew(c.Table, 0o600, func(w io.Writer) error { return report.Msprobe{Lang: c.Lang}.Write(w, j) }))
 	}
@@ -171,8 +162,9 @@ func (c *Compare) settle(opts *verdict.Options) {
 }
 
 // open opens the sides.
-func (c *Compare) open(ctx context.Context, tell Listener) (*sides.Opened, error) {
-	o, err := c.Request.Open(ctx)
+func (c *Compare) open(ctx context.Context, tell Listener) (o *sides.Opened, err error) {
+	defer must.Catch(&err)
+	o, err = c.Request.Open(ctx)
 	if err != nil && c.Guessed && ctx.Err() == nil {
 		if c.Closed == "" {
 			tell(Event{Action: Warning, Warnings: []error{explain.Say("err.nograph", err)}})
@@ -180,9 +172,7 @@ func (c *Compare) open(ctx context.Context, tell Listener) (*sides.Opened, error
 		c.Graph, c.Closed = "", ""
 		o, err = c.Request.Open(ctx)
 	}
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	e := Event{Action: Opened, Left: c.Left, Right: c.Right}
 	if s := o.Session; s != nil {
 		e.Session, e.Left, e.Right, e.Warnings, e.Notes = s, s.Folders.Left.Dir, s.Folders.Right.Dir, s.Warnings, s.Notes
@@ -193,6 +183,7 @@ func (c *Compare) open(ctx context.Context, tell Listener) (*sides.Opened, error
 
 // rows compares and writes the table.
 func (c *Compare) rows(ctx context.Context, o *sides.Opened, tell Listener) (t *result.Table, path string, err error) {
+	defer must.Catch(&err)
 	opt, known := o.Options, 0
 	opt.Progress = tell.progress(Comparing)
 	if o.Session != nil {
@@ -201,9 +192,7 @@ func (c *Compare) rows(ctx context.Context, o *sides.Opened, tell Listener) (t *
 	var emit []func(*result.Row) error
 	var file *report.File
 	if !c.Msprobe && c.Table != "" {
-		if file, err = report.Create(c.Table, o.Columns); err != nil {
-			return nil, "", err
-		}
+		file = must.Get(report.Create(c.Table, o.Columns))
 		defer file.Discard()
 		emit = append(emit, file.Row)
 	}
@@ -211,12 +200,8 @@ func (c *Compare) rows(ctx context.Context, o *sides.Opened, tell Listener) (t *
 	if err == nil && file != nil {
 		path, err = file.CommitNew()
 	}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, "", explain.Say(map[bool]string{false: "err.interrupted", true: "err.interrupted.calls"}[c.Calls], out.Done, out.Groups)
-	case err != nil:
-		return nil, "", err
-	}
+	explain.Refuse(err != nil && ctx.Err() != nil, map[bool]string{false: "err.interrupted", true: "err.interrupted.calls"}[c.Calls], out.Done, out.Groups)
+	must.Do(err)
 	t = out.Table
 	if why := t.Meta.Pairing.Why; !c.Calls && len(why) > known {
 		tell(Event{Action: Warning, Notes: why[known:]})

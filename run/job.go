@@ -46,10 +46,9 @@ type Job struct {
 }
 
 // Plan reads what people wrote and finds the parts of the job.
-func (j *Job) Plan(ctx context.Context) (*job.Plan, error) {
-	if err := j.Validate(); err != nil {
-		return nil, err
-	}
+func (j *Job) Plan(ctx context.Context) (_ *job.Plan, err error) {
+	defer must.Catch(&err)
+	must.Do(j.Validate())
 	gc.Within(jobMemory)
 	j.Day = time.Now()
 	plan, err := j.Request.Plan(ctx)
@@ -65,10 +64,9 @@ func (j *Job) Plan(ctx context.Context) (*job.Plan, error) {
 }
 
 // TakeOver is Plan in a worker, which is handed what another process found on that day.
-func (j *Job) TakeOver(text []byte, day time.Time) (*job.Plan, error) {
-	if err := j.Validate(); err != nil {
-		return nil, err
-	}
+func (j *Job) TakeOver(text []byte, day time.Time) (_ *job.Plan, err error) {
+	defer must.Catch(&err)
+	must.Do(j.Validate())
 	gc.Within(jobMemory)
 	j.Day = day
 	return j.Request.TakeOver(text)
@@ -113,20 +111,19 @@ func Settings(out string, lang msg.Lang, tell Listener) job.Settings {
 }
 
 // Run compares what was planned. Of a shard there is no result.
-func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell Listener) (*job.Result, error) {
+func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell Listener) (_ *job.Result, err error) {
+	defer must.Catch(&err)
 	s.AllPages = j.HTML != ""
-	r, err := plan.Run(ctx, s)
-	if r == nil || err != nil {
-		return r, err
+	r := must.Get(plan.Run(ctx, s))
+	if r == nil {
+		return nil, nil
 	}
 	if j.Parquet != "" {
-		err = WriteParts(ctx, j.Parquet, r, s.Out, tell)
+		must.Do(WriteParts(ctx, j.Parquet, r, s.Out, tell))
 	}
-	if err == nil && j.HTML != "" {
-		err = writePages(j.HTML, r, s, tell)
-	}
-	if err != nil {
-		return nil, err
+	if j.HTML != "" {
+		writePages(j.HTML, r, s)
+		tell(Event{Action: File, Path: j.HTML})
 	}
 	Last{Result: s.Out}.Keep(j.State, nil)
 	tell(Event{Action: Verdict, Verdict: r.Verdict, Path: filepath.Join(s.Out, job.ResultFile)})
@@ -135,55 +132,36 @@ func (j *Job) Run(ctx context.Context, plan *job.Plan, s job.Settings, tell List
 
 // writePages writes a page of a job and, in a folder beside it, copies of the pages of all its parts: report.html and report.parts.
 // Those of an earlier run go: the page first, so that none shows parts that it does not know, and parts that are no longer among them last.
-func writePages(to string, r *job.Result, s job.Settings, tell Listener) error {
+func writePages(to string, r *job.Result, s job.Settings) {
 	folder := strings.TrimSuffix(to, filepath.Ext(to)) + ".parts"
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	must.Do(os.MkdirAll(folder, 0o700))
+	if err := os.Remove(to); !errors.Is(err, fs.ErrNotExist) {
+		must.Do(err)
 	}
 	all := *r
 	all.Pages = make([]string, len(r.Digests))
 	mine := map[string]bool{}
-	var err error
 	for i, page := range r.Pages {
-		if page == "" || err != nil {
+		if page == "" {
 			continue
 		}
 		name := filepath.Base(page)
 		all.Pages[i], mine[name] = filepath.Base(folder)+"/"+name, true
-		err = writeWhole(filepath.Join(folder, name), func(w io.Writer) error {
-			from, err := os.Open(filepath.Join(s.Out, page))
-			if err != nil {
-				return err
-			}
+		must.Do(writeWhole(filepath.Join(folder, name), func(w io.Writer) (err error) {
+			defer must.Catch(&err)
+			from := must.Get(os.Open(filepath.Join(s.Out, page)))
 			defer from.Close()
-			_, err = io.Copy(w, from)
-			return err
-		})
+			must.Get(io.Copy(w, from))
+			return nil
+		}))
 	}
-	if err == nil {
-		err = clearPages(folder, mine)
-	}
-	if err == nil {
-		err = writeWhole(to, func(w io.Writer) error { return s.Page(w, &all) })
-	}
-	if err == nil {
-		tell(Event{Action: File, Path: to})
-	}
-	return err
-}
-
-// clearPages removes from a folder the pages of results that are not kept; other files stay.
-func clearPages(folder string, keep map[string]bool) error {
-	files, err := os.ReadDir(folder)
-	for _, f := range files {
-		if name := filepath.Join(folder, f.Name()); err == nil && filepath.Ext(name) == ".html" && !keep[f.Name()] && IsPage(name) {
-			err = os.Remove(name)
+	for _, f := range must.Get(os.ReadDir(folder)) {
+		// Pages of results that are not among them; other files stay.
+		if name := filepath.Join(folder, f.Name()); filepath.Ext(name) == ".html" && !mine[f.Name()] && IsPage(name) {
+			must.Do(os.Remove(name))
 		}
 	}
-	return err
+	must.Do(writeWhole(to, func(w io.Writer) error { return s.Page(w, &all) }))
 }
 
 // WriteParts writes the tables of all parts of a job as one Parquet file, from those in its folder.
@@ -198,10 +176,9 @@ func WriteParts(ctx context.Context, path string, r *job.Result, dir string, tel
 // writeParts holds one part at a time.
 func writeParts(ctx context.Context, w io.Writer, r *job.Result, dir string) error {
 	t := parquet.NewTable(w, [2]string{"verdict", r.Verdict}, [2]string{"left", r.Plan.Left}, [2]string{"right", r.Plan.Right})
-	err := r.Each(ctx, dir, nil, func(i int, j *verdict.Judged) error {
+	if err := r.Each(ctx, dir, nil, func(i int, j *verdict.Judged) error {
 		return t.Add(j, r.Plan.Parts[i].Step, r.Plan.Parts[i].Rank)
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	return t.Close()

@@ -63,8 +63,9 @@ func (f *Files) paths() []string {
 }
 
 // Write writes the forms. unseen is why elements were not looked at, table where the table is.
-func (f *Files) Write(j *verdict.Judged, strict bool, unseen, table string) (written []string, err error) {
-	paths := f.paths()
+func (f *Files) Write(j *verdict.Judged, strict bool, unseen, table string) (_ []string, err error) {
+	defer must.Catch(&err)
+	paths, written := f.paths(), []string(nil)
 	page := html.Options{Lang: f.Lang, NoLooks: unseen, Records: f.Records}
 	forms := [...]struct {
 		ending string
@@ -82,15 +83,11 @@ func (f *Files) Write(j *verdict.Judged, strict bool, unseen, table string) (wri
 	for i, path := range paths {
 		switch path {
 		case "":
-			continue
 		case "-":
-			err = forms[i].write(f.Stdout, j)
+			must.Do(forms[i].write(f.Stdout, j))
 		default:
-			err = writeWhole(path, func(w io.Writer) error { return forms[i].write(w, j) })
+			must.Do(writeWhole(path, func(w io.Writer) error { return forms[i].write(w, j) }))
 			written = append(written, path)
-		}
-		if err != nil {
-			return nil, err
 		}
 	}
 	return written, nil
@@ -169,14 +166,13 @@ func unfit(key, path, tensor string, then, now []int64, some, all int) error {
 // lookAt looks at the elements of a comparison: what kind of wrong its roots are, and pictures for a page. What
 // kept it from that is no failure of the comparison; it is said in the page.
 func (o *Judging) lookAt(ctx context.Context, j *verdict.Judged, again, before look.Again) (unseen string) {
-	err := look.Name(ctx, again, j, before)
-	if err == nil {
-		err = look.Compared(ctx, again, j)
-	}
-	if err == nil && o.Pictures > 0 {
-		err = look.Take(ctx, again, j, o.Pictures)
-	}
-	if err != nil {
+	if err := must.Try(func() {
+		must.Do(look.Name(ctx, again, j, before))
+		must.Do(look.Compared(ctx, again, j))
+		if o.Pictures > 0 {
+			must.Do(look.Take(ctx, again, j, o.Pictures))
+		}
+	}); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 	"precision/compare/report"
 	"precision/compare/result"
 	"precision/compare/verdict"
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/whole"
 	"precision/run/explain"
@@ -66,22 +67,18 @@ func OpenLast(dir string) (*Last, error) {
 
 // Keep makes this the last result in a folder. write, if set, writes a copy of the result there, so that it is found
 // whatever becomes of other files. What was the last one before is removed with its copy.
-func (l Last) Keep(dir string, write func(io.Writer) error) error {
+func (l Last) Keep(dir string, write func(io.Writer) error) (err error) {
+	defer must.Catch(&err)
 	if dir == "" {
 		return nil
 	}
-	folder, err := whole.OpenFolder(dir)
-	if err != nil {
-		return err
-	}
+	folder := must.Get(whole.OpenFolder(dir))
 	defer folder.Close()
 	before, _ := OpenLast(dir)
 	if write != nil { // a machine that stops now loses what can be made again: nobody waits for the disk
 		name := "result-" + strconv.FormatInt(time.Now().UnixNano(), 10) + ".json"
 		l.Result = filepath.Join(dir, name)
-		if err := folder.FillLater(name, write); err != nil {
-			return err
-		}
+		must.Do(folder.FillLater(name, write))
 	}
 	for _, path := range []*string{&l.Result, &l.Left, &l.Right, &l.Graph} {
 		if *path == "" {
@@ -92,11 +89,9 @@ func (l Last) Keep(dir string, write func(io.Writer) error) error {
 		}
 	}
 	l.Time = time.Now()
-	err = folder.FillLater(lastFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(l) })
-	if err == nil {
-		l.tidy(dir, before)
-	}
-	return err
+	must.Do(folder.FillLater(lastFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(l) }))
+	l.tidy(dir, before)
+	return nil
 }
 
 // abandoned is how old a copy is that no run will take any more: one that was killed left it, or one that another overtook

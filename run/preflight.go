@@ -38,20 +38,15 @@ type Preflighted struct {
 }
 
 // Find finds out what both files are.
-func (p *Preflight) Find() error {
+func (p *Preflight) Find() (err error) {
+	defer must.Catch(&err)
 	if p.Kind != "" {
 		return nil
 	}
-	a, err := preflight.Detect(p.A)
-	if err != nil {
-		return err
-	}
-	b, err := preflight.Detect(p.B)
-	if err == nil && a != b {
-		err = explain.Say("err.preflight.unlike", p.A, a, p.B, b)
-	}
-	p.Kind = a
-	return err
+	p.Kind = must.Get(preflight.Detect(p.A))
+	b := must.Get(preflight.Detect(p.B))
+	explain.Refuse(p.Kind != b, "err.preflight.unlike", p.A, p.Kind, p.B, b)
+	return nil
 }
 
 // logs reads both logs at a time.

@@ -34,15 +34,11 @@ func (r *Report) Run(ctx context.Context, tell Listener) (_ *Compared, err error
 	}
 	var own *verdict.Profile
 	if saved.Hash != "" && r.Profile == "" {
-		if own, err = saved.Profile(); err != nil {
-			return nil, explain.Say("err.profile", r.Path, err)
-		}
+		own, err = saved.Profile()
+		explain.Refuse(err != nil, "err.profile", r.Path, err)
 	}
-	opts, err := r.Standards(own)
-	if err == nil {
-		err = r.fits(saved.Table, opts)
-	}
-	must.Do(err)
+	opts := must.Get(r.Standards(own))
+	must.Do(r.fits(saved.Table, opts))
 	j := verdict.Judge(saved.Table, opts)
 	done := &Compared{Judged: j, Path: r.Path, Trips: j.Trips(r.Gate)}
 	return done, r.finish(done, r.lookAgain(ctx, j), tell)
