@@ -12,6 +12,7 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/npy"
+	"precision/internal/must"
 )
 
 // Array is a tensor on its way to or from a script.
@@ -40,16 +41,9 @@ type Helper struct {
 
 // NewHelper makes a helper. The context ends all its calls. The error is a
 // [*PythonError] if there is no Python for the scripts.
-func (s *Scripts) NewHelper(ctx context.Context) (*Helper, error) {
-	python, err := s.findPython(ctx)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "precision-scripts-")
-	if err != nil {
-		return nil, err
-	}
-	h := &Helper{scripts: s, ctx: ctx, python: python, dir: dir}
+func (s *Scripts) NewHelper(ctx context.Context) (_ *Helper, err error) {
+	defer must.Catch(&err)
+	h := &Helper{scripts: s, ctx: ctx, python: must.Get(s.findPython(ctx)), dir: must.Get(os.MkdirTemp("", "precision-scripts-"))}
 	if err := os.WriteFile(h.path("driver.py"), []byte(driver), 0o600); err != nil {
 		h.Close()
 		return nil, err
@@ -78,14 +72,11 @@ func (h *Helper) Compare(name string, mine, golden *Array, params map[string]str
 	maps.Copy(args, params)
 	args["my_output_dump_file"], args["ground_truth_dump_file"], args["shape_type"] = mine.File, golden.File, shapeType(mine.Shape)
 	fail := &CallError{Name: name, Function: "compare"}
-	err = h.write("mine.npy", mine)
-	if err == nil {
-		err = h.write("golden.npy", golden)
-	}
-	var got *answer
-	if err == nil {
-		got, err = h.call(&request{Do: "compare", Name: name, Mine: "mine.npy", Golden: "golden.npy", Args: args})
-	}
+	got, err := must.Of(func() *answer {
+		h.write("mine.npy", mine)
+		h.write("golden.npy", golden)
+		return must.Get(h.call(&request{Do: "compare", Name: name, Mine: "mine.npy", Golden: "golden.npy", Args: args}))
+	})
 	if err != nil {
 		return "", nil, h.failed(fail, err)
 	}
@@ -110,15 +101,13 @@ func (h *Helper) Convert(c Conversion, array *Array, to []int64, group int64) (o
 		return nil, fmt.Errorf("%s holds no conversion %s", h.scripts.dir, c.Name())
 	}
 	fail := &CallError{Name: c.Name(), Function: "convert"}
-	err = h.write("mine.npy", array)
-	if err == nil {
+	out, err = must.Of(func() *Array {
+		h.write("mine.npy", array)
 		os.Remove(h.path("result.npy"))
-		_, err = h.call(&request{Do: "convert", Name: c.Name(), Target: c.To, Array: "mine.npy", Result: "result.npy",
-			From: notNil(array.Shape), To: notNil(to), Group: max(group, 1)})
-	}
-	if err == nil {
-		out, err = h.read("result.npy")
-	}
+		must.Get(h.call(&request{Do: "convert", Name: c.Name(), Target: c.To, Array: "mine.npy", Result: "result.npy",
+			From: notNil(array.Shape), To: notNil(to), Group: max(group, 1)}))
+		return h.read("result.npy")
+	})
 	if err != nil {
 		return nil, h.failed(fail, err)
 	}
@@ -138,13 +127,11 @@ func notNil(dims []int64) []int64 {
 // returned as warnings. The error is a [*PythonError] or the context's; there
 // is none in a folder without scripts.
 func (s *Scripts) Check(ctx context.Context) (warnings []error, err error) {
+	defer must.Catch(&err)
 	if len(s.algorithms)+len(s.conversions) == 0 {
 		return nil, nil
 	}
-	h, err := s.NewHelper(ctx)
-	if err != nil {
-		return nil, err
-	}
+	h := must.Get(s.NewHelper(ctx))
 	defer h.Close()
 	load := func(path string, r *request, drop func()) {
 		if ctx.Err() != nil {
@@ -174,28 +161,22 @@ func (h *Helper) failed(e *CallError, err error) error {
 }
 
 // write puts an array into the folder for the driver.
-func (h *Helper) write(name string, a *Array) error {
-	f, err := os.OpenFile(h.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	err = npy.Write(f, a.Type, a.Shape, a.Data)
-	return errors.Join(err, f.Close())
+func (h *Helper) write(name string, a *Array) {
+	f := must.Get(os.OpenFile(h.path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600))
+	err := npy.Write(f, a.Type, a.Shape, a.Data)
+	must.Do(errors.Join(err, f.Close()))
 }
 
 // read takes the array that the driver has left.
-func (h *Helper) read(name string) (*Array, error) {
+func (h *Helper) read(name string) *Array {
 	f, err := npy.Open(h.path(name))
 	if err != nil {
-		return nil, errors.New(strings.ReplaceAll(err.Error(), h.dir+string(filepath.Separator), ""))
+		must.Do(errors.New(strings.ReplaceAll(err.Error(), h.dir+string(filepath.Separator), "")))
 	}
 	defer f.Close()
-	if f.BigEndian || f.Fortran {
-		return nil, fmt.Errorf("%s is not little-endian in row-major order", name)
-	}
+	must.Not(f.BigEndian || f.Fortran, "%s is not little-endian in row-major order", name)
 	data := make([]byte, f.Size())
-	if _, err := io.ReadFull(io.NewSectionReader(f, f.Offset, f.Size()), data); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return &Array{Type: f.Type, Shape: f.Shape, Data: data}, nil
+	_, err = io.ReadFull(io.NewSectionReader(f, f.Offset, f.Size()), data)
+	must.Not(err != nil, "%s: %w", name, err)
+	return &Array{Type: f.Type, Shape: f.Shape, Data: data}
 }

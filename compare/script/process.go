@@ -93,18 +93,15 @@ func (p *process) end() error {
 
 // call sends a request and waits for its answer. Whatever is not a proper
 // answer in time ends the process; the next call starts another.
-func (h *Helper) call(r *request) (*answer, error) {
+func (h *Helper) call(r *request) (_ *answer, err error) {
+	defer must.Catch(&err)
 	if h.proc == nil {
-		if err := h.start(); err != nil {
-			return nil, fmt.Errorf("%s: %w", h.python, err)
-		}
+		err := h.start()
+		must.Not(err != nil, "%s: %w", h.python, err)
 	}
 	h.calls++
 	r.ID = h.calls
-	text, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
+	text := must.Get(json.Marshal(r))
 	p := h.proc
 	p.stderr.reset()
 	go func() { p.lines <- p.exchange(append(text, '\n')) }()

@@ -231,7 +231,7 @@ func (s *chunkStore) decode(r chunkRef) []byte {
 		case r.mask>>i&1 != 0:
 		case f.id == filterDeflate:
 			var err error
-			if b, err = inflate(b, s.bytes); err != nil {
+			if b, err = must.Of(func() []byte { return inflate(b, s.bytes) }); err != nil {
 				must.Do(fmt.Errorf("chunk %d: %w", r.at, &FormatError{int64(r.addr), "deflated chunk", err.Error(), fmt.Sprintf("%d bytes", s.bytes)}))
 			}
 		default:
@@ -242,24 +242,19 @@ func (s *chunkStore) decode(r chunkRef) []byte {
 }
 
 // inflate expands b to exactly want bytes.
-func inflate(b []byte, want int64) ([]byte, error) {
-	z, err := zlib.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
-	}
+func inflate(b []byte, want int64) []byte {
+	z := must.Get(zlib.NewReader(bytes.NewReader(b)))
 	out := make([]byte, want)
-	if n, err := io.ReadFull(z, out); err != nil {
-		return nil, fmt.Errorf("%w after %d bytes", err, n)
-	}
+	n, err := io.ReadFull(z, out)
+	must.Not(err != nil, "%w after %d bytes", err, n)
 	// Only reading the end verifies the stream's own checksum.
 	var one [1]byte
-	switch n, err := io.ReadFull(z, one[:]); {
-	case n > 0:
-		return nil, fmt.Errorf("more bytes")
-	case err != io.EOF:
-		return nil, err
+	n, err = io.ReadFull(z, one[:])
+	must.Not(n > 0, "more bytes")
+	if err != io.EOF {
+		must.Do(err)
 	}
-	return out, nil
+	return out
 }
 
 // unshuffle undoes the grouping of all first bytes of the elements, all second

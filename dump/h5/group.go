@@ -29,19 +29,17 @@ type link struct {
 
 // Names returns the names in the group in byte order, whatever they lead to.
 func (g *Group) Names() ([]string, error) {
-	if err := g.load(); err != nil {
-		return nil, err
-	}
-	names := each.Of(g.links, func(l link) string { return l.name })
-	return names, nil
+	return must.Of(func() []string {
+		g.load()
+		return each.Of(g.links, func(l link) string { return l.name })
+	})
 }
 
 // Child opens the object a name leads to. If there is no such name the error wraps
 // ErrNotFound; for a link that is no hard one it is an *UnsupportedError.
-func (g *Group) Child(name string) (Object, error) {
-	if err := g.load(); err != nil {
-		return nil, err
-	}
+func (g *Group) Child(name string) (_ Object, err error) {
+	defer must.Catch(&err)
+	g.load()
 	path := join(g.path, name)
 	i, ok := slices.BinarySearchFunc(g.links, name, func(l link, n string) int { return strings.Compare(l.name, n) })
 	if !ok {
@@ -56,20 +54,16 @@ func (g *Group) Child(name string) (Object, error) {
 
 // Lookup opens the object at a path of names separated by slashes, which
 // starts at the root group.
-func (f *File) Lookup(path string) (Object, error) {
+func (f *File) Lookup(path string) (_ Object, err error) {
+	defer must.Catch(&err)
 	var obj Object = f.root
 	for name := range strings.SplitSeq(path, "/") {
 		if name == "" || name == "." {
 			continue
 		}
 		in, ok := obj.(*Group)
-		if !ok {
-			return nil, fmt.Errorf("hdf5: %s is not a group: %w", obj.Path(), ErrNotFound)
-		}
-		var err error
-		if obj, err = in.Child(name); err != nil {
-			return nil, err
-		}
+		must.Not(!ok, "hdf5: %s is not a group: %w", obj.Path(), ErrNotFound)
+		obj = must.Get(in.Child(name))
 	}
 	return obj, nil
 }
@@ -83,7 +77,7 @@ func join(group, name string) string {
 func clip(path string) string { return fmt.Sprintf("%.1000s", path) }
 
 // load reads all links of the group.
-func (g *Group) load() error {
+func (g *Group) load() {
 	g.linkOnce.Do(func() {
 		g.linkErr = must.Try(func() {
 			links := g.src.links(g.h)
@@ -96,7 +90,7 @@ func (g *Group) load() error {
 			g.links = links
 		})
 	})
-	return named(g.path, g.linkErr)
+	must.Do(named(g.path, g.linkErr))
 }
 
 // Walk calls fn for every object below the group, in depth and with names in
@@ -137,7 +131,7 @@ func (w *walk) group(g *Group, depth int) (err error) {
 	defer must.Catch(&err)
 	w.onPath[g.h.addr] = true
 	defer delete(w.onPath, g.h.addr)
-	if err := g.load(); err != nil {
+	if err := must.Try(g.load); err != nil {
 		if w.spent() {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"precision/dump"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/must"
 	"precision/internal/nd"
 	catalogue "precision/op"
 )
@@ -154,19 +155,13 @@ func (e *ValueError) Unwrap() error { return e.Err }
 
 // array takes type and shape of the file of a tensor, and of a single number, as attributes of
 // kernels are, the value.
-func (c *Calls) array(v *msprobe.Value, x *Tensor) error {
-	f, err := dump.OpenFile(x.File)
-	if err != nil {
-		return err
-	}
+func (c *Calls) array(v *msprobe.Value, x *Tensor) (err error) {
+	defer must.Catch(&err)
+	f := must.Get(dump.OpenFile(x.File))
 	defer f.Close()
-	if len(f.Outputs) != 1 {
-		return fmt.Errorf("%s: found %d tensors, expected an array", x.File, len(f.Outputs))
-	}
+	must.Not(len(f.Outputs) != 1, "%s: found %d tensors, expected an array", x.File, len(f.Outputs))
 	t := &f.Outputs[0]
-	if t.Err != nil {
-		return t.Err
-	}
+	must.Do(t.Err)
 	typ, n := t.Type, nd.Size(t.Shape)
 	// The array has the shape of the tensor, its header the type, and the bytes are those of another.
 	if info, err := os.Stat(x.File); err == nil && typ == dtype.Float16 && n > 0 && info.Size()-t.Offset == 4*n {
@@ -185,9 +180,8 @@ func (c *Calls) array(v *msprobe.Value, x *Tensor) error {
 	}
 	if size := int(typ.Bits() / 8); n == 1 && size > 0 && size <= 8 && !typ.IsComplex() && v.Max.Kind == msprobe.Absent {
 		b := make([]byte, size)
-		if _, err := f.ReadAt(b, t.Offset); err != nil {
-			return fmt.Errorf("%s: %w", x.File, err)
-		}
+		_, err := f.ReadAt(b, t.Offset)
+		must.Not(err != nil, "%s: %w", x.File, err)
 		var one [1]float64
 		dtype.Widen64(typ, one[:], b)
 		v.Max, v.Min = number(typ, one[0]), number(typ, one[0])

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"precision/dump"
 	"precision/dump/stats"
+	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/plainfile"
 )
@@ -82,12 +82,10 @@ type item struct {
 
 // Load reads the table and lists the files of a recording. The error is one of
 // reading.
-func Load(r Recording) (*Iteration, error) {
+func Load(r Recording) (_ *Iteration, err error) {
+	defer must.Catch(&err)
 	it := &Iteration{Recording: r}
-	entries, err := os.ReadDir(r.Dir)
-	if err != nil {
-		return nil, err
-	}
+	entries := must.Get(os.ReadDir(r.Dir))
 	files, lines := map[kernelKey][]item{}, map[kernelKey][]item{}
 	mapping, warnings := dump.ReadMapping(r.Dir)
 	for _, w := range warnings {
@@ -113,8 +111,8 @@ func Load(r Recording) (*Iteration, error) {
 	err = it.table(filepath.Join(r.Dir, stats.File), lines)
 	if headings := (*stats.LineError)(nil); errors.As(err, &headings) && len(files) > 0 {
 		it.remark(err)
-	} else if err != nil {
-		return nil, err
+	} else {
+		must.Do(err)
 	}
 	keys := maps.Clone(files)
 	maps.Copy(keys, lines)
@@ -211,18 +209,12 @@ const (
 )
 
 // readArgs reads a file of arguments.
-func readArgs(path string) ([]Arg, error) {
-	text, err := plainfile.ReadFile(path, "arguments of a kernel", maxArgFile)
-	if err != nil {
-		return nil, err
-	}
+func readArgs(path string) (_ []Arg, err error) {
+	defer must.Catch(&err)
 	var object map[string]json.RawMessage
-	if err := json.Unmarshal(text, &object); err != nil {
-		return nil, fmt.Errorf("%s: found %v, expected an object of JSON", path, err)
-	}
-	if len(object) > maxArgs {
-		return nil, fmt.Errorf("%s: found %d arguments, expected at most %d", path, len(object), maxArgs)
-	}
+	err = json.Unmarshal(must.Get(plainfile.ReadFile(path, "arguments of a kernel", maxArgFile)), &object)
+	must.Not(err != nil, "%s: found %v, expected an object of JSON", path, err)
+	must.Not(len(object) > maxArgs, "%s: found %d arguments, expected at most %d", path, len(object), maxArgs)
 	args := make([]Arg, 0, len(object))
 	for _, k := range slices.Sorted(maps.Keys(object)) {
 		args = append(args, Arg{k, string(object[k])})

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"precision/internal/must"
 	"precision/internal/order"
 	"precision/internal/plainfile"
 )
@@ -47,17 +48,12 @@ const maxRecordings = 1 << 16
 // Find lists the recordings below a path, by mode, step, rank and process. The
 // path may be the folder that was given to the recorder, that of a step, that of
 // a rank, or the file dump.json itself. It is an error if there are none.
-func Find(path string) (all []Recording, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
+func Find(path string) (_ []Recording, err error) {
+	defer must.Catch(&err)
+	info := must.Get(os.Stat(path))
 	above := Recording{Step: -1, Rank: -1, Process: -1}
 	// The folders above may have names that tell, too.
-	dir, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
+	dir := must.Get(filepath.Abs(path))
 	if !info.IsDir() {
 		dir = filepath.Dir(dir)
 	}
@@ -66,19 +62,15 @@ func Find(path string) (all []Recording, err error) {
 		dir = filepath.Dir(dir)
 	}
 	if !info.IsDir() {
-		if !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s: not a plain file", path)
-		}
+		must.Not(!info.Mode().IsRegular(), "%s: not a plain file", path)
 		if Settings(path) != "" {
 			return nil, noRecording(path)
 		}
 		above.fill(filepath.Dir(path), filepath.Base(path))
 		return []Recording{above}, nil
 	}
-	if err := find(path, above, 0, &all); err != nil {
-		return nil, err
-	}
-	if len(all) == 0 {
+	var all []Recording
+	if find(path, above, 0, &all); len(all) == 0 {
 		return nil, noRecording(path)
 	}
 	order.Stable(all, func(a, b Recording) int {
@@ -92,15 +84,10 @@ func noRecording(path string) error {
 }
 
 // find walks down folders whose names belong to recordings.
-func find(dir string, r Recording, depth int, all *[]Recording) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
+func find(dir string, r Recording, depth int, all *[]Recording) {
+	for _, e := range must.Get(os.ReadDir(dir)) {
+		must.Not(len(*all) == maxRecordings, "%s: more than %d recordings", dir, maxRecordings)
 		switch n := e.Name(); {
-		case len(*all) == maxRecordings:
-			return fmt.Errorf("%s: more than %d recordings", dir, maxRecordings)
 		case n == DumpFile || n == DebugFile:
 			// A configuration lies above the folders of processes.
 			process := r.Rank >= 0 || r.Process >= 0
@@ -111,13 +98,10 @@ func find(dir string, r Recording, depth int, all *[]Recording) error {
 			}
 		case depth < 3 && isFolder(dir, e):
 			if below := r; below.Folder(n) {
-				if err := find(filepath.Join(dir, n), below, depth+1, all); err != nil {
-					return err
-				}
+				find(filepath.Join(dir, n), below, depth+1, all)
 			}
 		}
 	}
-	return nil
 }
 
 // Folder takes what the name of a folder tells; false if it is none of a

@@ -141,15 +141,12 @@ func Is(path string) bool {
 }
 
 // Read reads a log. What a line says that cannot be understood is an error with its number; the calls before it are there, too.
-func Read(path string) ([]*Call, error) {
+func Read(path string) (_ []*Call, err error) {
+	defer must.Catch(&err)
 	f, size, err := plainfile.Open(path, what)
-	if err != nil {
-		return nil, err
-	}
+	must.Do(err)
 	defer f.Close()
-	if size > mostLog {
-		return nil, fmt.Errorf("%s: %d bytes, expected at most %d", path, size, mostLog)
-	}
+	must.Not(size > mostLog, "%s: %d bytes, expected at most %d", path, size, mostLog)
 	r := &reader{}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, mostLine)

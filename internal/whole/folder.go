@@ -50,41 +50,35 @@ func (e *LinkError) Error() string {
 
 // check refuses names that lead elsewhere, and links on the way. What is looked at here and
 // replaced by a link afterwards still does not lead out of the folder.
-func (f *Folder) check(name string) error {
+func (f *Folder) check(name string) {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
-		if err := plainfile.CheckName(p); err != nil {
-			return fmt.Errorf("%s: %w", f.path, err)
-		}
+		err := plainfile.CheckName(p)
+		must.Not(err != nil, "%s: %w", f.path, err)
 		at := path.Join(parts[:i+1]...)
 		if info, err := f.root.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return &LinkError{f.Path(at)}
+			must.Do(&LinkError{f.Path(at)})
 		}
 	}
-	return nil
 }
 
 // folder makes the folder of a name.
-func (f *Folder) folder(name string) error {
-	if err := f.check(name); err != nil {
-		return err
-	}
+func (f *Folder) folder(name string) {
+	f.check(name)
 	if dir := path.Dir(name); dir != "." {
 		if err := f.root.MkdirAll(dir, 0o700); err != nil {
-			return &FolderError{err}
+			must.Do(&FolderError{err})
 		}
 	}
-	return nil
 }
 
 // Plain sees that none of these files and folders, if there, is a link.
 func (f *Folder) Plain(names ...string) error {
-	for _, name := range names {
-		if err := f.check(name); err != nil {
-			return err
+	return must.Try(func() {
+		for _, name := range names {
+			f.check(name)
 		}
-	}
-	return nil
+	})
 }
 
 // Fill makes a file appear with what write writes, or leaves it as it was if that fails. It can
@@ -100,21 +94,17 @@ func (f *Folder) FillLater(name string, write func(io.Writer) error) error {
 }
 
 // Sync brings all that was written into a folder of it onto the disk; no such folder is nothing to do.
-func (f *Folder) Sync(name string) error {
-	if err := f.check(name); err != nil {
-		return err
-	}
+func (f *Folder) Sync(name string) (err error) {
+	defer must.Catch(&err)
+	f.check(name)
 	dir, err := f.root.Open(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
-	case err != nil:
-		return err
 	}
+	must.Do(err)
 	defer dir.Close()
-	if _, err := fails(Syncing, f.Path(name), 0); err != nil {
-		return named(f.Path(name), err)
-	}
+	_, err = fails(Syncing, f.Path(name), 0)
+	must.Do(named(f.Path(name), err))
 	return named(f.Path(name), f.sync(dir, name))
 }
 
@@ -135,7 +125,7 @@ func (f *Folder) syncEach(dir *os.File, name string) error {
 
 func (f *Folder) fill(name string, later bool, write func(io.Writer) error) (err error) {
 	defer must.Catch(&err)
-	must.Do(f.folder(name))
+	f.folder(name)
 	dir := must.Get(f.root.OpenRoot(path.Dir(name)))
 	tmp, err := newTemp(dir)
 	must.Not(err != nil, "write %s: %w", f.Path(name), err)
@@ -147,14 +137,11 @@ func (f *Folder) fill(name string, later bool, write func(io.Writer) error) (err
 }
 
 // Update opens a file, which is made if it is not there, to read it and write on.
-func (f *Folder) Update(name string) (*os.File, error) {
-	if err := f.folder(name); err != nil {
-		return nil, err
-	}
+func (f *Folder) Update(name string) (_ *os.File, err error) {
+	defer must.Catch(&err)
+	f.folder(name)
 	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.path, err)
-	}
+	must.Not(err != nil, "%s: %w", f.path, err)
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		file.Close()
 		return nil, errors.Join(err, fmt.Errorf("%s: found %v, expected a file", f.Path(name), info.Mode().Type()))
@@ -166,18 +153,16 @@ func (f *Folder) Update(name string) (*os.File, error) {
 }
 
 // Stat tells about a file, and not about what a link leads to.
-func (f *Folder) Stat(name string) (fs.FileInfo, error) {
-	if err := f.check(name); err != nil {
-		return nil, err
-	}
+func (f *Folder) Stat(name string) (_ fs.FileInfo, err error) {
+	defer must.Catch(&err)
+	f.check(name)
 	return f.root.Lstat(name)
 }
 
 // Open opens a plain file to read it.
-func (f *Folder) Open(name, expected string) (*plainfile.File, int64, error) {
-	if err := f.check(name); err != nil {
-		return nil, 0, err
-	}
+func (f *Folder) Open(name, expected string) (_ *plainfile.File, _ int64, err error) {
+	defer must.Catch(&err)
+	f.check(name)
 	return plainfile.Open(f.Path(name), expected)
 }
 
@@ -189,7 +174,7 @@ func (f *Folder) RemoveAll(name string) error { return f.remove(name, f.root.Rem
 
 func (f *Folder) remove(name string, how func(string) error) error {
 	var link *LinkError
-	if err := f.check(name); errors.As(err, &link) && link.Path != f.Path(name) || err != nil && link == nil {
+	if err := must.Try(func() { f.check(name) }); errors.As(err, &link) && link.Path != f.Path(name) || err != nil && link == nil {
 		return err
 	}
 	if err := how(name); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -17,6 +17,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"precision/internal/must"
 	"precision/internal/plainfile"
 	"precision/internal/protofield"
 	"precision/internal/tfrecord"
@@ -69,12 +70,11 @@ func eventFiles(dir string) (found []string, err error) {
 }
 
 // openEvents reads the scalars of event files: of a folder those of every run in it, under the run's name.
-func openEvents(ctx context.Context, name string, read func(n int)) (*Log, error) {
-	files, err := []string{name}, error(nil)
+func openEvents(ctx context.Context, name string, read func(n int)) (_ *Log, err error) {
+	defer must.Catch(&err)
+	files := []string{name}
 	if plainfile.IsFolder(name) {
-		if files, err = eventFiles(name); err != nil {
-			return nil, err
-		}
+		files = must.Get(eventFiles(name))
 	}
 	l := &Log{Path: name, Events: true, Drops: []Drop{}}
 	var runs []*events
@@ -86,9 +86,7 @@ func openEvents(ctx context.Context, name string, read func(n int)) (*Log, error
 		if len(runs) == 0 || runs[len(runs)-1].run != run {
 			runs = append(runs, &events{newReading(mostTags), run})
 		}
-		if err := runs[len(runs)-1].read(ctx, file, read); err != nil {
-			return nil, err
-		}
+		must.Do(runs[len(runs)-1].read(ctx, file, read))
 	}
 	for _, e := range runs {
 		e.names(len(runs) > 1)
