@@ -230,8 +230,8 @@ func (x *Index) Sinks(op *Op, out int) (ends []Port) {
 	return ends
 }
 
-// Neighbors returns the producers or consumers of op, each once.
-func (x *Index) Neighbors(op *Op, up, control bool) (out []*Op) {
+// Neighbors returns the producers or consumers of op by edges that carry tensors, each once.
+func (x *Index) Neighbors(op *Op, up bool) (out []*Op) {
 	seen := map[*Op]bool{}
 	add := func(o *Op) {
 		if o != nil && !seen[o] {
@@ -241,14 +241,14 @@ func (x *Index) Neighbors(op *Op, up, control bool) (out []*Op) {
 	}
 	if up {
 		for _, in := range x.Inputs(op) {
-			if in.Slot >= 0 || control {
+			if in.Slot >= 0 {
 				add(in.From)
 			}
 		}
 		return out
 	}
 	for _, u := range x.uses[x.useAt[op.num]:x.useAt[op.num+1]] {
-		if u.out >= 0 || control {
+		if u.out >= 0 {
 			add(u.op)
 		}
 	}

@@ -119,7 +119,7 @@ func (s *Server) graphOfFile(ctx context.Context, in GraphIn, up, down bool) (ou
 		one(each.Of(ops, func(op *graph.Op) string { return op.Name }), in.Operator)
 	}
 	order, steps := around(ops[0], in.Depth, up, down,
-		func(op *graph.Op) []*graph.Op { return index.Neighbors(op, true, false) }, func(op *graph.Op) []*graph.Op { return index.Neighbors(op, false, false) })
+		func(op *graph.Op) []*graph.Op { return index.Neighbors(op, true) }, func(op *graph.Op) []*graph.Op { return index.Neighbors(op, false) })
 	out.Operator = ops[0].Name
 	out.Page, out.Nodes = fill(in.Cursor, listKey("graph", path, ops[0].Name, in.Depth, up, down), len(order), listBytes, func(i int) Node {
 		op := order[i]

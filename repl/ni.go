@@ -286,7 +286,7 @@ func (n *niCmd) result(s *session, b *strings.Builder, x node, tables []*judged)
 // picture, coloured by the newest comparison if there is one.
 func (n *niCmd) draw(ctx context.Context, s *session, x node, tables []*judged) int {
 	// A depth of 1 is the operator alone.
-	d := draw.Neighborhood(x.file.Index, x.op, n.save-1, 0, false)
+	d := draw.Neighborhood(x.file.Index, x.op, n.save-1)
 	style := draw.Style{Lang: s.Lang}
 	for _, t := range tables {
 		for _, dn := range d.Nodes {

@@ -65,7 +65,7 @@ func (f *graphFlags) drawing(m *graph.Model) (*draw.Drawing, error) {
 		if len(m.Graphs) == 0 {
 			return nil, explain.Say("err.draw.none", m.Path)
 		}
-		return draw.Whole(index, m.Graphs[0], 0, false), nil
+		return draw.Whole(index, m.Graphs[0]), nil
 	}
 	ops, exact := index.Search(f.root, "")
 	switch {
@@ -76,7 +76,7 @@ func (f *graphFlags) drawing(m *graph.Model) (*draw.Drawing, error) {
 	case f.depth < 0:
 		return nil, explain.Say("err.draw.depth")
 	}
-	return draw.Neighborhood(index, ops[0], f.depth, 0, false), nil
+	return draw.Neighborhood(index, ops[0], f.depth), nil
 }
 
 // worstCosine reads a result table: the lowest cosine similarity of each

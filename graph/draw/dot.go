@@ -40,10 +40,6 @@ func (d *Drawing) WriteDOT(w io.Writer, s Style) error {
 		b.WriteString("];\n")
 	}
 	for _, e := range d.Edges {
-		if e.Out == graph.ControlIndex {
-			fmt.Fprintf(b, "  n%d -> n%d [style=dashed];\n", e.From, e.To)
-			continue
-		}
 		fmt.Fprintf(b, "  n%d:o%d -> n%d:i%d [label=%s];\n", e.From, e.Out, e.To, e.In, dotQuote(e.label()))
 	}
 	b.WriteString("}\n")

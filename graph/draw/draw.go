@@ -37,7 +37,7 @@ type Node struct {
 // Edge connects two nodes, given by their positions in Nodes.
 type Edge struct {
 	From, To int
-	Out, In  int // output and input slot; ControlIndex for control edges
+	Out, In  int // output and input slot
 	Desc     *graph.TensorDesc
 }
 
@@ -50,16 +50,13 @@ type Style struct {
 	Lang msg.Lang
 }
 
-// DefaultNodes is the number of nodes up to which drawings stay readable.
-const DefaultNodes = 200
+// mostNodes is the number of nodes up to which drawings stay readable; tests have less.
+var mostNodes = 200
 
 // Neighborhood returns what lies within depth edges of root: producers of producers and consumers of consumers.
-// Nearest operators come first when there are more than limit (0 stands for DefaultNodes). Operators that wait on
-// everything, like NetOutput, are drawn but not passed. Control edges are only followed and drawn with control.
-func Neighborhood(x *graph.Index, root *graph.Op, depth, limit int, control bool) *Drawing {
-	if limit <= 0 {
-		limit = DefaultNodes
-	}
+// Nearest operators come first when there are more than a drawing may have. Operators that wait on
+// everything, like NetOutput, are drawn but not passed. Control edges are no part of drawings.
+func Neighborhood(x *graph.Index, root *graph.Op, depth int) *Drawing {
 	at := map[*graph.Op]int{root: 0}
 	d := &Drawing{Title: root.Name, Nodes: []Node{{Op: root, Root: true}}}
 	cut := map[*graph.Op]bool{}
@@ -74,11 +71,11 @@ func Neighborhood(x *graph.Index, root *graph.Op, depth, limit int, control bool
 			if s.op != root && (catalogue.Is(s.op.Type, catalogue.Cleans) || s.op.Type == "NetOutput") {
 				continue
 			}
-			for _, o := range x.Neighbors(s.op, s.up, control) {
+			for _, o := range x.Neighbors(s.op, s.up) {
 				if _, ok := at[o]; ok || cut[o] {
 					continue
 				}
-				if len(d.Nodes) >= limit {
+				if len(d.Nodes) >= mostNodes {
 					cut[o] = true
 					continue
 				}
@@ -90,37 +87,34 @@ func Neighborhood(x *graph.Index, root *graph.Op, depth, limit int, control bool
 		front = next
 	}
 	d.Cut = len(cut)
-	d.connect(x, at, control)
+	d.connect(x, at)
 	return d
 }
 
-// Whole returns a drawing of the first limit operators of g by id (0 stands for DefaultNodes).
-func Whole(x *graph.Index, g *graph.Graph, limit int, control bool) *Drawing {
-	if limit <= 0 {
-		limit = DefaultNodes
-	}
+// Whole returns a drawing of the first operators of g by id, as many as a drawing may have.
+func Whole(x *graph.Index, g *graph.Graph) *Drawing {
 	ops := slices.Clone(g.Ops)
 	order.Stable(ops, func(a, b *graph.Op) int { return cmp.Compare(a.ID, b.ID) })
 	d := &Drawing{Title: g.Name}
 	at := map[*graph.Op]int{}
 	for _, o := range ops {
-		if len(d.Nodes) == limit {
-			d.Cut = len(ops) - limit
+		if len(d.Nodes) == mostNodes {
+			d.Cut = len(ops) - mostNodes
 			break
 		}
 		at[o] = len(d.Nodes)
 		d.Nodes = append(d.Nodes, Node{Op: o})
 	}
-	d.connect(x, at, control)
+	d.connect(x, at)
 	return d
 }
 
 // connect adds the edges between the nodes and counts those that leave the drawing.
-func (d *Drawing) connect(x *graph.Index, at map[*graph.Op]int, control bool) {
+func (d *Drawing) connect(x *graph.Index, at map[*graph.Op]int) {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		for _, in := range x.Inputs(n.Op) {
-			if in.From == nil || in.Slot < 0 && !control {
+			if in.From == nil || in.Slot < 0 {
 				continue
 			}
 			from, ok := at[in.From]
@@ -134,7 +128,7 @@ func (d *Drawing) connect(x *graph.Index, at map[*graph.Op]int, control bool) {
 			}
 			d.Edges = append(d.Edges, e)
 		}
-		for _, o := range x.Neighbors(n.Op, false, control) {
+		for _, o := range x.Neighbors(n.Op, false) {
 			if _, ok := at[o]; !ok {
 				n.MoreOut++
 			}
@@ -146,7 +140,7 @@ func (d *Drawing) connect(x *graph.Index, at map[*graph.Op]int, control bool) {
 func ShortType(dtype string) string { return strings.ToLower(strings.TrimPrefix(dtype, "DT_")) }
 
 func (e *Edge) label() string {
-	if e.Out == graph.ControlIndex || e.Desc == nil {
+	if e.Desc == nil {
 		return ""
 	}
 	return ShortType(e.Desc.DType) + " " + graph.FormatShape(e.Desc.Shape)

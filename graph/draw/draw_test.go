@@ -42,21 +42,23 @@ func TestNeighborhood(t *testing.T) {
 	}
 	c := graphtest.Op(t, x, "c")
 	for _, k := range []struct {
-		depth, limit int
-		control      bool
-		want         string
+		depth, most int
+		want        string
 	}{
-		{0, 0, false, "c-2+3 0 edges, 0 cut"},
-		{1, 0, false, "c b-0+1 a-0+1 d-0+1 e-0+1 out-0+1 6 edges, 0 cut"},
-		{2, 0, false, "c b a-0+1 d e out-0+1 f 9 edges, 0 cut"},
-		{9, 0, true, "c b a-0+1 d e wait out-0+1 f 10 edges, 0 cut"},
-		{2, 3, false, "c-0+3 b-0+1 a-0+1 3 edges, 3 cut"},
+		{0, mostNodes, "c-2+3 0 edges, 0 cut"},
+		{1, mostNodes, "c b-0+1 a-0+1 d-0+1 e-0+1 out-0+1 6 edges, 0 cut"},
+		{2, mostNodes, "c b a-0+1 d e out-0+1 f 9 edges, 0 cut"},
+		{9, mostNodes, "c b a-0+1 d e out-0+1 f 9 edges, 0 cut"},
+		{2, 3, "c-0+3 b-0+1 a-0+1 3 edges, 3 cut"},
 	} {
-		if got := list(Neighborhood(x, c, k.depth, k.limit, k.control)); got != k.want {
+		defer func(was int) { mostNodes = was }(mostNodes)
+		mostNodes = k.most
+		if got := list(Neighborhood(x, c, k.depth)); got != k.want {
 			t.Errorf("depth %d: %s, want %s", k.depth, got, k.want)
 		}
 	}
-	if got := list(Whole(x, x.Model.Graphs[0], 4, false)); got != "a-0+1 b-0+1 c-0+2 d-0+1 4 edges, 6 cut" {
+	mostNodes = 4
+	if got := list(Whole(x, x.Model.Graphs[0])); got != "a-0+1 b-0+1 c-0+2 d-0+1 4 edges, 6 cut" {
 		t.Errorf("whole: %s", got)
 	}
 }
@@ -118,7 +120,7 @@ func TestUntangle(t *testing.T) {
 func TestSVG(t *testing.T) {
 	x := indexOf(t, graphtest.DrawGraph)
 	conv, relu := x.Ops[1], x.Ops[2]
-	d := Neighborhood(x, conv, 3, 0, true)
+	d := Neighborhood(x, conv, 3)
 	d.Cut = 7
 	style := Style{Heat: map[*graph.Op]float64{conv: 0.95, relu: math.NaN()}}
 	var b bytes.Buffer
@@ -142,7 +144,7 @@ func TestSVG(t *testing.T) {
 			texts = append(texts, string(tok))
 		}
 	}
-	if count["path"] != 4+1 || count["rect"] != 3+1 { // edges and arrow head, boxes and background
+	if count["path"] != 3+1 || count["rect"] != 3+1 { // edges and arrow head, boxes and background
 		t.Errorf("elements %v", count)
 	}
 	all := strings.Join(texts, "\n")
@@ -165,14 +167,13 @@ func TestSVG(t *testing.T) {
 func TestDOT(t *testing.T) {
 	x := indexOf(t, graphtest.DrawGraph)
 	var b bytes.Buffer
-	if err := Neighborhood(x, x.Ops[1], 1, 0, true).WriteDOT(&b, Style{}); err != nil {
+	if err := Neighborhood(x, x.Ops[1], 1).WriteDOT(&b, Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		`n0 [label="{{<i0> [0] [float16]}|[Conv2D] conv\{\}\||{<o0> [0] [float]}}", fillcolor="#b9d4f5"`,
 		`n1 [label="{[Data] in\<&\"'\>|{<o0> [0] [float16]\n[1,3]|<o1> [1] [int32]}}"`,
 		`n1:o0 -> n0:i0 [label="float16 [1,3]"];`,
-		`n0 -> n2 [style=dashed];`,
 		`color=red`,
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -210,7 +211,7 @@ func BenchmarkSVG(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := Whole(x, m.Graphs[0], 0, false)
+	d := Whole(x, m.Graphs[0])
 	for b.Loop() {
 		d.WriteSVG(io.Discard, Style{})
 	}

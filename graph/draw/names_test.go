@@ -25,7 +25,7 @@ func TestNamesThatAreNotUTF8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := Whole(x, g, 0, false)
+	d := Whole(x, g)
 	for form, draw := range map[string]func(io.Writer) error{
 		"dot": func(w io.Writer) error { return d.WriteDOT(w, Style{}) },
 		"svg": func(w io.Writer) error { return d.WriteSVG(w, Style{}) },

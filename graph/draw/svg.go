@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"precision/graph"
 	"precision/internal/clean"
 	"precision/internal/each"
 )
@@ -165,11 +164,7 @@ func (d *Drawing) svgEdges(b *bufio.Writer, l *layered, boxes []svgBox) {
 		y := a.y + a.h/2
 		x2 := z.x + spread(arrival[i], len(into[e.To]), boxes[e.To].w)
 		y2 := z.y - z.h/2
-		style := `stroke="#777"`
-		if e.Out == graph.ControlIndex {
-			style = `stroke="#aaa" stroke-dasharray="3 3"`
-		}
-		fmt.Fprintf(b, "<path fill=\"none\" %s marker-end=\"url(#tip)\" d=\"M%.1f %.1f", style, x, y)
+		fmt.Fprintf(b, "<path fill=\"none\" stroke=\"#777\" marker-end=\"url(#tip)\" d=\"M%.1f %.1f", x, y)
 		px, py := x, y
 		for _, n := range p[1:max(1, len(p)-1)] {
 			m := l.nodes[n]

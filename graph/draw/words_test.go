@@ -39,7 +39,7 @@ func TestWords(t *testing.T) {
 		style := Style{Lang: c.lang, Heat: map[*graph.Op]float64{conv: math.NaN()}}
 		var svg, dot bytes.Buffer
 		for _, op := range []*graph.Op{conv, cast, out} { // alone, with all around left out
-			d := Neighborhood(x, op, 0, 0, false)
+			d := Neighborhood(x, op, 0)
 			d.Cut = 1
 			if err := d.WriteSVG(&svg, style); err != nil {
 				t.Fatal(err)

@@ -61,7 +61,7 @@ func FuzzUse(f *testing.F) {
 		}
 		for _, o := range x.Ops[:min(len(x.Ops), 20)] {
 			describe.Node(tongue.Chinese, x.Node(o), true)
-			d := draw.Neighborhood(x, o, 2, 0, true)
+			d := draw.Neighborhood(x, o, 2)
 			d.WriteSVG(io.Discard, draw.Style{})
 			d.WriteDOT(io.Discard, draw.Style{})
 		}
