@@ -153,14 +153,13 @@ func (o *omReader) read(b *graph.Builder, m *graph.Model) (err error) {
 }
 
 // addModel reads a model definition into m, or as a sub model of it when m has one already.
-func addModel(ctx context.Context, b *graph.Builder, m *graph.Model, data []byte, off int64) error {
+func addModel(ctx context.Context, b *graph.Builder, m *graph.Model, data []byte, off int64) (err error) {
+	defer must.Catch(&err)
 	if m.Name == "" && m.Graphs == nil && m.Attrs == nil {
 		return readBinary(ctx, b, m, data, off)
 	}
 	sub := &graph.Model{Path: m.Path, Source: m.Source}
-	if err := readBinary(ctx, b, sub, data, off); err != nil {
-		return err
-	}
+	must.Do(readBinary(ctx, b, sub, data, off))
 	m.SubModels = append(m.SubModels, sub)
 	m.Graphs = append(m.Graphs, sub.Graphs...)
 	return nil
@@ -201,7 +200,8 @@ func (o *omReader) flowModel(b *graph.Builder, m *graph.Model, i int, part omPar
 
 // readOM2 reads the zip form of an offline model. Each model inside carries its graph as JSON for viewers,
 // data/model_<k>/debug/ge_visual_*_graph_*.json, with attributes as plain objects.
-func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (out *graph.Model, err error) {
+func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (_ *graph.Model, err error) {
+	defer must.Catch(&err)
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, &graph.Error{Path: name, Offset: 0, Msg: graph.Messagef("zip: %v", err)}
@@ -216,11 +216,9 @@ func readOM2(ctx context.Context, r io.ReaderAt, size int64, name string) (out *
 	if len(files) == 0 {
 		return nil, &graph.Error{Path: name, Offset: 0, Msg: graph.Messagef("zip file without a ge_visual_*.json graph")}
 	}
+	var out *graph.Model
 	for _, f := range files {
-		m, err := readOM2Graph(ctx, f, name)
-		if err != nil {
-			return nil, err
-		}
+		m := must.Get(readOM2Graph(ctx, f, name))
 		if out == nil {
 			out = m
 			continue

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"precision/graph"
+	"precision/internal/must"
 )
 
 // tensorflow is what is read of a graph of TensorFlow: a GraphDef in binary or text form, or those of a SavedModel. Nodes become operators,
@@ -153,17 +154,14 @@ func readTensorFlow(r io.Reader, path string, of *message) (*graph.Model, error)
 }
 
 // readTensorFlowBinary reads the binary form.
-func readTensorFlowBinary(ctx context.Context, data []byte, path string, of *message) (*graph.Model, error) {
+func readTensorFlowBinary(ctx context.Context, data []byte, path string, of *message) (_ *graph.Model, err error) {
+	defer must.Catch(&err)
 	b, m := graph.NewBuilder(), &graph.Model{Path: path, Source: graph.SourceTensorFlow}
 	w := &wireReader{ctx: ctx, whole: data}
 	w.to = newAssembler(b, m, w)
 	w.to.tf = &tensorflow{}
 	w.to.begin(of, 0)
 	w.message(of, data)
-	if w.err != nil {
-		w.err.Path = path
-		return nil, w.err
-	}
 	m.Warnings = b.Warnings()
 	return m, nil
 }

@@ -8,10 +8,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"precision/graph"
+	"precision/internal/must"
 	"precision/internal/scan"
 )
 
-// wireReader reads the binary form: it numbers fields and gives messages a length. The first fault sticks.
+// wireReader reads the binary form: it numbers fields and gives messages a length. The first fault ends the reading.
 type wireReader struct {
 	ctx   context.Context // asked now and then: the whole is in memory
 	seen  int             // messages
@@ -20,23 +21,17 @@ type wireReader struct {
 	base  int64 // file offset of whole
 	depth int
 	at    []byte // message that is read
-	err   *graph.Error
 }
 
 // readBinary reads data, a binary ModelDef that begins at offset base of the file, into m: its name, attributes and
 // graphs. data is not kept.
-func readBinary(ctx context.Context, b *graph.Builder, m *graph.Model, data []byte, base int64) error {
+func readBinary(ctx context.Context, b *graph.Builder, m *graph.Model, data []byte, base int64) (err error) {
+	defer must.Catch(&err)
 	w := &wireReader{ctx: ctx, whole: data, base: base}
 	w.to = newAssembler(b, m, w)
 	w.to.names = w.readNames(data)
-	if w.err == nil {
-		w.message(modelDef, data)
-		w.to.endModel()
-	}
-	if w.err != nil {
-		w.err.Path = m.Path
-		return w.err
-	}
+	w.message(modelDef, data)
+	w.to.endModel()
 	return nil
 }
 
@@ -44,9 +39,13 @@ func readBinary(ctx context.Context, b *graph.Builder, m *graph.Model, data []by
 func (w *wireReader) offset(p []byte) int64 { return w.base + int64(cap(w.whole)-cap(p)) }
 
 func (w *wireReader) failf(p []byte, format string, args ...any) {
-	if w.err == nil {
-		w.err = &graph.Error{Offset: w.offset(p), Msg: graph.Messagef(format, args...)}
-	}
+	w.end(p, graph.Error{Msg: graph.Messagef(format, args...)})
+}
+
+// end ends the reading at p.
+func (w *wireReader) end(p []byte, err graph.Error) {
+	err.Path, err.Offset = w.to.model.Path, w.offset(p)
+	must.Do(&err)
 }
 
 func (w *wireReader) warning(msg graph.Message) graph.Warning {
@@ -54,8 +53,7 @@ func (w *wireReader) warning(msg graph.Message) graph.Warning {
 }
 
 func (w *wireReader) refuse(msg graph.Message) {
-	w.failf(w.at, msg.Format, msg.Args...)
-	w.err.Fault = graph.FaultLimit
+	w.end(w.at, graph.Error{Fault: graph.FaultLimit, Msg: msg})
 }
 
 // parseError says what is wrong with a tag or a value, without the name of the library and the blank behind it, which
@@ -73,9 +71,9 @@ type wireField struct {
 	p   []byte
 }
 
-// next cuts the first field off *p; false at the end of the message or after a fault.
+// next cuts the first field off *p; false at the end of the message.
 func (w *wireReader) next(p *[]byte, f *wireField) bool {
-	if len(*p) == 0 || w.err != nil {
+	if len(*p) == 0 {
 		return false
 	}
 	var num protowire.Number
@@ -85,7 +83,6 @@ func (w *wireReader) next(p *[]byte, f *wireField) bool {
 		num, typ = protowire.Number(c>>3), protowire.Type(c&7)
 	} else if num, typ, k = protowire.ConsumeTag(*p); k < 0 {
 		w.failf(*p, "broken field tag: %v", parseError(k))
-		return false
 	}
 	rest := (*p)[k:]
 	f.num, f.typ, f.n, f.p = num, typ, 0, nil
@@ -103,7 +100,6 @@ func (w *wireReader) next(p *[]byte, f *wireField) bool {
 		if k < 0 {
 			if n, m := protowire.ConsumeVarint(rest); m > 0 && n > uint64(len(rest)-m) {
 				w.failf(rest, "field %d claims %d bytes, %d are left of the message", num, n, len(rest)-m)
-				return false
 			}
 		}
 	default:
@@ -112,7 +108,6 @@ func (w *wireReader) next(p *[]byte, f *wireField) bool {
 	}
 	if k < 0 {
 		w.failf(rest, "field %d: %v", num, parseError(k))
-		return false
 	}
 	*p = rest[k:]
 	return true
@@ -127,13 +122,10 @@ var wireTypes = [...]protowire.Type{kindText: bytesT, kindInt: protowire.VarintT
 // message reads the fields of p, a message of type m.
 func (w *wireReader) message(m *message, p []byte) {
 	if w.depth == scan.MaxDepth {
-		w.failf(p, "messages nested deeper than %d", scan.MaxDepth)
-		w.err.Fault = graph.FaultLimit
-		return
+		w.end(p, graph.Error{Fault: graph.FaultLimit, Msg: graph.Messagef("messages nested deeper than %d", scan.MaxDepth)})
 	}
 	if w.seen++; w.seen%4096 == 0 && w.ctx.Err() != nil {
 		w.failf(p, "%v", w.ctx.Err())
-		return
 	}
 	w.depth++
 	var x wireField
@@ -191,10 +183,8 @@ func (w *wireReader) packed(f *field, p []byte) {
 		switch {
 		case k < 0 && f.kind == kindFloat:
 			w.failf(rest, "field %d: %d bytes of floats", f.number, len(p))
-			return
 		case k < 0:
 			w.failf(rest, "field %d: %v", f.number, parseError(k))
-			return
 		}
 		w.value(f, &x)
 		rest = rest[k:]
