@@ -109,7 +109,7 @@ type Row struct {
 	// Does is what it does, in one word for all frameworks; empty where it has no counterpart in others.
 	Does string
 	// Error is the class of how the errors of inputs go into outputs, as summed(0.25); Law what outputs keep
-	// of inputs (elements, ones, mean, sum); Summands what is added up in it (terms, total, mean, argument, ones, rootslope, inverseslope).
+	// of inputs (elements, ones, mean, sum); Summands what is added up in it (terms, total, mean, factors, argument, ones, rootslope, inverseslope).
 	Error, Law, Summands string
 	// Domain are the numbers that its function is defined for (nonnegative, positive, logarithm, nonzero, divisor,
 	// power); Overflow how it gets beyond what a type holds (product, square, exponential).

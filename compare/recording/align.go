@@ -53,6 +53,7 @@ func align(left, right *side, m *mapper, maps []result.Map) (apart bool) {
 	replaced(left, right, join)
 	blocks(left, right)
 	tuples(left)
+	operands(left)
 	return apart
 }
 

@@ -25,6 +25,9 @@ type leafPair struct {
 	presumed result.Kind
 	// alike tells of the same axis that one side counts from the other end.
 	alike bool
+	// turned tells of an operand that two functions may take with their axes in another order, as the weight of a linear layer and the second
+	// factor of a product: what statistics say of it is the same, and elements are not compared.
+	turned bool
 }
 
 // pairsOf brings the values of two calls together by place, in the order of
@@ -63,8 +66,77 @@ func pairsOf(a, b *call) []leafPair {
 			list[i].presume(a)
 			list[i].axis(a)
 		}
+	} else if otherFunctions(a, b) {
+		for i := range list {
+			list[i].turn()
+		}
 	}
 	return list
+}
+
+// otherFunctions tells of a pair of calls that the sides call other functions, and that no table says which of their values belong together.
+func otherFunctions(a, b *call) bool {
+	return a.Parsed.API != b.Parsed.API && a.Parsed.Form == msprobe.API && b.Parsed.Form == msprobe.API && a.how != byMap && a.parts == nil && b.parts == nil
+}
+
+// turn finds an operand, or the gradient of one, whose axes may lie in another order on the two sides: their sizes are the same, and so are its
+// extremes. It gets the shape of its partner.
+func (x *leafPair) turn() {
+	if x.left == nil || x.right == nil || !x.left.tensor() || !x.right.tensor() || !strings.HasPrefix(x.left.place, "input.") || !alikeAtEnds(x.left, x.right) {
+		return
+	}
+	axes := func(l *leaf) []int64 {
+		list := slices.DeleteFunc(slices.Clone(l.Shape), func(n int64) bool { return n == 1 })
+		slices.Sort(list)
+		return list
+	}
+	if a := axes(x.left); len(a) < 2 || !slices.Equal(a, axes(x.right)) {
+		return
+	}
+	l, f := *x.left, *x.left.form
+	f.Shape = x.right.Shape
+	l.form, x.left, x.turned = &f, &l, true
+}
+
+// alikeAtEnds tells of two tensors that they have the same largest and the same smallest number.
+func alikeAtEnds(a, b *leaf) bool {
+	same := func(i int) bool { return recorded(a.stat(i)) && a.stat(i).Same(b.stat(i)) }
+	return same(atMax) && same(atMin)
+}
+
+// operands puts the tensors that a call of the right side takes where its partner does, where they are those of another function: each beside
+// the same tensor of the other side, those that are left in their order.
+func operands(left *side) {
+	taken := func(c *call) (list []int) {
+		for i := range c.leaves {
+			if l := &c.leaves[i]; l.tensor() && strings.HasPrefix(l.place, "input.") {
+				list = append(list, i)
+			}
+		}
+		return list
+	}
+	for _, c := range left.calls {
+		o := c.pair
+		if o == nil || !otherFunctions(c, o) || c.Parsed.Direction != msprobe.Forward {
+			continue
+		}
+		mine, theirs := taken(c), taken(o)
+		if len(mine) != len(theirs) {
+			continue
+		}
+		for _, same := range []bool{true, false} {
+			for _, k := range slices.Clone(theirs) {
+				n := slices.IndexFunc(mine, func(i int) bool { return !same || c.leaves[i].sameness() == o.leaves[k].sameness() })
+				if n < 0 {
+					continue
+				}
+				if to := c.leaves[mine[n]].place; to != o.leaves[k].place {
+					o.place(k, to)
+				}
+				mine, theirs = slices.Delete(mine, n, n+1), slices.DeleteFunc(theirs, func(i int) bool { return i == k })
+			}
+		}
+	}
 }
 
 // presume gives a number that one side alone writes to the other as what its function takes then, where the catalogue knows that.
@@ -319,7 +391,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		r.Hashed = false
 		row.Add(result.Because(result.ChecksumLate, r.Place))
 	}
-	if len(u.left.parts)+len(u.right.parts) > 0 && r.Hashed && !r.HashSame {
+	if (x.turned || len(u.left.parts)+len(u.right.parts) > 0) && r.Hashed && !r.HashSame {
 		r.Hashed = false // what is fused may get its tensors in another order of axes
 	}
 	if r.Same == r.Both && r.Left.Half() && r.Right.Half() {
@@ -333,6 +405,9 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		} else {
 			row.Add(result.Because(result.NoStatistics, r.Place))
 		}
+	}
+	if x.turned {
+		return nil
 	}
 	return p.elements(ctx, row, x, u, w)
 }

@@ -352,6 +352,7 @@ func (s *Source) remarks() {
 			}
 		}
 		otherwise := false // something so far is computed by other calls
+		computed := false  // a call so far gave other elements for the same ones
 		for _, u := range p.units {
 			for i, c := range []*call{u.left, u.right} {
 				if c != nil && c.again {
@@ -382,8 +383,12 @@ func (s *Source) remarks() {
 				} else if u.left.how != byName {
 					aligned.add(u.left.Name, u.right.Name)
 				}
+				var differs [2]bool // inputs, outputs
 				for _, x := range pairsOf(u.left, u.right) {
-					if p.late[x.left] && !otherwise && p.reordered(u, x) {
+					if x.left != nil && x.right != nil && crc(x.left.sum()) && crc(x.right.sum()) && x.left.summary.Sum != x.right.summary.Sum {
+						differs[x.left.role] = true
+					}
+					if p.late[x.left] && !otherwise && (reordered.n > 0 || !computed) && p.reordered(u, x) {
 						reordered.add(u.left.op + " " + x.left.place)
 					} else if p.late[x.left] {
 						late.add(u.left.op + " " + x.left.place)
@@ -404,6 +409,7 @@ func (s *Source) remarks() {
 						mixed.add(x.left.DType, x.right.DType, u.left.op+" "+x.left.place)
 					}
 				}
+				computed = computed || differs[result.Output] && !differs[result.Input]
 			}
 		}
 	}

@@ -111,7 +111,7 @@ func (w *recordedWalk) run() {
 	for i := range w.operators {
 		op := &w.operators[i]
 		if i > 0 && prefixOf(op.Op.Name) != prefixOf(w.operators[i-1].Op.Name) {
-			w.lonely, w.blur, w.flipped, w.near, w.gradient, w.loose, w.decided, w.sent = false, 0, 0, 0, 0, 0, nil, nil
+			w.lonely, w.blur, w.flipped, w.near, w.gradient, w.loose, w.decided, w.sent, w.reshuffled = false, 0, 0, 0, 0, 0, nil, nil, 0
 			clear(w.narrow)
 			clear(w.placed)
 		}
@@ -138,13 +138,14 @@ func (w *recordedWalk) run() {
 			}
 		}
 		w.look(op)
+		shuffles := w.shuffles(op, &a)
 		w.settle(op, i, &a)
 		w.trails[i].chosen = w.trails[i].chosen && !w.choseAlike(op)
 		w.flipped = max(w.flipped, w.flips(op))
 		if random && len(w.out.Roots) > 0 && w.out.Roots[len(w.out.Roots)-1].Operator == i {
 			w.drawn[rank] = len(w.out.Roots) - 1
 		}
-		w.hand(op, i, &a)
+		w.hand(op, i, &a, shuffles)
 		w.asks(op, i)
 		// What the sides compute by other calls may be rounded otherwise.
 		w.trails[i].stirred = w.trails[i].stirred || op.Op.Steps > 0 || w.lone(i) && !catalogue.Is(op.Op.Type, catalogue.Moves)
@@ -183,7 +184,7 @@ func (w *recordedWalk) blurred(op *Operator, place int) {
 			w.narrow[e] = append(w.narrow[e], r)
 		}
 	}
-	w.lonely = w.lonely || w.lone(place) && backwards(op) == 0
+	w.lonely = w.lonely || (w.lone(place) || op.Op.Steps > 0) && backwards(op) == 0
 	if !w.lonely {
 		return
 	}
@@ -197,7 +198,7 @@ func (w *recordedWalk) blurred(op *Operator, place int) {
 // hides tells of what goes into a call that it differs by no more than tensors before it hide.
 func (w *recordedWalk) hides(op *Operator, r *result.Row) bool {
 	size, known := sizeOf(r)
-	return known && w.blur > 0 && size <= 2*w.blur && !isWeight(op, r.Recorded.Place) && r.Left.DType.IsFloat()
+	return known && w.blur > 0 && size <= 2*w.blur && !isWeight(op, r.Recorded.Place) && !counted(r.Left.DType)
 }
 
 // extremes are the largest and the smallest number of either side of a tensor of so many elements: one that was
@@ -266,9 +267,20 @@ func (w *recordedWalk) leadsTo(r, o *result.Row) bool {
 	return !measured && slices.Equal(slices.DeleteFunc(slices.Clone(r.Right.Shape), one), slices.DeleteFunc(slices.Clone(o.Right.Shape), one))
 }
 
-// hand hands on that elements may be in another order.
-func (w *recordedWalk) hand(op *Operator, i int, a *arrival) {
+// hand hands on that elements may be in another order, which shuffles tells of the call itself.
+func (w *recordedWalk) hand(op *Operator, i int, a *arrival, shuffles bool) {
+	if inexact(op.Op.Type) && w.provenOutputs(op) {
+		for k := range op.Outputs {
+			if r := w.row(&op.Outputs[k]); unit(coarserOf(r)) <= single {
+				w.bitwise += elements(r.Right.Shape)
+			} else if r.Left.DType.IsFloat() {
+				w.bitwise += elements(r.Right.Shape) / fewCoarse
+			}
+		}
+	}
 	switch {
+	case shuffles:
+		w.trails[i].moved, w.reshuffled = turned{by: i + 1}, i+1
 	case w.turns(i):
 		w.trails[i].moved = turned{by: i + 1}
 		if backwards(op) == 0 && !w.read[op.Op.Name] {
@@ -283,6 +295,22 @@ func (w *recordedWalk) hand(op *Operator, i int, a *arrival) {
 			w.loose = a.moved.by // it is no better known where this went
 		}
 	}
+}
+
+// leastBitwise is how many elements calls that may be rounded otherwise on another device gave with the same bits before one that does not, so that it is no
+// device that does; of a coarser type than float32, into which most sums are rounded alike, one in fewCoarse counts.
+const leastBitwise, fewCoarse = 256, 64
+
+// shuffles tells of the first call that gives other elements for the same ones, whose statistics are the same but for roundoffs, where both sides
+// compute alike to the last bit so far: its elements are in another order, if what takes them shows that they are others.
+func (w *recordedWalk) shuffles(op *Operator, a *arrival) bool {
+	if w.bitwise < leastBitwise || w.noise || a.stirred || a.begin != nil || len(a.roots) > 0 || len(op.Whole) > 0 || slices.ContainsFunc(op.Inputs, func(t Tensor) bool { return !w.row(&t).Recorded.Argument && !proven(w.row(&t)) }) {
+		return false
+	}
+	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
+		r := w.row(&t)
+		return r.Recorded.Hashed && !r.Recorded.HashSame && putElsewhere(r) && elements(r.Right.Shape) > 1
+	})
 }
 
 // asks notes the roots of a single flag that differs: a program that asks it goes another way from there on, and gives calls other
@@ -384,7 +412,10 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		// What one side alone calls, or takes no notice of, is the root, and not who takes it.
 		other = w.spoiled(other)
 		n := slices.IndexFunc(w.out.Roots, func(r Root) bool { return r.Operator == other })
-		if n < 0 {
+		if n < 0 && len(w.operators[other].Whole) == 0 && a.begin == nil {
+			n = len(w.out.Roots)
+			w.out.Roots = append(w.out.Roots, w.newRoot(&w.operators[other], other, &arrival{}))
+		} else if n < 0 {
 			n = len(w.out.Roots)
 			w.out.Roots = append(w.out.Roots, w.aloneRoot(other, a.begin, op.State == StateBad))
 		}
@@ -760,6 +791,9 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		if len(calls) == 0 && w.loose > 0 && backwards(op) == 0 && r.Left.DType.IsFloat() && !isWeight(op, r.Recorded.Place) {
 			a.add(&trail{moved: turned{by: w.loose}}) // by a way that was not recorded, as a split
 		}
+		if len(calls) == 0 && w.reshuffled > 0 && r.Recorded.Hashed && !r.Recorded.HashSame && putElsewhere(r) {
+			a.add(&trail{moved: turned{by: w.reshuffled}})
+		}
 		if a.add(&in); r.Has(result.ChecksumLate) {
 			// The checksum is no evidence, and does not prove either that what the statistics hide is the same.
 			a.stirred = a.stirred || w.noise || w.lonely
@@ -813,6 +847,10 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			} else if len(before) == 0 {
 				hidden = w.widened(op, r)
 			}
+			coarse := in.coarse
+			if len(in.roots) == 0 && !isWeight(op, r.Recorded.Place) {
+				coarse = max(coarse, w.coarse) // it may come from what is of a coarser type
+			}
 			switch noise := w.noise || recast(r); {
 			case len(before) == 0 && len(r.Right.Shape) > 1 && w.placed[r.Right.Shape[0]] && putElsewhere(r):
 				a.stirred, a.chosen = true, true // rows that a choice sent elsewhere, by a way that was not recorded
@@ -822,7 +860,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 			case hidden > 0:
 				a.stirred = true
 				a.coarse = max(a.coarse, hidden)
-			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, in.coarse)), w.rounded(r) && (!isWeight(op, r.Recorded.Place) || alikeAtEnds(r) && (r.Recorded.NormRoom == 0 || lastDigit(r)) && !w.shown(op)):
+			case noise && (w.opts.Behind && isWeight(op, r.Recorded.Place) || !w.gap(op, r, nil, coarse)), w.rounded(r) && (!isWeight(op, r.Recorded.Place) || alikeAtEnds(r) && (r.Recorded.NormRoom == 0 || lastDigit(r)) && !w.shown(op)):
 				a.stirred = true
 			default:
 				begin(t.Row, nil, soft)
@@ -1151,7 +1189,7 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 		switch {
 		case !known && slices.ContainsFunc(t.Causes, func(c Cause) bool { return c.Kind == Differs }):
 			continue
-		case !known, size == 0: // a checksum, or whole numbers that are one in float64: it has no size
+		case !known, size == 0, w.row(t).Recorded.Hashed && putElsewhere(w.row(t)): // a checksum, or whole numbers that are one in float64: it has no size
 			size = math.NaN()
 		case a.stirred && a.begin == nil && !counted(w.row(t).Left.DType):
 			if f, _ := w.leap(op, a); !(f <= w.limitOf(op)) { // else other whole numbers tell, which it gives beside

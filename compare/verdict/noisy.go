@@ -189,6 +189,11 @@ func (w *recordedWalk) miscounts(op *Operator) bool {
 		return counted(r.Left.DType) && agreementOf(r) == different && !(alikeAtEnds(r) && w.shuffledBatch())
 	})
 	n, known := w.ties(op)
+	for k := range op.Inputs {
+		if r := w.row(&op.Inputs[k]); !r.Recorded.Argument && agreementOf(r) == different && !r.Compared {
+			n += mostInside * roundedOff(r) * elements(r.Right.Shape) // which statistics do not show
+		}
+	}
 	return wrong && known && n < fewestTies && len(op.Inputs) > 0
 }
 
@@ -245,7 +250,7 @@ func (w *recordedWalk) turned(op *Operator) bool {
 			return most == 0
 		}
 		size, known := sizeOf(r)
-		return known && !(size <= w.turnedSums(op, most))
+		return known && (size >= 1 || !(size <= w.turnedSums(op, most))) // of a gradient that is zero all of it is lost
 	})
 }
 

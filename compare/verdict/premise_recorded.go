@@ -40,8 +40,9 @@ func (w *recordedWalk) premises() {
 	type run struct {
 		differs bool    // an output does
 		floats  bool    // one that is no integer does
-		started bool    // numbers were computed of tensors, maybe by ways that were not recorded
+		started string  // the first call that computed numbers of tensors: after it others may be made by ways that were not recorded
 		other   *source // data that it was fed and that are others
+		first   *source // the first numbers that it was fed, if they differ
 		ids     *source // the first that look up rows of a table, and of which one extreme differs
 	}
 	w.given = map[string][]GivenTensor{}
@@ -82,6 +83,8 @@ func (w *recordedWalk) premises() {
 			fed[step] = append(fed[step], s)
 			part.other = cmp.Or(part.other, s)
 		}
+		// What a module was given it had before the calls that it is made of.
+		started := part.started != "" && !(ofModule(op.Op.Name) && w.inside(part.started, op.Op.Name))
 		for k := range op.Inputs {
 			r := w.row(&op.Inputs[k])
 			if r.Recorded == nil || r.Recorded.Argument || r.Recorded.Before.Op != "" || agreementOf(r) == unknown || w.named(r.Facts.Producer.Op) != nil || w.named(r.Recorded.Golden.Op) != nil {
@@ -96,8 +99,13 @@ func (w *recordedWalk) premises() {
 				part.ids.large, part.ids.share = true, 1
 				give(part.ids)
 				part.ids = nil
+			} else if lookup && part.first != nil && s.off && counted(r.Left.DType) {
+				// Neither numbers nor ids are made of the other.
+				part.first.large, part.first.share = true, 1
+				give(part.first)
+				part.first = nil
 			}
-			switch first := !part.differs && (weight || !part.started || counted(r.Left.DType)); {
+			switch first := !part.differs && (weight || !started || counted(r.Left.DType)); {
 			// No call hands out the weights of a first step, whatever went wrong before they are taken.
 			case (first || weight && step == steps[0] && !w.opts.Later) && s.off, agreementOf(r) == same && (first || weight):
 				w.keepGiven(op, i-start[prefix], r, s.off, weight)
@@ -119,12 +127,14 @@ func (w *recordedWalk) premises() {
 					near = append(near, s)
 				}
 			case w.opts.Later && !counted(r.Left.DType): // it may be carried over from a step before
-			case s.weight || !s.other() || alone[r.Recorded.Left.Print(r.Left.Shape)] || alone[r.Recorded.Right.Print(r.Right.Shape)]:
-			case counted(r.Left.DType) && !part.differs, !counted(r.Left.DType) && !part.started && !part.floats: // numbers are not made of labels
+			case s.weight || !s.off || alone[r.Recorded.Left.Print(r.Left.Shape)] || alone[r.Recorded.Right.Print(r.Right.Shape)]:
+			case counted(r.Left.DType) && !part.differs && s.other(), !counted(r.Left.DType) && !started && !part.floats && s.other(): // numbers are not made of labels
 				give(s)
+			case !counted(r.Left.DType) && !started && !part.differs && part.other == nil:
+				part.first = cmp.Or(part.first, s)
 			}
 		}
-		if !w.opts.Later && !part.differs && !part.started && op.State != StateBad && w.unfed(op) && !collective(op) {
+		if !w.opts.Later && !part.differs && !started && op.State != StateBad && w.unfed(op) && !collective(op) {
 			for k := range op.Outputs {
 				if w.loaded(&op.Outputs[k]) {
 					if s := w.source(op, &op.Outputs[k]); s.other() {
@@ -135,7 +145,9 @@ func (w *recordedWalk) premises() {
 		}
 		part.differs = part.differs || w.off(op)
 		// Where outputs are not recorded, an input may be what any call before it made.
-		part.started = part.started || computesFloats(w, op) || len(op.Outputs) == 0 && len(op.Inputs) > 0
+		if part.started == "" && (computesFloats(w, op) || len(op.Outputs) == 0 && len(op.Inputs) > 0) {
+			part.started = op.Op.Name
+		}
 		for k := range op.Outputs {
 			r := w.row(&op.Outputs[k])
 			if size, known := sizeOf(r); known && size > otherStatistics {
@@ -177,7 +189,7 @@ func (w *recordedWalk) premises() {
 	few := far && moved > leastWeights && movedOneIn*moved > compared && 2*moved < compared
 	if all := append(weights, near...); few || len(weights) >= leastWeights && 2*len(all) > compared {
 		other := otherDistance
-		if z, known := w.meansApart(all); known && z < drawnAnew {
+		if drawn, known := w.drawnAnew(all); known && !drawn {
 			other = math.Inf(1)
 		} else if known {
 			other = 0
@@ -190,30 +202,41 @@ func (w *recordedWalk) premises() {
 // networks in bfloat16 it was one in five.
 const movedOneIn = 8
 
-// drawnAnew is how far the means of weights are apart, half of them at least, that were drawn from other numbers, in standard deviations of a
+// farMeans is how far the means of weights are apart, half of them at least, that were drawn from other numbers, in standard deviations of a
 // mean: of two independent draws half are 0.95 and more. 35 networks of transformers had 0.4 to 1.5, and 0 to 0.01 after a step of training.
-const drawnAnew = 0.1
+// Where elements are known, leastAlike is what the correlation of half of them is at most: it is 0 but for chance.
+const farMeans, leastAlike = 0.1, 0.5
 
-// meansApart is the median of how far the means of weights are apart of which statistics alone are known, in standard deviations of the mean of that
-// many numbers.
-func (w *recordedWalk) meansApart(list []*source) (median float64, known bool) {
-	var all []float64
+// drawnAnew tells of weights of which more than ends and a checksum are known whether they were drawn from other numbers, rather than moved by
+// training: from their elements, where they were compared, else from their means.
+func (w *recordedWalk) drawnAnew(list []*source) (drawn, known bool) {
+	var means, alike []float64
 	for _, s := range list {
 		r := &w.table.Rows[s.row]
 		const sums = result.KnownMean | result.KnownNorm
+		if f := &r.Result().Facts; r.Compared && f.Known && f.Finite > 1 {
+			if c := (f.Cosine*f.X.RMS*f.Y.RMS - f.X.Mean*f.Y.Mean) / (f.X.Deviation * f.Y.Deviation); c == c {
+				alike = append(alike, c)
+			}
+			continue
+		}
 		if r.Compared || !r.Recorded.Left.Has(sums) || !r.Recorded.Right.Has(sums) {
 			continue
 		}
 		a, b, n := &r.Recorded.Left.Stats, &r.Recorded.Right.Stats, elements(r.Right.Shape)
 		if spread := b.Norm*b.Norm/n - b.Mean*b.Mean; spread > 0 && n > 1 {
-			all = append(all, math.Abs(a.Mean-b.Mean)/math.Sqrt(spread/n))
+			means = append(means, math.Abs(a.Mean-b.Mean)/math.Sqrt(spread/n))
 		}
 	}
-	if len(all) == 0 {
-		return 0, false
+	slices.Sort(means)
+	slices.Sort(alike)
+	switch {
+	case len(alike) > 0:
+		return alike[len(alike)/2] < leastAlike, true
+	case len(means) > 0:
+		return means[len(means)/2] >= farMeans, true
 	}
-	slices.Sort(all)
-	return all[len(all)/2], true
+	return false, false
 }
 
 // lookup is the first that a rank made: in which table, and of how many rows.

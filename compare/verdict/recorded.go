@@ -453,6 +453,10 @@ type recordedWalk struct {
 	// numbers; shorter are the calls that show it.
 	short   float64
 	shorter int
+	// bitwise counts elements of calls that may be rounded otherwise on another device and gave the same bits.
+	bitwise float64
+	// reshuffled is the call, from 1 on, whose elements may be in another order while its statistics are the same (shuffles).
+	reshuffled int
 }
 
 func (j *judge) row(t *Tensor) *result.Row { return &j.table.Rows[t.Row] }

@@ -59,7 +59,11 @@ func (w *recordedWalk) rounded(r *result.Row) bool {
 	if a, b := r.Recorded.Left, r.Recorded.Right; !r.Compared && a.Has(extremes) && b.Has(extremes) && endsApart(a, b, mostLeap[0]*u) {
 		return false // extremes are elements: sums that round as many times as they have terms are no excuse for them
 	}
-	return !w.provenApart(r, size) && size <= (2+math.Log2(max(1, elements(r.Right.Shape))))*u
+	sums := 2 + math.Log2(max(1, elements(r.Right.Shape)))
+	if r.Compared { // no sum of a statistic is off here, and those before it are kept in float32 at least
+		return size <= 4*u+sums*min(u, single)
+	}
+	return !w.provenApart(r, size) && size <= sums*u
 }
 
 // provenApart tells of a pair that differs, however little, that it is not rounding: a checksum says so where the statistics are the
@@ -82,7 +86,26 @@ func (w *recordedWalk) shuffledBatch() bool {
 func (w *recordedWalk) carriedOn(r *result.Row) bool {
 	size, known := sizeOf(r)
 	u := roundedOff(r)
-	return known && !w.provenApart(r, size) && size <= 4*u+(2+math.Log2(max(1, elements(r.Right.Shape))))*min(u, single)
+	return known && !w.provenApart(r, size) && !w.altered(r) && size <= 4*u+(2+math.Log2(max(1, elements(r.Right.Shape))))*min(u, single)
+}
+
+// altered tells of an input that it is, on one side alone, what a call gave whose result has the same type and extremes on both sides, and has others,
+// by more than one rounding, on the other side: what lies between there, and was not recorded, changes numbers, as a cast to a shorter type and back.
+func (w *recordedWalk) altered(r *result.Row) bool {
+	port := cmp.Or(r.Facts.Producer, r.Recorded.Golden)
+	from := w.named(port.Op)
+	if from == nil || r.Facts.Producer.Op != "" && r.Recorded.Golden.Op != "" {
+		return false
+	}
+	t := from.output(port.Index)
+	if t == nil {
+		return false
+	}
+	out := w.row(t)
+	e, ok := extremesOf(r)
+	made, known := extremesOf(out)
+	return ok && known && sameEnds(out) && endsApart(r.Recorded.Left, r.Recorded.Right, 2*roundedOff(r)) && r.Left.DType == r.Right.DType && out.Left.DType == r.Left.DType && out.Right.DType == r.Left.DType &&
+		e.count == made.count && (e.leftMax == made.leftMax && e.leftMin == made.leftMin || e.rightMax == made.rightMax && e.rightMin == made.rightMin)
 }
 
 // unheld tells of an input of which only the checksum differs that what made it is the same by statistics alone: then
@@ -356,7 +379,7 @@ func (w *recordedWalk) factors() {
 			switch limit := w.ordinary(op, r, condition) + in*condition; {
 			case agreementOf(r) == unknown || r.Recorded.Argument || !r.Left.DType.IsFloat():
 			case known && size <= limit && !(normOf(r) > 0): // of zeros nothing is known
-			case !known || size <= limit:
+			case !known || size <= limit || fewApart(r):
 				return
 			case size <= limit+2*tensorUnit*condition:
 				shorter++
@@ -366,6 +389,15 @@ func (w *recordedWalk) factors() {
 	if shorter >= 2 || shorter == 1 && behind >= others {
 		w.short, w.shorter = tensorUnit, shorter
 	}
+}
+
+// fewApart tells of a result that most of its elements are the same on both sides, or the largest and the smallest of them, which other factors move
+// as they do all others.
+func fewApart(r *result.Row) bool {
+	if f := &r.Result().Facts; r.Compared && f.Known {
+		return 2*f.Differ < f.N
+	}
+	return alikeAtEnds(r)
 }
 
 // normOf is the norm of the right side of a tensor, NaN if it is not known.
@@ -543,8 +575,23 @@ func (w *recordedWalk) summands(op *Operator, r *result.Row) (sum float64) {
 		sum = norms[0]
 	case "ones": // an error in the argument, in shares of it, is one of the result
 		sum = math.Sqrt(n)
+		if len(op.Inputs) == 0 {
+			break
+		}
+		if x := w.row(&op.Inputs[0]).Recorded.Right; x.Has(result.KnownMin) && x.Stats.Min > 0 {
+			// Of numbers that lie evenly down to the smallest, the root mean square of 1/x.
+			sum *= math.Sqrt(max(1, norms[0]/math.Sqrt(n)/x.Stats.Min))
+		}
 	case "mean":
 		sum = norms[0] / max(1, counts[0]/max(1, n))
+	case "factors": // as many relative errors add up as numbers are multiplied, of running products along the longest axis at most
+		factors := counts[0] / max(1, n)
+		for _, size := range r.Right.Shape {
+			if counts[0] == n {
+				factors = max(factors, float64(size))
+			}
+		}
+		sum = factors * normOf(r)
 	case "rootslope", "inverseslope":
 		sum = norms[0] * steepest(op.Op.Type, r)
 	}

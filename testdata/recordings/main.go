@@ -5,6 +5,7 @@
 //	go run ./testdata/recordings -python PYTHON -script kinds.py   pairs of one small network for every setting of the recorder
 //	go run ./testdata/recordings -python PYTHON -script others.py  pairs of other models and with other faults
 //	go run ./testdata/recordings -python PYTHON -script styles.py  pairs of programs that are written in other ways, with larger tensors
+//	go run ./testdata/recordings -python PYTHON -script fields.py  small networks of other fields: detection, graphs, sound, flow, points, reinforcement
 //	versions.py, wrong.py                                          run by hand: pairs of two versions of transformers, of one kernel that is wrong
 //	go run ./testdata/recordings -python PYTHON -script jobs.py    whole jobs of several ranks: compare, compare -all and check
 //	go run ./testdata/recordings -python PYTHON -script megatroncore.py  those of Megatron-core
