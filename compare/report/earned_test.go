@@ -284,6 +284,7 @@ var elsewhere = map[string][3]string{
 	"reason.ranks-exchanged":     {"../recording/ranks_test.go", "TestExchangedRanks", "RanksExchanged"},
 	"reason.rows-unseen":         {"../recording/decode_test.go", "TestUnseenRows", "RowsUnseen"},
 	"reason.operators-alone":     {"../verdict/premise_test.go", "TestPremisesByNames", "PremiseGraph"},
+	"reason.tokens-sampled":      {"../recording/decode_test.go", "TestNextToken", "TokensSampled"},
 	"reason.inputs-sums":         {"../recording/premise_test.go", "TestIdsByChecksum", "InputsSummed"},
 	"reason.inputs-said":         {"../recording/premise_test.go", "TestPremises", "PremiseInputs"},
 	"reason.made-non-finite":     {"../recording/tensors_test.go", "TestMadeAlone", "NaN of finite numbers"},

@@ -131,7 +131,7 @@ func (t Text) premises(j *verdict.Judged) (lines []Line) {
 			add(Suspect, Sentence(t.Lang, p.Reason))
 		}
 		if p.Broken {
-			add(Plain, s.say("do."+string(p.Kind)))
+			add(Plain, s.say("do."+p.Kind.Advice(p.Reason)))
 		}
 	}
 	return lines

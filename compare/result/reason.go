@@ -234,6 +234,7 @@ const (
 	InputsDiffer   Kind = "inputs-differ"   // input, elements that differ, of: it is other data
 	InputsApart    Kind = "inputs-apart"    // input, relative distance in percent: the same
 	InputsRecorded Kind = "inputs-said"     // input, its largest element on the left, on the right, its smallest on the left, on the right: other data
+	TokensSampled  Kind = "tokens-sampled"  // input: the tokens that a model that writes text was given next are others
 	InputsScaled   Kind = "inputs-scaled"   // input, factor: the same
 	InputsSummed   Kind = "inputs-sums"     // input, its checksum on the left, on the right: other data of the same extremes
 	GivenDiffers   Kind = "given-differs"   // input or weight, elements that differ, of
@@ -309,7 +310,7 @@ var kinds = map[Kind]struct {
 	PairedByName: {}, PairedByGraph: {}, OtherRecordings: {}, SeveralOfOperator: {}, BatchDiffers: {}, ShapesMostly: {}, SameSides: {},
 	GoldenAttribute: {}, GoldenForm: {}, GoldenWithout: {}, GoldenAlone: {}, GoldenUsed: {}, GoldenUnused: {}, GoldenEquals: {}, GoldenPlaces: {},
 	GoldenScaled:   {},
-	OperatorsAlone: {}, OrderDiffers: {}, InputsDiffer: {}, InputsApart: {}, InputsRecorded: {}, InputsSummed: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, RanksExchanged: {}, RowsUnseen: {}, WeightsUnseen: {}, WeightsApart: {}, Cancelled: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
+	OperatorsAlone: {}, OrderDiffers: {}, InputsDiffer: {}, InputsApart: {}, InputsRecorded: {}, InputsSummed: {}, TokensSampled: {}, InputsScaled: {}, GivenNear: {}, GivenDiffers: {}, GivenApart: {}, GivenScaled: {}, WeightsDiffer: {}, StepDiffers: {}, RanksExchanged: {}, RowsUnseen: {}, WeightsUnseen: {}, WeightsApart: {}, Cancelled: {}, Inconsistent: {}, Torn: {}, HintTurned: {}, HintOrder: {}, HintPadded: {}, HintFlipped: {}, HintOther: {}, HintStale: {}, HintMoved: {}, HintFed: {}, HintSum: {}, HintZeros: {},
 	WeightStep: {}, WeightNear: {}, WeightQuantised: {}, WeightElsewhere: {}, WeightConstant: {}, WeightTransposed: {}, WeightUnlike: {}, WeightPermuted: {}, WeightRotated: {}, StoredShape: {}, StoredDiffers: {},
 	NonFinite: {}, LeftNonFinite: {}, RightNonFinite: {}, BothNonFinite: {},
 }

@@ -236,6 +236,14 @@ type Premise struct {
 	Reason result.Reason
 }
 
+// Advice is the key of what to do about a premise that is broken: its kind, or tokens where a model went on from others.
+func (k PremiseKind) Advice(why result.Reason) string {
+	if why.Kind == result.TokensSampled {
+		return "tokens"
+	}
+	return string(k)
+}
+
 // LossKind says what was lost. Its text is its name in JSON and in messages.
 type LossKind string
 

@@ -278,8 +278,7 @@ func (w *recordedWalk) look(op *Operator) {
 // otherTokens says it, and what follows from them is not judged by size.
 func (w *recordedWalk) otherTokens(op *Operator, t *Tensor) {
 	if !slices.ContainsFunc(w.out.Premises, func(p Premise) bool { return p.Kind == PremiseInputs && p.Broken }) {
-		s := w.source(op, t)
-		w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: 1, Share: 1, Rows: []int{t.Row}, Reason: w.fedWith(s)})
+		w.out.Premises = append(w.out.Premises, Premise{Kind: PremiseInputs, Broken: true, Tensors: 1, Share: 1, Rows: []int{t.Row}, Reason: result.Because(result.TokensSampled, op.Op.Name+" "+w.row(t).Recorded.Place)})
 	}
 }
 

@@ -28,7 +28,7 @@ func Result(lang msg.Lang, r *job.Result) []report.Line {
 			of = append(of, plain(p.Part+s.say("colon")))
 		}
 		s.add("premise", append(of, report.Segment{Text: report.Sentence(lang, p.Reason), Style: report.Suspect})...)
-		s.add("premise", plain(lang.T("report.do."+string(p.Kind))))
+		s.add("premise", plain(lang.T("report.do."+p.Kind.Advice(p.Reason))))
 	}
 	s.after(r.After)
 	for i, m := range r.Mets {

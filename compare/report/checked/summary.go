@@ -85,7 +85,7 @@ func Summary(lang msg.Lang, findings []oracle.Finding, c oracle.Coverage) []repo
 	lines = append(lines, report.Text{Lang: lang}.Damage(c.Damaged, Reason)...)
 	p, apart, mixed := Mixed(findings)
 	if mixed {
-		lines = append(lines, line(tr("report.label.premise"), report.Suspect, report.Sentence(lang, p.Reason)), line("", report.Plain, tr("report.do."+string(p.Kind))))
+		lines = append(lines, line(tr("report.label.premise"), report.Suspect, report.Sentence(lang, p.Reason)), line("", report.Plain, tr("report.do."+p.Kind.Advice(p.Reason))))
 	}
 	lines = append(lines, sources(lang, findings)...)
 	for _, v := range []struct {
