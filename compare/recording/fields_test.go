@@ -303,3 +303,30 @@ func TestGivenElements(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownWay: a call that one side alone makes, and that comes to light where its result is taken, is also behind what differs before that and came by a
+// way that was not recorded, as a spectrum. A call that comes later is not.
+func TestUnknownWay(t *testing.T) {
+	product := func(x, y float64) string {
+		return fmt.Sprintf(`"Tensor.__mul__.0.forward": {"input_args": [%s, {"type": "float", "value": 1.05}], "input_kwargs": {}, "output": [%s]}`, sized(x, 0), sized(y, 0))
+	}
+	linear := entry("Functional.linear", 0, []string{sized(2, 0), sized(3, 0)}, sized(4, 0))
+	rest := func(off, in, out float64) []string {
+		return []string{entry("Torch.einsum", 0, []string{sized(7, off), sized(8, 0)}, sized(9, off)), entry("Functional.conv1d", 0, []string{sized(in, 0), sized(5, 0)}, sized(out, 0))}
+	}
+	golden := written(t, append([]string{linear}, rest(0, 4, 6)...)...)
+	early := append([]string{linear, product(4, 4.2)}, rest(0.05, 4.2, 6.3)...)
+	late := slices.Insert(append([]string{linear}, rest(0.05, 4.2, 6.3)...), 2, product(4, 4.2))
+	for _, c := range []struct {
+		name  string
+		calls []string
+		roots []string
+	}{
+		{"before", early, []string{"Tensor.__mul__.0.forward"}},
+		{"behind", late, []string{"Torch.einsum.0.forward"}},
+	} {
+		if j := judged(t, written(t, c.calls...), golden); !slices.Equal(rootNames(j), c.roots) {
+			t.Errorf("%s: %s, roots %v, expected %v", c.name, j.Verdict, rootNames(j), c.roots)
+		}
+	}
+}

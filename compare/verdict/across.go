@@ -616,6 +616,30 @@ func (w *recordedWalk) alike() {
 	w.comesTo(by)
 }
 
+// byUnknownWays gives what a root begins with, and no call is known to have given, to a call before it that one side alone makes and that is a root
+// by what takes its result: that came to light later, and may have gone there by a way that was not recorded.
+func (w *recordedWalk) byUnknownWays() {
+	by := make([]int, len(w.out.Roots))
+	for n := range by {
+		by[n] = n
+		r := &w.out.Roots[n]
+		if r.Begin == nil || len(r.Begin.From) > 0 || w.lone(r.Operator) {
+			continue
+		}
+		row, op := &w.table.Rows[r.Begin.Row], &w.operators[r.Operator]
+		if row.Recorded.Argument || isWeight(w.named(row.Op), row.Recorded.Place) || row.Recorded.Parameter != "" || counted(row.Left.DType) {
+			continue
+		}
+		if m := slices.IndexFunc(w.out.Roots, func(o Root) bool {
+			from := &w.operators[o.Operator]
+			return len(from.Whole) > 0 && o.Operator < r.Operator && prefixOf(from.Op.Name) == prefixOf(op.Op.Name) && backwards(from) == backwards(op)
+		}); m >= 0 {
+			by[n] = m
+		}
+	}
+	w.comesTo(by)
+}
+
 // comesTo leaves only roots that come down to themselves; who inherits from another inherits
 // from what that comes down to.
 func (w *recordedWalk) comesTo(by []int) {

@@ -163,6 +163,7 @@ func (w *recordedWalk) run() {
 	if len(w.out.Roots) == 0 {
 		w.turnedAlone()
 	}
+	w.byUnknownWays()
 	w.alike()
 	if !w.otherOrder() {
 		w.calm()

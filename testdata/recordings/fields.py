@@ -780,6 +780,13 @@ def differs(out):
     return None
 
 
+def tf32(model):
+    """Products of shorter numbers; those of recurrent layers are not recorded, and the steps that make them shorter would be."""
+    if any(isinstance(m, nn.RNNBase) for m in model.modules()):
+        raise LookupError("its products are not recorded")
+    others.tf32(model)
+
+
 class Config:
     """A configuration that is none."""
 
@@ -788,7 +795,7 @@ def built(cls):
     return lambda: (Config(), lambda cfg: cls())
 
 
-record.REPLACED = record.REPLACED | {"otherwise": otherwise, "device": device}
+record.REPLACED = record.REPLACED | {"otherwise": otherwise, "device": device, "tf32": tf32}
 record.MODELS = {name: (built(cls), batch, None, None, None, None) for name, (cls, batch) in MODELS.items()}
 known, record.fault = record.fault, fault
 recorded, record.record = record.record, recording
