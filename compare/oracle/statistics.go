@@ -125,6 +125,16 @@ func (a *argument) rangeOf() (interval, bool) {
 	return interval{lo, hi}, finite && a.v.Known && !discrete(a.v.Elem) && computes(a.v.Elem)
 }
 
+// within is the range of an argument, without which nothing can be claimed.
+func (a *argument) within() interval {
+	x, ok := a.rangeOf()
+	unclaimed(!ok)
+	return x
+}
+
+// unclaimed ends the making of a claim where there is none.
+func unclaimed(bad bool) { refuseIf(bad, NoStatistics) }
+
 // claim is what the arguments of a call say of its results.
 type claim struct {
 	each interval // of the elements
@@ -247,68 +257,63 @@ func (c *recordedCall) kept(r *recorded, f *Finding) bool {
 
 // claim is what the arguments allow, false if nothing is known of that.
 func (c *recordedCall) claim(r *recorded) (claim, bool) {
-	if c.Parsed.Form != msprobe.API || c.Parsed.Direction == msprobe.Forward && c.unfilled() {
-		return claim{}, false
-	}
-	if c.Parsed.Direction != msprobe.Forward {
-		return c.claimBack()
-	}
+	made, err := must.Of(func() claim {
+		unclaimed(c.Parsed.Form != msprobe.API || c.Parsed.Direction == msprobe.Forward && c.unfilled())
+		if c.Parsed.Direction != msprobe.Forward {
+			return c.claimBack()
+		}
+		return c.claimForward(r)
+	})
+	return made, err == nil
+}
+
+// lies is the claim that elements are in a range.
+func lies(x interval) claim { return claim{each: x, norm: math.Inf(1)} }
+
+// claimForward is what there is to say of results.
+func (c *recordedCall) claimForward(r *recorded) claim {
 	fn, base, _, swapped := called(c.Parsed.Prefix, c.Parsed.API, c.of.header.Framework)
-	if fn == nil {
-		return claim{}, false
-	}
-	args, err := must.Of(func() map[string]*argument { args, _ := bind(fn, r, swapped); return args })
-	if err != nil {
-		return claim{}, false
-	}
-	var tensors []*argument
+	unclaimed(fn == nil)
+	args, _ := bind(fn, r, swapped)
 	for _, name := range fn.params {
-		args[name].each(func(a *argument) { tensors = append(tensors, a) })
-	}
-	if slices.ContainsFunc(tensors, func(a *argument) bool {
-		return a.v.Elem == dtype.Float64 || a.v.Placements() != nil || strings.HasSuffix(a.v.Type, "AsyncCollectiveTensor")
-	}) {
-		return claim{}, false
+		args[name].each(func(a *argument) {
+			unclaimed(a.v.Elem == dtype.Float64 || a.v.Placements() != nil || strings.HasSuffix(a.v.Type, "AsyncCollectiveTensor"))
+		})
 	}
 	k := &invocation{Call: &Call{}, args: args, params: fn.params}
 	row := catalogue.Of(base)
-	if each, ok := c.allowedRange(k, base); ok {
+	if each, err := must.Of(func() interval { return c.allowedRange(k, base) }); err == nil {
 		if row.Formula != nil && row.Traits&catalogue.Exact == 0 { // steps of it may cancel, and functions are off near 0
 			off := 16 * u32 * max(row.Near, 1)
 			each = interval{each.lo - off, each.hi + off}
 		}
-		return claim{each: each, norm: math.Inf(1)}, true
+		return lies(each)
 	}
-	if c.of.header.Task != "statistics" {
-		return claim{}, false // those of elements that were recorded may be of parts of tensors
-	}
+	unclaimed(c.of.header.Task != "statistics") // those of elements that were recorded may be of parts of tensors
 	switch {
 	case row.Within != "":
-		x, ok := args[row.Within].rangeOf()
 		p, dropped := args["dropout_p"].number()
-		return claim{each: x.and(0), norm: math.Inf(1)}, ok && (!dropped || p == 0) && !k.has("divisor_override")
+		unclaimed(dropped && p != 0 || k.has("divisor_override"))
+		return lies(args[row.Within].within().and(0))
 	case row.Traits&(catalogue.Moves|catalogue.Selects) != 0:
 		return c.hull(k, r, row.Traits&catalogue.Moves == 0)
 	case row.Traits&catalogue.Product != 0:
 		return productClaim(k, base)
 	case row.Does == "layer_norm" || row.Does == "rms_norm":
 		return normClaim(k, args["input"])
-	case row.Does == "sum" && args["input"].tensor():
-		x, ok := args["input"].rangeOf()
-		n, m := elementsOfArgument(args["input"]), elementsOfArgument(r.flat[0])
-		if !ok || m <= 0 || n%m != 0 {
-			break
-		}
-		// Of n numbers between the least and the largest, the sum is between n times these; it is
-		// off by what they add up to rounds to. How many elements went into each of the result.
-		times := float64(n / m)
-		off := times * (times + 4) * u32 * max(abs(x.lo), abs(x.hi))
-		if p := precisionFor(args["input"].v.Elem); p.v > u32 { // sums of a CPU in a narrow type
-			off = math.Inf(1)
-		}
-		return claim{each: interval{times*x.lo - off, times*x.hi + off}, norm: math.Inf(1)}, true
 	}
-	return claim{}, false
+	unclaimed(row.Does != "sum" || !args["input"].tensor())
+	x := args["input"].within()
+	n, m := elementsOfArgument(args["input"]), elementsOfArgument(r.flat[0])
+	unclaimed(m <= 0 || n%m != 0)
+	// Of n numbers between the least and the largest, the sum is between n times these; it is
+	// off by what they add up to rounds to. How many elements went into each of the result.
+	times := float64(n / m)
+	off := times * (times + 4) * u32 * max(abs(x.lo), abs(x.hi))
+	if p := precisionFor(args["input"].v.Elem); p.v > u32 { // sums of a CPU in a narrow type
+		off = math.Inf(1)
+	}
+	return lies(interval{times*x.lo - off, times*x.hi + off})
 }
 
 // and is a range with a further number.
@@ -316,25 +321,19 @@ func (x interval) and(v float64) interval { return interval{min(x.lo, v), max(x.
 
 // hull is where elements lie that are taken from arguments, or put in their places: 0, or a number
 // that is an argument. Those of some functions may have the other sign.
-func (c *recordedCall) hull(k *invocation, r *recorded, signs bool) (claim, bool) {
+func (c *recordedCall) hull(k *invocation, r *recorded, signs bool) claim {
 	out := interval{0, 0}
 	known := false
 	for _, name := range k.params {
 		a := k.args[name]
-		if name == "reduce" && !a.none() || name == "accumulate" && !a.none() {
-			return claim{}, false // adds
-		}
-		bad := false
+		unclaimed((name == "reduce" || name == "accumulate") && !a.none() || a.isText()) // which add, and words
 		a.each(func(a *argument) {
 			x, ok := a.rangeOf()
-			bad = bad || !ok && !(a.v.Known && discrete(a.v.Elem)) || a.v.Elem != r.flat[0].v.Elem && !discrete(a.v.Elem)
+			unclaimed(!ok && !(a.v.Known && discrete(a.v.Elem)) || a.v.Elem != r.flat[0].v.Elem && !discrete(a.v.Elem))
 			if ok {
 				out, known = out.and(x.lo).and(x.hi), true
 			}
 		})
-		if bad || a.isText() {
-			return claim{}, false
-		}
 		if x, ok := a.number(); ok && !a.tensor() {
 			out = out.and(x)
 		}
@@ -342,137 +341,111 @@ func (c *recordedCall) hull(k *invocation, r *recorded, signs bool) (claim, bool
 	if signs {
 		out = out.and(-out.lo).and(-out.hi)
 	}
-	return claim{each: out, norm: math.Inf(1), all: true}, known && !strings.Contains(c.Parsed.API, "add")
+	unclaimed(!known || strings.Contains(c.Parsed.API, "add"))
+	return claim{each: out, norm: math.Inf(1), all: true}
 }
 
 // productClaim is what sums of products of two tensors may come to: no more than the product of
 // their norms (Cauchy and Schwarz), of an element and, but for convolutions, of all of them. |Σ
 // a·b| ≤ ‖a‖·‖b‖, and ‖A·B‖_F ≤ ‖A‖_F·‖B‖_F. Products of two tensors that hold something and give
 // zeros alone are suspect (full).
-func productClaim(k *invocation, base string) (claim, bool) {
+func productClaim(k *invocation, base string) claim {
 	var factors []*argument
 	bias := interval{}
 	for _, name := range k.params {
 		switch a := k.args[name]; {
 		case a.none():
 		case name == "bias":
-			x, ok := a.rangeOf()
-			if !ok {
-				return claim{}, false
-			}
-			bias = x
+			bias = a.within()
 		case a.tensor():
 			factors = append(factors, a)
-		case a.v == nil && slices.ContainsFunc(a.list, (*argument).tensor):
-			return claim{}, false
+		default:
+			unclaimed(a.v == nil && slices.ContainsFunc(a.list, (*argument).tensor))
 		}
 	}
-	if len(factors) != 2 || len(k.args) > 0 && (k.has("beta") || k.has("alpha") || k.has("scale")) {
-		return claim{}, false
-	}
+	unclaimed(len(factors) != 2 || len(k.args) > 0 && (k.has("beta") || k.has("alpha") || k.has("scale")))
 	most, full := 1.0, true
 	for _, a := range factors {
 		s, ok := statsOf(a)
-		if _, ranged := a.rangeOf(); !ok || !ranged {
-			return claim{}, false
-		}
+		a.within()
+		unclaimed(!ok)
 		most, full = most*s[3], full && s[3] > 0
 	}
 	// Sums are in float32 at least, or in the type of a CPU; products of half a million terms in
 	// float32 are off by 4 %.
 	most *= 1.05
-	c := claim{each: interval{-most + bias.lo, most + bias.hi}, norm: math.Inf(1)}
+	c := lies(interval{-most + bias.lo, most + bias.hi})
 	if bias == (interval{}) {
 		if c.full = full; catalogue.Of(base).Does == "linear" {
 			c.norm = most
 		}
 	}
-	return c, true
+	return c
 }
 
 // normClaim is where the rows of a norm lie: of n numbers with a mean square of 1 none is beyond
 // the root of n.
 // |x̂| ≤ √n as mean(x̂²) ≤ 1, so that |y| ≤ √n·max|w| + max|b|; 5 % for roundings in narrow types.
-func normClaim(k *invocation, input *argument) (claim, bool) {
+func normClaim(k *invocation, input *argument) claim {
 	weight, bias, n := interval{1, 1}, interval{}, elementsOfArgument(input)
 	if a := k.args["weight"]; !a.none() {
-		x, ok := a.rangeOf()
-		if !ok {
-			return claim{}, false
-		}
-		weight, n = x, elementsOfArgument(a)
+		weight, n = a.within(), elementsOfArgument(a)
 	}
 	if a := k.args["bias"]; !a.none() {
-		x, ok := a.rangeOf()
-		if !ok {
-			return claim{}, false
-		}
-		bias = x
+		bias = a.within()
 	}
-	_, ok := input.rangeOf()
+	input.within()
+	unclaimed(n <= 0)
 	most := 1.05 * math.Sqrt(float64(n)) * max(abs(weight.lo), abs(weight.hi)) // a CPU rounds on the way in a narrow type
-	return claim{each: interval{-most + min(bias.lo, 0)*1.05, most + max(bias.hi, 0)*1.05}, norm: math.Inf(1)}, ok && n > 0
+	return lies(interval{-most + min(bias.lo, 0)*1.05, most + max(bias.hi, 0)*1.05})
 }
 
 // claimBack is what there is to say of gradients: those of products are not all zero where nothing
 // that they are made of is.
-func (c *recordedCall) claimBack() (claim, bool) {
+func (c *recordedCall) claimBack() claim {
 	forward := c.forward()
-	if forward == nil || catalogue.Of(c.Parsed.API).Traits&catalogue.Product == 0 || catalogue.Of(c.Parsed.API).Does == "scaled_dot_product_attention" {
-		return claim{}, false
-	}
+	row := catalogue.Of(c.Parsed.API)
+	unclaimed(forward == nil || row.Traits&catalogue.Product == 0 || row.Does == "scaled_dot_product_attention")
 	for _, list := range [][]msprobe.Value{c.Values, forward.Values} {
 		for i := range list {
 			v := &list[i]
-			if v.Section == msprobe.Output || v.Kind != msprobe.Tensor {
-				continue
-			}
-			if s, ok := statsOf(&argument{v: v}); !ok || s[3] == 0 {
-				return claim{}, false
-			}
+			s, ok := statsOf(&argument{v: v})
+			unclaimed(v.Section != msprobe.Output && v.Kind == msprobe.Tensor && (!ok || s[3] == 0))
 		}
 	}
-	return claim{each: anything, norm: math.Inf(1), all: true, full: true}, true
+	return claim{each: anything, norm: math.Inf(1), all: true, full: true}
 }
 
 // allowedRange is where the elements of the first result of a function of one place, or of two,
 // have to lie.
-func (c *recordedCall) allowedRange(k *invocation, base string) (interval, bool) {
-	args := k.args
+func (c *recordedCall) allowedRange(k *invocation, base string) (out interval) {
 	row := catalogue.Of(base)
 	if row.Range != [2]float64{} {
-		return interval{row.Range[0], row.Range[1]}, true
+		return interval{row.Range[0], row.Range[1]}
 	}
-	x, ok := args["input"].rangeOf()
-	if !ok {
-		return anything, false
-	}
-	out := anything
+	x := k.args["input"].within()
 	if row.Formula != nil && len(row.Formula.Operands) == 1 {
-		list, err := must.Of(func() interval { return formulaRange(row, k, x) })
-		if out = list; err != nil {
-			return anything, false
-		}
+		out = formulaRange(row, k, x)
 	} else if f := ranges[base]; f != nil {
 		out = f(k, x)
-	} else if f := pairRanges[base]; f != nil {
-		z, ok := args["other"].rangeOf()
-		alpha := 1.0
+	} else {
+		f, alpha := pairRanges[base], 1.0
+		unclaimed(f == nil)
+		z := k.args["other"].within()
 		if slices.Contains(k.params, "alpha") && k.has("alpha") {
-			alpha, _ = args["alpha"].number()
+			alpha, _ = k.args["alpha"].number()
 		}
-		if !ok || math.IsNaN(alpha) {
-			return anything, false
-		}
+		unclaimed(math.IsNaN(alpha))
 		out = f(alpha, x, z)
 		// Sums are off by what their terms are rounded to, however small they get.
 		widest := max(abs(x.lo), abs(x.hi)) + abs(alpha)*max(abs(z.lo), abs(z.hi))
 		if base == "add" || base == "sub" {
-			p := precisionFor(args["input"].v.Elem)
+			p := precisionFor(k.args["input"].v.Elem)
 			out.lo, out.hi = out.lo-4*max(p.v, u32)*widest, out.hi+4*max(p.v, u32)*widest
 		}
 	}
-	return out, out != anything && !math.IsNaN(out.lo) && !math.IsNaN(out.hi)
+	unclaimed(out == anything || math.IsNaN(out.lo) || math.IsNaN(out.hi))
+	return out
 }
 
 // Where numbers that are none came from
