@@ -191,6 +191,9 @@ type apart struct {
 	used int
 }
 
+// everywhere is how far apart is what cannot be had from anything: no share of a difference.
+var everywhere = apart{odd: math.MaxInt}
+
 // Two NaN, and infinities of one sign, are equal.
 func (a *apart) add(x, y float64) {
 	switch d := x - y; {
@@ -362,11 +365,7 @@ func (w *following) look(v Values) {
 // forms looks for another reading of the operator that golden follows from.
 func (w *following) forms(f *Finding, readings []Reading, best Reading, left apart) bool {
 	for _, r := range readings {
-		v := r.out(w.index)
-		if r.title() == best.title() || v == nil || !sameCount(v.Shape(), w.rec.shape) {
-			continue
-		}
-		if w.explains(v, left) {
+		if r.title() != best.title() && w.explains(r.out(w.index), left) {
 			f.Why = append(f.Why, because(result.GoldenForm, best.title(), r.title()))
 			return true
 		}
@@ -376,11 +375,19 @@ func (w *following) forms(f *Finding, readings []Reading, best Reading, left apa
 
 // explains tells whether golden follows from v, which is not what the graph says.
 func (w *following) explains(v Values, left apart) bool {
+	return w.from(v).within(explainedShare, left)
+}
+
+// from is how far golden is from v.
+func (w *following) from(v Values) apart {
 	if v == nil || !sameCount(v.Shape(), w.rec.shape) {
-		return false
+		return everywhere
 	}
-	var y []float64
-	return must.Try(func() { y, _ = w.values(v) }) == nil && apartOf(y, w.was).within(explainedShare, left)
+	y, err := must.Of(func() []float64 { y, _ := w.values(v); return y })
+	if err != nil {
+		return everywhere
+	}
+	return apartOf(y, w.was)
 }
 
 // parts looks whether golden follows without a part of the operator.
@@ -468,7 +475,7 @@ func (w *following) used(ref fusion.GoldenRef, v Values) (verdict int, reader st
 		if asked++; asked > mostReaders {
 			break
 		}
-		switch says := w.ask(r, should); {
+		switch says, _ := must.Of(func() int { return w.ask(r, should) }); {
 		case says > 0:
 			return 1, r.op.Name
 		case says < 0 && verdict == 0:
@@ -478,35 +485,22 @@ func (w *following) used(ref fusion.GoldenRef, v Values) (verdict int, reader st
 	return verdict, reader
 }
 
-// ask asks one operator.
+// ask asks one operator. One that cannot be recomputed says nothing.
 func (w *following) ask(r reader, should *operand) int {
 	rec := w.g.Dumps.Op(r.op.Name)
-	if rec == nil || r.op.Op == nil || r.op.Filtered {
-		return 0
-	}
-	file, err := rec.Newest().Open()
-	if err != nil {
-		return 0
-	}
+	refuseIf(rec == nil || r.op.Op == nil || r.op.Filtered, NoDump)
+	file := must.Get(rec.Newest().Open())
 	defer file.Close()
 	device, _, err := newCall(r.op.Op, file, Environment{})
-	if err != nil {
-		return 0
-	}
+	must.Do(err)
 	defer device.release()
-	call, err := w.g.inputs(device, mostMade)
-	if err != nil {
-		return 0
-	}
+	call := must.Get(w.g.inputs(device, mostMade))
 	slot := connectedSlot(device, r.input)
-	if slot < 0 || !sameShape(device.slots[slot].shape, should.shape) {
-		return 0
-	}
+	refuseIf(slot < 0, NoInput, itoa(r.input))
+	refuseIf(!sameShape(device.slots[slot].shape, should.shape), ShapesDiffer, device.slots[slot].shape, should.shape)
 	other := *call
 	other.slots = slices.Clone(call.slots)
-	if other.slots[slot], err = kept(should, device.slots[slot], should.typ); err != nil {
-		return 0
-	}
+	other.slots[slot] = must.Get(kept(should, device.slots[slot], should.typ))
 	for i, out := range device.outs {
 		if out == nil || w.g.tensorless(r.op.Name, i) {
 			continue
@@ -601,23 +595,19 @@ func (w *following) isOf(rec *dump.Op, op *fusion.Op) (is, missing bool) {
 		same := slices.ContainsFunc(y, func(v float64) bool { return v != y[0] })
 		return same && off.odd == 0 && math.Sqrt(off.sum) <= 8*precisionFor(o.numeric()).v*math.Sqrt(size.sum)
 	}
+	var y []float64
 	for _, idx := range [][]int64{w.idx[:min(len(w.idx), 64)], w.idx} {
-		y := make([]float64, len(idx))
-		if !readsAt(o, idx, y) || !rounded(w.was[:len(idx)], y) {
+		if y = make([]float64, len(idx)); !readsAt(o, idx, y) || !rounded(w.was[:len(idx)], y) {
 			return false, false
 		}
-		if len(idx) < len(w.idx) {
-			continue
-		}
-		own, file := w.g.array(op.Name, false, 0, o)
-		if own == nil {
-			return true, false
-		}
-		defer file.Close()
-		z := make([]float64, len(idx))
-		return true, readsAt(own, idx, z) && !rounded(z, y)
 	}
-	return false, false
+	own, file := w.g.array(op.Name, false, 0, o)
+	if own == nil {
+		return true, false
+	}
+	defer file.Close()
+	z := make([]float64, len(w.idx))
+	return true, readsAt(own, w.idx, z) && !rounded(z, y)
 }
 
 // partKinds are what may be left out of an operator.
@@ -628,12 +618,11 @@ const mostTrials = 5e6
 
 // attributes looks for the value of an attribute under which golden follows.
 func (w *following) attributes(f *Finding, left apart) bool {
-	a, ok := w.attribute(left)
-	if !ok {
-		return false
+	a := w.attribute(left)
+	if a != nil {
+		f.Why = append(f.Why, because(result.GoldenAttribute, a.key, a.graph, a.value))
 	}
-	f.Why = append(f.Why, because(result.GoldenAttribute, a.key, a.graph, a.value))
-	return true
+	return a != nil
 }
 
 // otherAttribute is an attribute with another value than the graph's.
@@ -646,13 +635,13 @@ type otherAttribute struct {
 
 // attribute looks for the value of an attribute under which what is there follows from the inputs
 // of the call. Attributes are those that the builder asked for (asked). A trial takes some places
-// only, mostTrials multiplications together, and what passes is tried on all.
-func (w *following) attribute(left apart) (none otherAttribute, ok bool) {
+// only, mostTrials multiplications together, and what passes is tried on all. nil if there is none.
+func (w *following) attribute(left apart) *otherAttribute {
 	var asked []attribute
 	call := *w.call
 	call.asked = &asked
 	if _, err := call.readings(); err != nil {
-		return none, false
+		return nil
 	}
 	few := *w
 	if most := int(max(mostTrials/w.costOf(), 64)); len(w.idx) > min(most, 2*mostTried) {
@@ -670,22 +659,24 @@ func (w *following) attribute(left apart) (none otherAttribute, ok bool) {
 		}
 		tried[a.key] = true
 		if x, ok := a.value.(float64); ok {
-			if value, is := few.solve(w, a.key, x, left); is {
+			if value, err := must.Of(func() string { return few.solve(w, a.key, x, left) }); err == nil {
 				other, _ := strconv.ParseFloat(value, 64)
-				return otherAttribute{a.key, x, value, &attribute{a.key, other}}, true
+				return &otherAttribute{a.key, x, value, &attribute{a.key, other}}
 			}
 			continue
 		}
 		for _, value := range w.otherValues(a) {
-			t := &attribute{a.key, value}
-			if off, ok := few.off(t); ok && off.within(2*explainedShare, left.of(len(few.idx), len(w.idx))) {
-				if off, ok = w.off(t); ok && off.within(explainedShare, left) {
-					return otherAttribute{a.key, valueText(a.value), valueText(value), t}, true
-				}
+			if t := (&attribute{a.key, value}); few.passes(w, t, left) {
+				return &otherAttribute{a.key, valueText(a.value), valueText(value), t}
 			}
 		}
 	}
-	return none, false
+	return nil
+}
+
+// passes tells whether golden follows with another attribute, at a few places first.
+func (few *following) passes(w *following, t *attribute, left apart) bool {
+	return few.off(t).within(2*explainedShare, left.of(len(few.idx), len(w.idx))) && w.off(t).within(explainedShare, left)
 }
 
 // of is how much of a difference falls on some of its places.
@@ -706,27 +697,16 @@ func (w *following) costOf() float64 {
 
 // off is how far golden is from what follows with another attribute, by the reading that
 // comes closest.
-func (w *following) off(t *attribute) (best apart, ok bool) {
-	call := *w.call
+func (w *following) off(t *attribute) apart {
+	call, best := *w.call, everywhere
 	call.trial = t
-	readings, err := call.readings()
-	if err != nil {
-		return best, false
-	}
+	readings, _ := call.readings()
 	for _, r := range readings {
-		v := r.out(w.index)
-		if v == nil || !sameCount(v.Shape(), w.rec.shape) {
-			continue
-		}
-		var y []float64
-		if must.Try(func() { y, _ = w.values(v) }) != nil {
-			continue
-		}
-		if a := apartOf(y, w.was); !ok || a.odd < best.odd || a.odd == best.odd && a.sum < best.sum {
-			best, ok = a, true
+		if a := w.from(r.out(w.index)); a.odd < best.odd || a.odd == best.odd && a.sum < best.sum {
+			best = a
 		}
 	}
-	return best, ok
+	return best
 }
 
 // otherValues are what an attribute that is no fraction may be instead. Booleans the other way;
@@ -805,45 +785,36 @@ func orders(n int) (list [][]int64) {
 
 // solve looks for the fraction under which golden follows: an epsilon by its size, others as
 // what the output depends on linearly, which a slope, a factor and a shift are, and others
-// nearly so after a few steps.
-func (few *following) solve(w *following, key string, was float64, left apart) (string, bool) {
-	limit := left.of(len(few.idx), len(w.idx))
-	at := func(x float64) (apart, bool) { return few.off(&attribute{key, x}) }
-	found, ok := was, false
+// nearly so after a few steps. Where nothing is found it refuses.
+func (few *following) solve(w *following, key string, was float64, left apart) string {
+	found := 0.0
 	if strings.Contains(key, "eps") {
-		if off, ok := at(0); ok && was != 0 && off.within(2*explainedShare, limit) { // it was left out
-			if off, ok = w.off(&attribute{key, 0.0}); ok && off.within(explainedShare, left) {
-				return "0", true
+		if was != 0 && few.passes(w, &attribute{key, 0.0}, left) { // it was left out
+			return "0"
+		}
+		found = few.bySize(key)
+	} else {
+		found = few.bySlope(key, was)
+	}
+	if few.off(&attribute{key, found}).within(2*explainedShare, left.of(len(few.idx), len(w.idx))) {
+		for digits := 1; digits <= 7; digits++ { // as people write it
+			text := strconv.FormatFloat(found, 'g', digits, 64)
+			if x, _ := strconv.ParseFloat(text, 64); w.off(&attribute{key, x}).within(explainedShare, left) && x != was {
+				return text
 			}
 		}
-		found, ok = few.bySize(at)
-	} else {
-		found, ok = few.bySlope(key, was)
 	}
-	if !ok {
-		return "", false
-	}
-	if off, ok := at(found); !ok || !off.within(2*explainedShare, limit) {
-		return "", false
-	}
-	for digits := 1; digits <= 7; digits++ { // as people write it
-		text := strconv.FormatFloat(found, 'g', digits, 64)
-		x, _ := strconv.ParseFloat(text, 64)
-		if off, ok := w.off(&attribute{key, x}); ok && off.within(explainedShare, left) && x != was {
-			return text, true
-		}
-	}
-	return "", false
+	panic(refusal(NoAttribute, key))
 }
 
 // bySize looks for a small positive number: by powers of ten, then between them. Powers of ten from
 // 1e-14 to 10, then golden section between the neighbours of the best: 24 steps narrow two decades
 // to 2·0.618²⁴ ≈ 2e-5 of one.
-func (few *following) bySize(at func(x float64) (apart, bool)) (float64, bool) {
+func (few *following) bySize(key string) float64 {
 	best, least := 0.0, math.Inf(1)
 	try := func(log float64) float64 {
-		a, ok := at(math.Pow(10, log))
-		if !ok || a.odd > 0 {
+		a := few.off(&attribute{key, math.Pow(10, log)})
+		if a.odd > 0 {
 			return math.Inf(1)
 		}
 		if a.sum < least {
@@ -854,9 +825,7 @@ func (few *following) bySize(at func(x float64) (apart, bool)) (float64, bool) {
 	for log := -14.0; log <= 1; log++ {
 		try(log)
 	}
-	if math.IsInf(least, 1) {
-		return 0, false
-	}
+	refuseIf(math.IsInf(least, 1), NoAttribute, key)
 	lo, hi := best-1, best+1
 	const golden = 0.6180339887498949
 	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
@@ -872,30 +841,25 @@ func (few *following) bySize(at func(x float64) (apart, bool)) (float64, bool) {
 			yb = try(b)
 		}
 	}
-	return math.Pow(10, best), true
+	return math.Pow(10, best)
 }
 
 // bySlope goes from the value of the graph along the slope that the output has there. Gauss–Newton
 // on one number: the step is Σ slope·(was − y)/Σ slope², the slope a difference quotient; four
 // steps.
-func (few *following) bySlope(key string, was float64) (float64, bool) {
+func (few *following) bySlope(key string, was float64) float64 {
 	outputs := func(x float64) []float64 {
 		call := *few.call
 		call.trial = &attribute{key, x}
-		readings, err := call.readings()
-		if err != nil || readings[0].out(few.index) == nil || !sameCount(readings[0].out(few.index).Shape(), few.rec.shape) {
-			return nil
-		}
-		y, _ := must.Of(func() []float64 { y, _ := few.values(readings[0].out(few.index)); return y })
+		v := must.Get(call.readings())[0].out(few.index)
+		refuseIf(v == nil || !sameCount(v.Shape(), few.rec.shape), NoOutput)
+		y, _ := few.values(v)
 		return y
 	}
 	x := was
 	for range 4 {
 		step := max(abs(x)/8, 1.0/64)
 		y, z := outputs(x), outputs(x+step)
-		if y == nil || z == nil {
-			return 0, false
-		}
 		cross, size := 0.0, 0.0
 		for i := range y {
 			slope := (z[i] - y[i]) / step
@@ -903,12 +867,11 @@ func (few *following) bySlope(key string, was float64) (float64, bool) {
 				cross, size = cross+p, size+slope*slope
 			}
 		}
-		if size == 0 {
-			return 0, false
-		}
+		refuseIf(size == 0, NoAttribute, key)
 		x += cross / size
 	}
-	return x, x != was
+	refuseIf(x == was, NoAttribute, key)
+	return x
 }
 
 // valueText is a value as people write it.
@@ -950,26 +913,31 @@ func (c *checker) otherwise(v Values, k *pattern.Case, want expected) []alternat
 	if left.sum == 0 {
 		return out
 	}
-	a, ok := w.attribute(left)
-	if !ok {
+	a := w.attribute(left)
+	if a == nil {
 		return out
 	}
 	call := *c.call
 	call.trial = a.trial
-	readings, err := call.readings()
-	if err != nil {
-		return out
-	}
 	kind := pattern.WrongAttribute
 	if strings.Contains(a.key, "eps") {
 		kind = pattern.WrongEpsilon
 	}
-	for _, r := range readings {
-		if v := r.out(c.index); v != nil && sameCount(v.Shape(), c.rec.shape) {
-			out = append(out, alternative{kind, pattern.Attribute{Name: a.key, Value: a.value, Graph: attributeText(a.graph)}, v})
-		}
+	for _, v := range c.fitting(&call) {
+		out = append(out, alternative{kind, pattern.Attribute{Name: a.key, Value: a.value, Graph: attributeText(a.graph)}, v})
 	}
 	return out
+}
+
+// fitting is what a changed call may have given for the output, as far as it has its elements.
+func (c *checker) fitting(call *Call) (list []Values) {
+	readings, _ := call.readings()
+	for _, r := range readings {
+		if v := r.out(c.index); v != nil && sameCount(v.Shape(), c.rec.shape) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // exchanged are the readings with two inputs in each other's place: the first two, or of a choice
@@ -986,18 +954,12 @@ func (c *checker) exchanged() (out []alternative) {
 	call := *c.call
 	call.slots = append([]*operand{}, c.call.slots...)
 	call.slots[i], call.slots[k] = call.slots[k], call.slots[i]
-	readings, err := call.readings()
-	if err != nil {
-		return nil
+	kind, args := pattern.SwappedOperands, any(nil)
+	if choice {
+		kind, args = pattern.InvertedMask, pattern.Masked{Choice: true}
 	}
-	for _, r := range readings {
-		if v := r.out(c.index); v != nil && sameCount(v.Shape(), c.rec.shape) {
-			kind, args := pattern.SwappedOperands, any(nil)
-			if choice {
-				kind, args = pattern.InvertedMask, pattern.Masked{Choice: true}
-			}
-			out = append(out, alternative{kind, args, v})
-		}
+	for _, v := range c.fitting(&call) {
+		out = append(out, alternative{kind, args, v})
 	}
 	return out
 }
@@ -1227,11 +1189,7 @@ func (c *checker) places(v Values) []int64 {
 	n := c.rec.view.Len()
 	most := int(min(max(mostRechecked/4/cost(v), 64), mostSplit))
 	if n <= int64(most) {
-		idx := make([]int64, n)
-		for i := range idx {
-			idx[i] = int64(i)
-		}
-		return idx
+		return inOrder(n)
 	}
 	idx := samples(c.rec.shape, nil)
 	if len(idx) > most {
@@ -1252,10 +1210,7 @@ func (c *checker) inputError() float64 {
 		n := o.view.Len()
 		idx := samples(o.shape, nil)
 		if n <= mostSplit {
-			idx = make([]int64, n)
-			for k := range idx {
-				idx[k] = int64(k)
-			}
+			idx = inOrder(n)
 		}
 		found, want := make([]float64, len(idx)), make([]float64, len(idx))
 		if readsAt(o, idx, found) && readsAt(golden, idx, want) {

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"precision/compare/result"
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
+	"precision/internal/each"
 	"precision/internal/must"
 	catalogue "precision/op"
 )
@@ -415,20 +417,13 @@ func (c *composer) sources(m *recordedCall, r *recorded, before *recordedCall) (
 // unknown parts leave it unknown, a suspect one suspect.
 func (c *composer) output(m *recordedCall, r *recorded, f *Finding) {
 	parts := c.inside(m)
-	refuse := func(kind string, args ...any) {
+	refuse := func(kind result.Kind, args ...any) {
 		f.Reasons = f.Reasons[:0]
-		switch kind {
-		case "apart":
-			unknown(f, because(Apart, len(parts)))
-		case "part":
-			unknown(f, because(PartUnknown, args...))
-		default:
-			unknown(f, because(Unmade, args...))
-		}
+		unknown(f, because(kind, args...))
 	}
 	made := c.madeBy(m, r.flat[f.Index].v, c.sources(m, r, nil))
 	if made == nil {
-		refuse("apart")
+		refuse(Apart, len(parts))
 		return
 	}
 	seen, suspect := map[*recordedCall]bool{}, ""
@@ -439,7 +434,7 @@ func (c *composer) output(m *recordedCall, r *recorded, f *Finding) {
 		}
 		switch part := c.finding(s); {
 		case part == nil || part.Verdict == Unknown || part.Verdict == Wrong:
-			refuse("part", s.call.Name)
+			refuse(PartUnknown, s.call.Name)
 			return
 		case part.Verdict == Suspect && suspect == "":
 			suspect = s.call.Name
@@ -459,7 +454,7 @@ func (c *composer) output(m *recordedCall, r *recorded, f *Finding) {
 				made = append(made, from...)
 			})
 			if missing != "" {
-				refuse("unmade", s.call.Name, missing)
+				refuse(Unmade, s.call.Name, missing)
 				return
 			}
 		}
@@ -536,16 +531,10 @@ func sameStatistics(a, b *msprobe.Value) bool {
 	return true
 }
 
-// tensor opens a tensor; nil if it cannot be read.
+// tensor opens a tensor.
 func (c *composer) tensor(v *msprobe.Value) *operand {
-	if v.DataName == "" {
-		return nil
-	}
-	o, err := c.files.tensor(v, "")
-	if err != nil {
-		return nil
-	}
-	return o
+	refuseIf(v.DataName == "", NoElements, "")
+	return must.Get(c.files.tensor(v, ""))
 }
 
 // same reports whether two tensors have the same elements.
@@ -553,8 +542,8 @@ func (c *composer) same(a, b *msprobe.Value) bool {
 	if a == b || a.DataName != "" && a.DataName == b.DataName {
 		return true
 	}
-	x, y := c.tensor(a), c.tensor(b)
-	return x != nil && y != nil && sameElements(x, y)
+	same, _ := must.Of(func() bool { return sameElements(c.tensor(a), c.tensor(b)) })
+	return same
 }
 
 // sum reports whether a tensor is the sum of some, each addition rounded once. The means must add
@@ -575,40 +564,26 @@ func (c *composer) sum(list []source, v *msprobe.Value) bool {
 	if m, ok := v.Mean.Value(); !ok || !(abs(m-mean) <= 2*float64(len(list))*(u+u32)*size/math.Sqrt(elements)) {
 		return false
 	}
-	y := c.tensor(v)
-	if y == nil {
-		return false
-	}
-	var in []*operand
-	for _, s := range list {
-		o := c.tensor(s.v)
-		if o == nil {
-			return false
-		}
-		in = append(in, o)
-	}
-	found, sum, total, x := make([]float64, tile), make([]float64, tile), make([]float64, tile), make([]float64, tile)
-	for lo, n := int64(0), y.view.Len(); lo < n; lo += tile {
-		k := min(tile, n-lo)
-		clear(sum)
-		clear(total)
-		if !reads(y, lo, found[:k]) {
-			return false
-		}
-		for _, o := range in {
-			if !reads(o, lo, x[:k]) {
-				return false
+	return must.Try(func() {
+		y, in := c.tensor(v), each.Of(list, func(s source) *operand { return c.tensor(s.v) })
+		found, sum, total, x := make([]float64, tile), make([]float64, tile), make([]float64, tile), make([]float64, tile)
+		for lo, n := int64(0), y.view.Len(); lo < n; lo += tile {
+			k := min(tile, n-lo)
+			clear(sum)
+			clear(total)
+			y.Range(lo, found[:k], nil)
+			for _, o := range in {
+				o.Range(lo, x[:k], nil)
+				for i, v := range x[:k] {
+					sum[i] += v
+					total[i] += abs(v)
+				}
 			}
-			for i, v := range x[:k] {
-				sum[i] += v
-				total[i] += abs(v)
+			for i, v := range sum[:k] {
+				if !(abs(found[i]-v) <= float64(len(in))*u*total[i]) {
+					panic(refusal(Unmade))
+				}
 			}
 		}
-		for i, v := range sum[:k] {
-			if !(abs(found[i]-v) <= float64(len(in))*u*total[i]) {
-				return false
-			}
-		}
-	}
-	return true
+	}) == nil
 }
