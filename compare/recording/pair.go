@@ -80,7 +80,7 @@ func otherFunctions(a, b *call) bool {
 }
 
 // turn finds an operand, or the gradient of one, whose axes may lie in another order on the two sides: their sizes are the same, and so are its
-// extremes. It gets the shape of its partner.
+// extremes.
 func (x *leafPair) turn() {
 	if x.left == nil || x.right == nil || !x.left.tensor() || !x.right.tensor() || !strings.HasPrefix(x.left.place, "input.") || !alikeAtEnds(x.left, x.right) {
 		return
@@ -90,12 +90,8 @@ func (x *leafPair) turn() {
 		slices.Sort(list)
 		return list
 	}
-	if a := axes(x.left); len(a) < 2 || !slices.Equal(a, axes(x.right)) {
-		return
-	}
-	l, f := *x.left, *x.left.form
-	f.Shape = x.right.Shape
-	l.form, x.left, x.turned = &f, &l, true
+	a := axes(x.left)
+	x.turned = len(a) > 1 && slices.Equal(a, axes(x.right))
 }
 
 // alikeAtEnds tells of two tensors that they have the same largest and the same smallest number.
@@ -199,6 +195,11 @@ func (x *leafPair) regroup(u *unit) {
 	if !sameCount(x.left, x.right) || !u.left.kernel() || !u.right.kernel() || sameShape(x.left.Shape, x.right.Shape) || !regrouped(x.left.Shape, x.right.Shape) {
 		return
 	}
+	x.shapeAsRight()
+}
+
+// shapeAsRight gives the left tensor the shape of the right one.
+func (x *leafPair) shapeAsRight() {
 	l, f := *x.left, *x.left.form
 	if f.filed == nil {
 		f.filed = f.Shape
@@ -344,7 +345,10 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 	if x.left.DType != "" && x.right.DType != "" && !sameType(x.left, x.right) {
 		row.Add(result.Because(result.DTypesDiffer, x.left.DType, x.right.DType))
 	}
-	x.regroup(u)
+	late := p.late[x.left]
+	if x.regroup(u); x.turned {
+		x.shapeAsRight()
+	}
 	a, b := x.left.sums(), x.right.sums()
 	if p.migrated || p.sums > 0 {
 		a.summedElsewhere(x.left)
@@ -387,7 +391,7 @@ func (p *part) row(ctx context.Context, row *result.Row, x leafPair, u *unit, w 
 		r.NormRoom = a.reordered(&b, x.right)
 	}
 	count(r, x, &a, &b)
-	if p.late[x.left] {
+	if late {
 		r.Hashed = false
 		row.Add(result.Because(result.ChecksumLate, r.Place))
 	}
