@@ -7,7 +7,6 @@ import (
 
 	"precision/dump/dtype"
 	"precision/dump/msprobe"
-	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -212,7 +211,7 @@ func defineLookups() {
 	// The kernel multiplies by 1/keep_prob, of its own type (TBE's drop_out_do_mask.py).
 	register(func(c *Call) []Reading {
 		k := &invocation{Call: c}
-		x, mask, keep := c.need("x", 0), c.need("mask", 1), must.Get(numbers(c.need("keep_prob", 2)))
+		x, mask, keep := c.need("x", 0), c.need("mask", 1), numbers(c.need("keep_prob", 2))
 		refuseIf(len(keep) != 1 || !(keep[0] > 0 && keep[0] <= 1), BadArgument, "keep_prob", keep, "a number above 0 and up to 1")
 		readings := k.maskedDropout(x, mask, num{keep[0], max(precisionFor(x.numeric()).v, u32) * keep[0]})
 		for i := range readings {
@@ -325,7 +324,7 @@ func (k *invocation) embeddingGradient(g []Values) Values {
 		}
 	}
 	refuseIf(len(w.shape) != 2 || count(d.Shape()) != count(x.shape)*w.shape[1], ShapesDiffer, x.shape, w.shape, d.Shape())
-	idx := must.Get(numbers(x))
+	idx := numbers(x)
 	of := map[int64][]int64{} // the places of each index
 	exact := true
 	for i, f := range idx {
@@ -411,7 +410,7 @@ func clippedSwiglu(k *invocation) Values {
 
 // bitsOf are the bits of bytes as numbers, the first of each byte being its highest or its lowest.
 func bitsOf(o *operand, n int64, high bool) *dense {
-	bytes := must.Get(numbers(o))
+	bytes := numbers(o)
 	refuseIf(int64(len(bytes))*8 < n, ShapesDiffer, o.shape, []int64{n})
 	d := zeros(n, 1)
 	for i := range d.y {
@@ -431,7 +430,7 @@ func embeddingBag(k *invocation) Values {
 	k.unsupported("max_norm")
 	idx, w := k.tensor("input"), k.tensor("weight")
 	refuseIf(len(w.shape) != 2 || len(idx.shape) == 0 || len(idx.shape) > 2, ShapesDiffer, idx.shape, w.shape)
-	list, n, d := ints(idx), w.shape[1], must.Get(held(w)).y
+	list, n, d := ints(idx), w.shape[1], held(w).y
 	var starts []int64
 	if len(idx.shape) == 2 {
 		for b := range idx.shape[0] {
@@ -448,7 +447,7 @@ func embeddingBag(k *invocation) Values {
 	weights := slices.Repeat([]float64{1}, len(list))
 	if k.has("per_sample_weights") {
 		refuseIf(how != "sum", Unsupported, "per_sample_weights")
-		weights = must.Get(numbers(k.tensor("per_sample_weights")))
+		weights = numbers(k.tensor("per_sample_weights"))
 	}
 	refuseIf(len(weights) != len(list) || !slices.IsSorted(starts) || len(starts) > 0 && (starts[0] != 0 || starts[len(starts)-1] > int64(len(list))), BadArgument, "offsets", starts, "places in order")
 	for _, p := range list {

@@ -768,7 +768,7 @@ func optimizerKernels() {
 		}
 		of := func(name string, missing float64) Values { return k.constant(k.float(name, missing)) }
 		g, beta, gamma, decay := Values(k.tensor("grad")), of("beta1", 0.9), of("beta2", 0.999), of("weight_decay", 0)
-		step := must.Get(numbers(k.tensor("step")))
+		step := numbers(k.tensor("step"))
 		refuseIf(len(step) != 1, BadArgument, "step", len(step), "one number")
 		correction := func(beta float64) Values {
 			if corrects := k.bool("bias_correction", true); !corrects {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"precision/dump/dtype"
-	"precision/internal/must"
 )
 
 // Attention, forward and backward: for every query q of a head, over the keys k_c and values v_c
@@ -284,7 +283,7 @@ func (t *attention) hold(q, key, value Values) {
 	refuseIf(t.most == 0 || t.ev == 0 || t.e == 0 || t.most > maxDense || math.IsInf(gamma(float64(max(t.most, t.e)+4), t.sumUnit), 1), NoBound, t.most)
 	t.scale = num{1 / math.Sqrt(float64(t.e)), 0}
 	t.scale.b = 2 * u32 * t.scale.y
-	t.q, t.k, t.v = must.Get(held(q)), must.Get(held(key)), must.Get(held(value))
+	t.q, t.k, t.v = held(q), held(key), held(value)
 }
 
 // newAttention takes q (…, L, E), k (…, S, E) and v (…, S, Ev); heads of k and v may be
@@ -327,7 +326,7 @@ func (t *attention) masked(o *operand, as []int64, out bool) {
 	shape := append(slices.Clone(t.shape[:len(t.shape)-1]), t.most)
 	v, ok := broadcast(reshape(o, as), shape)
 	refuseIf(!ok, ShapesDiffer, o.shape, shape)
-	d := must.Get(held(o))
+	d := held(o)
 	place := func(a attended, c int64) int64 { return (a.batch*a.l+a.row)*a.s + c }
 	if s, ok := v.(*strided); ok {
 		plain := place
@@ -554,7 +553,7 @@ func (k *invocation) blockAttention() (*attention, sequences) {
 	rows := slices.Max(append(slices.Clone(s.queues), 0))
 	refuseIf(len(size) < 2 || size[0] < 1 || size[1] < 1 || len(mask.shape) != 4 || mask.shape[0] != s.q.batches || mask.shape[1] != s.q.heads ||
 		mask.shape[2]*size[0] < rows || mask.shape[3]*size[1] < t.most, ShapesDiffer, mask.shape, size)
-	d := must.Get(held(mask))
+	d := held(mask)
 	t.hidden = func(a attended, c int64) bool {
 		return d.y[((a.batch*s.q.heads+a.head)*mask.shape[2]+a.row/size[0])*mask.shape[3]+c/size[1]] == 0
 	}
@@ -640,7 +639,7 @@ func multiHead(k *invocation) []Reading {
 		n := len(s) - 1
 		refuseIf(len(of) != 2 || s[n] != of[1] || s[n] == 0, ShapesDiffer, s, of)
 		v := k.product(reshape(x, []int64{count(s) / s[n], s[n]}), turned(w, true))
-		return must.Get(held(reshape(k.between(k.plus(v, bias)), append(slices.Clone(s[:n]), of[0]))))
+		return held(reshape(k.between(k.plus(v, bias)), append(slices.Clone(s[:n]), of[0])))
 	}
 	heads, batched := k.int("num_heads", 1), true
 	var width int64
@@ -692,7 +691,7 @@ func multiHead(k *invocation) []Reading {
 	}
 	each := !k.bool("average_attn_weights", true)
 	return t.forms(func(t *attention) []Values {
-		y := linear(reshape(transpose(must.Get(held(k.between(t))), []int{2, 0, 1, 3}), []int64{rows, batch, heads * t.ev}), k.tensor("out_proj_weight"), k.ifGiven("out_proj_bias"))
+		y := linear(reshape(transpose(held(k.between(t)), []int{2, 0, 1, 3}), []int64{rows, batch, heads * t.ev}), k.tensor("out_proj_weight"), k.ifGiven("out_proj_bias"))
 		// Each head's probabilities, or their mean: a sum of as many terms as heads, of which each
 		// is within its own bound.
 		shape := []int64{batch, heads, rows, t.most}
@@ -733,7 +732,7 @@ func dotProductGradients(k *invocation, g []Values) gradients {
 func (t *attention) gave(o *operand) {
 	if o != nil {
 		refuseIf(!sameCount(o.shape, t.shape), ShapesDiffer, o.shape, t.shape)
-		t.out = must.Get(held(o))
+		t.out = held(o)
 	}
 }
 
@@ -747,7 +746,7 @@ func (t *attention) backOf(d Values) func(i int) func() Values {
 	}
 	refuseIf(float64(work) > mostMultiplied, TooLarge, work, int64(mostMultiplied))
 	all := sync.OnceValue(func() [3]*dense {
-		dq, dk, dv := t.gradients(must.Get(held(d)).y, rows)
+		dq, dk, dv := t.gradients(held(d).y, rows)
 		return [3]*dense{dq, dk, dv}
 	})
 	return func(i int) func() Values { return func() Values { return all()[i] } }
@@ -906,7 +905,7 @@ func (k *invocation) kernelAttention(layout string, heads, few int64, before, af
 	}
 	if sink := k.optional("sink"); sink != nil {
 		refuseIf(count(sink.shape) != heads, ShapesDiffer, sink.shape, []int64{heads})
-		t.sink = must.Get(held(sink))
+		t.sink = held(sink)
 	}
 	k.hide(t, s, before, after)
 	return t, s
@@ -949,7 +948,7 @@ func (k *invocation) hide(t *attention, s sequences, before, after string) {
 			t.hidden = func(a attended, c int64) bool { return c > a.row+a.s-a.l+next || c < a.row+a.s-a.l-pre }
 		}
 	case mask != nil:
-		at, d := maskPlaces(mask, s, t.most), must.Get(held(mask))
+		at, d := maskPlaces(mask, s, t.most), held(mask)
 		t.hidden = func(a attended, c int64) bool { return d.y[at(a, c)] != 0 }
 		if mode == 0 && (pre < s.q.length || next < t.most) { // the mask has to say so, too
 			t.doubtful = func(a attended, c int64) bool { return behind(a, c) && !t.hidden(a, c) }
@@ -991,7 +990,7 @@ func (k *invocation) biased(name string, s sequences, most int64) func(a attende
 		return nil
 	}
 	refuseIf(len(o.shape) != 4 || s.q.packed, Unsupported, k.shown(name)+" "+shapeText(o.shape))
-	at, d := maskPlaces(o, s, most), must.Get(held(o))
+	at, d := maskPlaces(o, s, most), held(o)
 	return func(a attended, c int64) float64 { return d.y[at(a, c)] }
 }
 
@@ -1045,7 +1044,7 @@ func fusionGradients(k *invocation, g []Values) gradients {
 			h := s.statistics(order)
 			per := count(largest.shape) / max(h.heads*h.length*h.batches, 1)
 			refuseIf(per < 1 || per*h.heads*h.length*h.batches != count(largest.shape) || !sameCount(largest.shape, sum.shape), ShapesDiffer, largest.shape, sum.shape)
-			m, n := must.Get(numbers(largest)), must.Get(numbers(sum))
+			m, n := numbers(largest), numbers(sum)
 			t.saved = func(a attended) (float64, float64) {
 				i := a.row
 				if h.packed {
@@ -1102,7 +1101,7 @@ func inferenceAttention(k *invocation) (readings []Reading) {
 	if t.added = k.biased("pse_shift", s, t.most); k.has("mask") { // added to the scores of each sequence (test of _npu_flash_attention)
 		mask := k.tensor("mask")
 		refuseIf(len(mask.shape) != 2 || mask.shape[0] < slices.Max(append(slices.Clone(s.queues), 0)) || mask.shape[1] < t.most, ShapesDiffer, mask.shape, s.queues)
-		d, wide := must.Get(held(mask)), mask.shape[1]
+		d, wide := held(mask), mask.shape[1]
 		t.added = func(a attended, c int64) float64 { return d.y[a.row*wide+c] }
 	}
 	of := func(t *attention) []Values {
@@ -1125,7 +1124,7 @@ func inferenceAttention(k *invocation) (readings []Reading) {
 	all := []*attention{t}
 	if k.has("key_antiquant_scale") || k.has("value_antiquant_scale") { // what was in steps may be rounded to the type of the queries, or not
 		u, p := *t, precisionFor(k.tensor("query").numeric())
-		u.k, u.v = must.Get(held(roundedTo(p, t.k))), must.Get(held(roundedTo(p, t.v)))
+		u.k, u.v = held(roundedTo(p, t.k)), held(roundedTo(p, t.v))
 		all = append(all, &u)
 	}
 	for _, t := range all {
@@ -1178,16 +1177,16 @@ func lightningIndexer(k *invocation) []Reading {
 	for b := 1; b < len(s.starts); b++ {
 		s.starts[b], from[b] = s.starts[b-1]+s.lengths[b-1], from[b-1]+keys[b-1]
 	}
-	dq, dk := must.Get(held(q.v)), must.Get(held(key.v))
+	dq, dk := held(q.v), held(key.v)
 	e := dq.shape[len(dq.shape)-1]
 	refuseIf(dk.shape[len(dk.shape)-1] != e || e == 0, ShapesDiffer, dq.shape, dk.shape)
 	refuseIf(count(weights.shape) != count(query.shape)/e, ShapesDiffer, weights.shape, query.shape)
-	w := slices.Clone(must.Get(numbers(weights)))
+	w := slices.Clone(numbers(weights))
 	loose, scales := 0.0, []float64(nil) // of queries and keys in steps, whose scores kernels round to float16 on the way
 	if k.has("query_dequant_scale") {
 		k.only(0, "query_quant_mode", "key_quant_mode")
 		o := k.tensor("key_dequant_scale")
-		by := must.Get(numbers(k.tensor("query_dequant_scale")))
+		by := numbers(k.tensor("query_dequant_scale"))
 		refuseIf(len(by) != len(w) || count(o.shape) != count(k.tensor("key").shape)/e, ShapesDiffer, weights.shape, o.shape)
 		for i, x := range by {
 			w[i] *= x
@@ -1195,9 +1194,9 @@ func lightningIndexer(k *invocation) []Reading {
 		if loose = 0x1p-9; k.has("block_table") {
 			shape := slices.Clone(k.tensor("key").shape)
 			shape[3] = 1
-			scales = must.Get(numbers(k.pagesOf(o.shaped(shape), k.tensor("block_table"), 1, shape[1], keys).v))
+			scales = numbers(k.pagesOf(o.shaped(shape), k.tensor("block_table"), 1, shape[1], keys).v)
 		} else {
-			scales = must.Get(numbers(o))
+			scales = numbers(o)
 		}
 	}
 	for b, n := range keys {
@@ -1208,7 +1207,7 @@ func lightningIndexer(k *invocation) []Reading {
 	rows := count(query.shape) / e / max(q.heads, 1)
 	refuseIf(rows == 0 || count(shape)%rows != 0 || len(k.outs) == 0 || k.outs[0] == nil, ShapesDiffer, shape, query.shape)
 	most := count(shape) / rows
-	found := must.Get(numbers(k.outs[0]))
+	found := numbers(k.outs[0])
 	// A dot product of e terms, the relu, a weight, and a sum over the heads.
 	g := gamma(float64(e+q.heads)+6, k.sumUnit())
 	want := &dense{shape: shape, y: slices.Clone(found), b: make([]float64, len(found)), exact: true}

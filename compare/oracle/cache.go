@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
-	"precision/internal/must"
 )
 
 // Where the tokens of sequences stand: the layouts in which fused kernels take queries, keys and
@@ -282,7 +281,7 @@ func gatherCache(k *invocation) []Reading {
 		lengths = lengths[:max(len(lengths)-1, 0)]
 	}
 	refuseIf(len(table.shape) != 2 || table.shape[0] < int64(len(lengths)), ShapesDiffer, table.shape, []int64{int64(len(lengths))})
-	entries, skip := must.Get(numbers(table)), k.ints("seq_offset")
+	entries, skip := numbers(table), k.ints("seq_offset")
 	refuseIf(skip != nil && len(skip) < len(lengths), ShapesDiffer, skip, lengths)
 	refuseIf(slices.ContainsFunc(skip, func(n int64) bool { return n < 0 }), BadArgument, k.shown("seq_offset"), skip, "no number below 0")
 	var out []Values
@@ -298,7 +297,7 @@ func gatherCache(k *invocation) []Reading {
 		}
 		refuseIf(size == 0, ShapesDiffer, into.shape, cache.shape)
 		most, place := rowsOfCache(cache, width, tiles, size)
-		d := must.Get(held(cache))
+		d := held(cache)
 		var from []int64
 		for b, n := range lengths {
 			refuseIf(n < 0 || n > into.shape[0]-int64(len(from)), ShapesDiffer, lengths, into.shape)
@@ -530,14 +529,14 @@ func scatteredList(k *invocation) []Reading {
 func advancedStep(k *invocation) []Reading {
 	k.unsupported("spec_token", "accepted_num")
 	table, size, seqs, queries := k.tensor("block_tables"), k.count("block_size"), k.count("num_seqs"), k.count("num_queries")
-	sampled := must.Get(numbers(k.tensor("sampled_token_ids")))
+	sampled := numbers(k.tensor("sampled_token_ids"))
 	var all [4][]float64
 	names := []string{"input_tokens", "input_positions", "seq_lens", "slot_mapping"}
 	for i, name := range names {
-		all[i] = slices.Clone(must.Get(numbers(k.tensor(name))))
+		all[i] = slices.Clone(numbers(k.tensor(name)))
 		refuseIf(int64(len(all[i])) < seqs || queries > seqs || size == 0 || int64(len(sampled)) < queries || len(table.shape) != 2, ShapesDiffer, k.tensor(name).shape, []int64{seqs, queries})
 	}
-	pages := must.Get(numbers(table))
+	pages := numbers(table)
 	off := make([]float64, len(all[0]))
 	for q := range queries {
 		at := int64(all[2][q])
@@ -572,7 +571,7 @@ func advancedStep(k *invocation) []Reading {
 func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 	positions, table := k.pair("positions", "cos_sin_cache")
 	size := k.int("head_size", 0)
-	pos, list := must.Get(numbers(positions)), must.Get(numbers(table))
+	pos, list := numbers(positions), numbers(table)
 	refuseIf(len(table.shape) < 2, ShapesDiffer, table.shape)
 	turn := table.shape[len(table.shape)-1]
 	half := turn / 2
@@ -607,7 +606,7 @@ func (k *invocation) rotaryEmbedding(halves bool, sections []int64) []Reading {
 		x := k.tensor(name)
 		wide := count(x.shape) / max(tokens[0], 1)
 		refuseIf(tokens[0] == 0 || count(x.shape)%tokens[0] != 0 || wide%size != 0, ShapesDiffer, x.shape, positions.shape)
-		d := must.Get(held(x))
+		d := held(x)
 		p := precisionFor(x.numeric())
 		out = append(out, &formula{shape: x.shape, f: func(i int64, _ []int64) (float64, float64) {
 			e := i % wide % size
@@ -706,7 +705,7 @@ func (k *invocation) pagesOf(v Values, table *operand, heads, size int64, length
 	size = h.length
 	refuseIf(size == 0, ShapesDiffer, s)
 	// Only the pages that are looked at are read.
-	entries, width := must.Get(numbers(table)), table.shape[1]
+	entries, width := numbers(table), table.shape[1]
 	at, pages := map[int64]int64{}, [][]int64{}
 	var used []int64
 	for b, n := range lengths {
@@ -890,7 +889,7 @@ func (k *invocation) antiquantised(h headed, name string) Values {
 		default:
 			panic(refusal(ShapesDiffer, shapeText(shape, o.shape)))
 		}
-		return reshape(must.Get(held(o)), at)
+		return reshape(held(o), at)
 	}
 	if o := k.optional(name + "_antiquant_offset"); o != nil {
 		return k.computed("x,s,o)=(x+o)*s", h.v, along(scale), along(o))

@@ -408,7 +408,7 @@ func axesOf(key string, list []int64, rank int) (out []int) {
 func ints(o Values) []int64 {
 	n := count(o.Shape())
 	refuseIf(n > 1<<16, TooLarge, n, 1<<16)
-	d := must.Get(held(o))
+	d := held(o)
 	out := make([]int64, len(d.y))
 	for i, x := range d.y {
 		if x != math.Trunc(x) || abs(x) > 1<<53 {
@@ -629,7 +629,7 @@ func (k *invocation) listOf(name string, n int64) []float64 {
 		return nil
 	}
 	refuseIf(count(o.shape) != n, ShapesDiffer, o.shape, []int64{n})
-	return must.Get(numbers(o))
+	return numbers(o)
 }
 
 // ifGiven is optional as Values.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
-	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -340,7 +339,7 @@ func boxForms() {
 		define(form, function{forward: formulaFor(func(k *invocation) Values {
 			a, b := k.tensor("input"), k.tensor(second)
 			refuseIf(len(a.shape) != 3 || a.shape[1] != 5 || !slices.Equal(a.shape, b.shape), ShapesDiffer, a.shape, b.shape)
-			refuseIf(slices.ContainsFunc(must.Get(numbers(k.tensor("weight"))), func(w float64) bool { return w != 1 }), Unsupported, "weight")
+			refuseIf(slices.ContainsFunc(numbers(k.tensor("weight")), func(w float64) bool { return w != 1 }), Unsupported, "weight")
 			at := func(o *operand, i int64) Values { return slab1(o, 1, i, 1) }
 			texts := []string{"a,c,g,h)=((g+h)/2-(a+c)/2)/(c-a)", "a,c,g,h)=log((h-g)/(c-a))", "a,g)=tan(g*0.017453292519943295)-tan(a*0.017453292519943295)"}
 			if form == "npu_rotated_box_decode" {
@@ -378,7 +377,7 @@ func boxForms() {
 		refuseIf(len(boxes.shape) != 2 || boxes.shape[1] != 4 || !within(size[0], 1, 1<<16) || !within(size[1], 1, 1<<16) || stride[0] == 0 || stride[1] == 0, ShapesDiffer, boxes.shape, size, stride)
 		shape := []int64{size[0] * size[1] * n}
 		refuseIf(shape[0] > maxDense || !slices.Equal(k.shape(), shape), ShapeComputed, shape, k.shape())
-		x, u := must.Get(held(boxes)).y, precisionFor(boxes.numeric()).v
+		x, u := held(boxes).y, precisionFor(boxes.numeric()).v
 		flags, doubt := make([]bool, size[0]*size[1]), make([]bool, size[0]*size[1])
 		for i := 0; i < len(x); i += 4 {
 			var lo, hi [2]int64 // the first and last cell that the centre may be in, by column and row
@@ -616,14 +615,14 @@ func (c *classes) targets(t *operand, soft bool) {
 	w := k.optional("weight")
 	if w != nil {
 		refuseIf(count(w.shape) != c.n, ShapesDiffer, c.shape, w.shape)
-		weight = must.Get(numbers(w))
+		weight = numbers(w)
 	}
 	smoothing := 0.0
 	if soft {
 		smoothing = k.float("label_smoothing", 0)
 	}
 	ignored := k.int("ignore_index", -100)
-	list := must.Get(numbers(t))
+	list := numbers(t)
 	rows := count(c.rows)
 	c.q = make([]num, c.n)
 	sum, terms := 0.0, 0.0
@@ -633,7 +632,7 @@ func (c *classes) targets(t *operand, soft bool) {
 	probabilities := slices.Equal(t.shape, c.shape) && !discrete(t.typ)
 	if probabilities {
 		moved, _, _ := lastAxes(t, []int{c.axis})
-		list = must.Get(numbers(moved))
+		list = numbers(moved)
 	} else if int64(len(list)) != rows || !discrete(t.typ) {
 		panic(refusal(ShapesDiffer, shapeText(c.shape, t.shape)))
 	}
@@ -718,7 +717,7 @@ func (c *classes) loss() Values {
 // gradient is that of the input, (p·Σq - q)·g/over, or, of log p itself, -q·g/over.
 func (c *classes) gradient(g Values, soft bool) Values {
 	a := c.k.arith()
-	d := must.Get(held(g))
+	d := held(g)
 	rows := count(c.rows)
 	n := int64(len(d.y))
 	refuseIf(n != 1 && n != rows, ShapesDiffer, shapeText(c.shape, g.Shape()))
@@ -756,7 +755,7 @@ func onlineMaxSum(k *invocation) []Reading {
 	refuseIf(int64(len(to)) != rows || n == 0, ShapesDiffer, x.shape, []int64{int64(len(to))})
 	var logits Values = &rounded{k.product(x, turned(w, true)), precisionFor(x.numeric())}
 	if rows*n <= maxDense {
-		logits = must.Get(held(logits)) // four outputs ask for them
+		logits = held(logits) // four outputs ask for them
 	}
 	most := func(x, e []float64) (float64, float64) { return slices.Max(x), slices.Max(e) }
 	per := func(f func(x, e []float64) (float64, float64)) Values {
@@ -825,7 +824,7 @@ func maxSumBackward(k *invocation) (out []Reading) {
 	}}
 	for _, high := range []bool{true, false} {
 		s := k.computed("p,h,m,g)=(p-h*(1-m))*g", reshape(p, hot.shape), hot, bitsOf(k.tensor("target_mask"), x.shape[0], high), reshape(grad, column))
-		v := must.Get(held(&rounded{s, precisionFor(x.numeric())}))
+		v := held(&rounded{s, precisionFor(x.numeric())})
 		out = append(out, Reading{Name: []string{"high-bit-first", "low-bit-first"}[len(out)], Out: []Values{k.product(v, w), k.product(turned(v, true), x)}})
 	}
 	return out

@@ -386,7 +386,7 @@ func (c *Call) newProduct(k int64, left, right, bias Values, outputs int64) *pro
 		return p
 	}
 	refuseIf(count(bias.Shape()) != outputs, ShapesDiffer, "bias "+shapeText(bias.Shape()))
-	d := must.Get(held(bias))
+	d := held(bias)
 	p.bias = d.y
 	return p
 }

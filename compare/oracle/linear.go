@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"precision/internal/must"
 )
 
 // Determinants, inverses and solutions of linear systems. They are computed in float64; the bound
@@ -141,7 +139,7 @@ func (k *invocation) eachMatrix(x *operand, f func(at int, a []float64, n int)) 
 	refuseIf(r < 2 || x.shape[r-1] != x.shape[r-2] || x.shape[r-1] == 0 || discrete(x.numeric()), ShapesDiffer, x.shape)
 	n := int(x.shape[r-1])
 	refuseIf(n > 1<<9 || float64(count(x.shape))*float64(n) > mostMultiplied, TooLarge, n, 1<<9)
-	d := must.Get(held(x)).y
+	d := held(x).y
 	for i := range len(d) / (n * n) {
 		f(i, d[i*n*n:][:n*n], n)
 	}
@@ -221,7 +219,7 @@ func linearForms() {
 		refuseIf(!k.bool("left", true), Unsupported, "left")
 		lead := len(x.shape) - 2
 		refuseIf(lead < 0 || len(b.shape) <= lead || len(b.shape) > lead+2 || !slices.Equal(b.shape[:lead+1], x.shape[:lead+1]), ShapesDiffer, x.shape, b.shape)
-		wide, d := int(count(b.shape[lead+1:])), must.Get(held(b)).y
+		wide, d := int(count(b.shape[lead+1:])), held(b).y
 		return solved(k, x, func(int) int { return wide }, func(at, n, columns int, e *eliminated) []float64 {
 			return times(e.inverse, d[at*n*columns:][:n*columns], n, n, columns)
 		}, b.shape)
@@ -276,7 +274,7 @@ func linearForms() {
 		refuseIf(!within(n, 1, 64), Unsupported, "n")
 		var v Values = x
 		for range n - 1 {
-			v = must.Get(held(k.product(v, x)))
+			v = held(k.product(v, x))
 		}
 		return v
 	})})
@@ -309,7 +307,7 @@ func linearForms() {
 			s, t, out = append(s, x, 1), append(t, 1, y), append(out, x*y)
 		}
 		refuseIf(count(out) > maxDense, TooLarge, count(out), maxDense)
-		return reshape(must.Get(held(elementsOf(mulKernel(k.unit()), nil, discrete(k.outType()), []Values{reshape(a, s), reshape(b, t)}))), out)
+		return reshape(held(elementsOf(mulKernel(k.unit()), nil, discrete(k.outType()), []Values{reshape(a, s), reshape(b, t)})), out)
 	})})
 	// x^(N−1) … x⁰ a row, or increasing; linalg.vander is always increasing. A power by
 	// multiplications has a rounding a step.
@@ -319,7 +317,7 @@ func linearForms() {
 		n := k.int("N", x.shape[len(x.shape)-1])
 		up := k.bool("increasing", strings.HasPrefix(k.name, "linalg"))
 		refuseIf(!within(n, 1, 1<<16), BadArgument, "N", n, "a small number")
-		d, whole := must.Get(held(x)), discrete(x.typ)
+		d, whole := held(x), discrete(x.typ)
 		return &formula{shape: append(slices.Clone(x.shape), n), exact: whole, f: func(i int64, _ []int64) (float64, float64) {
 			p := i % n
 			if !up {
@@ -353,7 +351,7 @@ func linearForms() {
 				along, over = over, along
 			}
 			size := k.computed("x)=abs(x)", k.converted(x))
-			sums := must.Get(held(k.reduced(size, []int{along}, true, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) { return sumOf(c.sumUnit(), n, 1) })))
+			sums := held(k.reduced(size, []int{along}, true, false, func(c *Call, n int64) func(x, e []float64) (float64, float64) { return sumOf(c.sumUnit(), n, 1) }))
 			v := k.reduced(sums, []int{over}, true, false, func(*Call, int64) func(x, e []float64) (float64, float64) {
 				return func(x, e []float64) (float64, float64) {
 					if p > 0 {

@@ -428,7 +428,7 @@ func channelMoments(k *invocation) (out []Values) {
 // scattered adds what goes to places of a vector. Of a vector alone, as the gradients of a gather
 // from one; several for a place are summed in any order.
 func scattered(k *invocation) Values {
-	at, d, shape := must.Get(numbers(k.tensor("indices"))), must.Get(held(k.tensor("updates"))), k.shape()
+	at, d, shape := numbers(k.tensor("indices")), held(k.tensor("updates")), k.shape()
 	refuseIf(len(shape) != 1 || len(at) != len(d.y), Unsupported, "more than one axis")
 	sum := newSpreader(shape[0])
 	for i, x := range at {
@@ -593,7 +593,7 @@ func (k *invocation) sumOfAll(list []*operand) Values {
 // strides are of the forward slice; the places of the gradient are those that the slice of the
 // numbers of all places has.
 func slicedBack(k *invocation) Values {
-	d, shape := must.Get(held(k.tensor("grad"))), k.shape()
+	d, shape := held(k.tensor("grad")), k.shape()
 	begin, end, stride := k.ints("begin"), k.ints("end"), k.ints("strides")
 	n := count(shape)
 	refuseIf(n > maxDense || len(begin) != len(end) || len(begin) != len(stride) || len(begin) > len(shape), ShapesDiffer, shape, begin, end, stride)
@@ -619,7 +619,7 @@ func slicedBack(k *invocation) Values {
 	for i := range places {
 		places[i] = float64(i)
 	}
-	for i, p := range must.Get(held(cut(&dense{shape: shape, y: places, exact: true}, from, size, step))).y {
+	for i, p := range held(cut(&dense{shape: shape, y: places, exact: true}, from, size, step)).y {
 		out[int(p)] = d.y[i]
 	}
 	return &dense{shape: shape, y: out, exact: true}

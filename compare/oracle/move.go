@@ -546,7 +546,7 @@ func oneHot(k *invocation, x *operand) Values {
 	shape := k.shape()
 	axis := k.axis("axis", -1, len(shape))
 	refuseIf(len(shape) == 0 || !slices.Equal(without(shape, axis), x.shape), ShapesDiffer, x.shape, shape)
-	idx, on, off := must.Get(numbers(x)), k.float("on_value", 1), k.float("off_value", 0)
+	idx, on, off := numbers(x), k.float("on_value", 1), k.float("off_value", 0)
 	n, inner := shape[axis], count(shape[axis+1:])
 	return &formula{shape: shape, exact: true, f: func(i int64, at []int64) (float64, float64) {
 		if idx[i/(n*inner)*inner+i%inner] == float64(at[axis]) {
@@ -588,7 +588,7 @@ func padded(k *invocation, x *operand) Values {
 // number (mode constant), of x mirrored at its first and last elements (reflect), of these elements
 // (replicate), or of x begun again (circular).
 func bordered(x *operand, before, shape []int64, mode string, n num) Values {
-	d, steps := must.Get(held(x)), rowMajor(x.shape)
+	d, steps := held(x), rowMajor(x.shape)
 	return &formula{shape: shape, exact: n.b == 0, f: func(_ int64, at []int64) (float64, float64) {
 		j := int64(0)
 		for i, p := range at {

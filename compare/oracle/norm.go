@@ -3,8 +3,6 @@ package oracle
 import (
 	"math"
 	"slices"
-
-	"precision/internal/must"
 )
 
 // Normalisations, of functions and kernels alike:
@@ -539,8 +537,8 @@ func (c *Call) givenNormal(eps float64) (k *invocation, m *normal, x, dy *operan
 	dy, x, n, total := in[0], in[1], count(in[4].shape), count(in[1].shape)
 	refuseIf(n == 0 || n > maxDense || total%n != 0 || count(dy.shape) != total || count(in[2].shape) != total/n || count(in[3].shape) != total/n,
 		ShapesDiffer, dy.shape, x.shape, in[2].shape, in[3].shape, in[4].shape)
-	variance, mean := must.Get(numbers(in[2])), must.Get(numbers(in[3]))
-	m = &normal{n: n, eps: eps, weight: must.Get(numbers(in[4])),
+	variance, mean := numbers(in[2]), numbers(in[3])
+	m = &normal{n: n, eps: eps, weight: numbers(in[4]),
 		given: func(row int64) (num, num) { return exactNum(mean[row]), exactNum(variance[row]) }}
 	return &invocation{Call: c}, m, x, dy
 }
@@ -843,7 +841,7 @@ func npuNormForms() {
 // rootRows are rows as long as a weight, divided by their root mean squares and times it; missing
 // is the ε of the kernel.
 func (k *invocation) rootRows(x Values, weight *operand, missing float64) Values {
-	m := &normal{n: count(weight.shape), rms: true, eps: k.float("epsilon", missing), weight: must.Get(numbers(weight))}
+	m := &normal{n: count(weight.shape), rms: true, eps: k.float("epsilon", missing), weight: numbers(weight)}
 	return newRows(x, m.n, k.fitting(m).forward(k))
 }
 
@@ -979,7 +977,7 @@ func defineHyperConnections() {
 			h[i] = k.computed(text, slab1(mix, 1, at, width), root, slab1(alpha, 0, int64(i), 1), slab1(bias, 0, at, width), scalar(k.float("hc_eps", 1e-6)))
 			at += width
 		}
-		in := k.product(reshape(must.Get(held(h[0])), []int64{rows[0], 1, n}), reshape(x, []int64{rows[0], n, x.shape[r-1]}))
+		in := k.product(reshape(held(h[0]), []int64{rows[0], 1, n}), reshape(x, []int64{rows[0], n, x.shape[r-1]}))
 		return outputs(k.eachAsRecorded([]Values{in, h[1], h[2], root, mix, h[0]})...)
 	}})
 	// Gradients of x, phi, alpha, bias and gamma, by what the forward kept: the reciprocal root,
@@ -1050,10 +1048,10 @@ func readStreamsBackward(k *invocation) []Reading {
 	}
 	at := picksOf(reshape(alpha, []int64{1, 3}), 1, by)
 	after := k.computed("g,a)=g*a", before, at)
-	mixed := must.Get(held(k.computed("g,r)=g*r", after, root)))
+	mixed := held(k.computed("g,r)=g*r", after, root))
 	gamma := sized(k.ifGiven("gamma"), []int64{1, wide})
 	weighed := k.also("x,g)=x*g", flat, gamma)
-	back := must.Get(held(k.product(mixed, phi)))
+	back := held(k.product(mixed, phi))
 	share := k.computed("s,r)=s*r*r*r", k.newContraction([]string{"rm", "rm"}, "r", after, mix), reshape(root, []int64{rows}))
 	dx := k.computed("g,s,n,x)=g-s/n*x", k.also("g,w)=g*w", back, gamma), reshape(share, []int64{rows, 1}), scalar(float64(wide)), flat)
 	dx = k.computed("a,h,g)=a+h*g", reshape(dx, []int64{rows, n, d}), reshape(pre, []int64{rows, n, 1}), reshape(in, []int64{rows, 1, d}))

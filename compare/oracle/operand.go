@@ -98,7 +98,7 @@ func (o *operand) turned() *operand {
 	}
 	order[last-1], order[last] = last, last-1
 	if o.packed || !slices.Equal(o.view.Dims, o.shape) { // not read through strides along these axes
-		d := must.Get(held(transpose(o, order)))
+		d := held(transpose(o, order))
 		t := inMemory(o.name, o.typ, d.shape)
 		t.rounded, t.address, t.part = o.rounded, o.address, o.part
 		copy(t.f64, d.y)

@@ -132,7 +132,7 @@ func defineParts() {
 		kept := slices.Clone(sizes)
 		kept[axis] = 1
 		refuseIf(count(kept) != count(g.shape), ShapesDiffer, g.shape, sizes)
-		d, y := must.Get(held(g)), zeros(sizes...)
+		d, y := held(g), zeros(sizes...)
 		for i, p := range placesAlong(sizes, axis, ints(idx), kept, false, "indices") {
 			y.y[p] = d.y[i]
 		}
@@ -147,7 +147,7 @@ func defineParts() {
 		for i := range idx.shape {
 			refuseIf(i != axis && idx.shape[i] > x.shape[i], ShapesDiffer, x.shape, idx.shape)
 		}
-		return takenFrom(must.Get(held(x)), placesAlong(x.shape, axis, must.Get(numbers(idx)), idx.shape, false, "index"), idx.shape)
+		return takenFrom(held(x), placesAlong(x.shape, axis, numbers(idx), idx.shape, false, "index"), idx.shape)
 	}))
 	// tril keeps j − i ≤ diagonal, triu j − i ≥ diagonal, of the last two axes. What goes becomes 0
 	// also where it is NaN, so that nothing is multiplied.
@@ -195,7 +195,7 @@ func gatheredBy(x Values, axis int, idx *operand) Values { return gatheredIn(x, 
 // from the end where that is allowed; what lies beyond the axis is refused.
 func gatheredIn(x Values, axis, shared int, idx *operand, negative bool) Values {
 	refuseIf(!discrete(idx.typ) || count(idx.shape) > maxDense, BadType, idx.name, idx.typ.String())
-	list, s := must.Get(numbers(idx)), x.Shape()
+	list, s := numbers(idx), x.Shape()
 	g := &gather{x: x, lead: count(s[:axis]), n: s[axis], inner: count(s[axis+1:]), batches: count(s[:shared]), perBatch: count(idx.shape[shared:]), indices: make([]int64, len(list))}
 	for i, f := range list {
 		if g.indices[i] = int64(f); negative && f < 0 {
@@ -256,12 +256,12 @@ func items(k *invocation, v Values) Values {
 			refuseIf(n == 0 || n > rest || !slices.Equal(i.op.shape, v.Shape()[axis:axis+n]), ShapesDiffer, i.op.shape, v.Shape())
 			takes -= n - 1
 			for a, o := range k.places(i.op, true)[0].Out {
-				by = append(by, lookup{axis + a, must.Get(held(o))})
+				by = append(by, lookup{axis + a, held(o)})
 			}
 			axis += n
 		case i.tensor() && len(i.op.shape) > 0:
 			refuseIf(!discrete(i.op.typ) || count(i.op.shape) > maxDense, Unsupported, "an index of "+i.op.typ.String())
-			by = append(by, lookup{axis, must.Get(held(i.op))})
+			by = append(by, lookup{axis, held(i.op)})
 			axis++
 		default:
 			n, ok := i.number()
@@ -304,7 +304,7 @@ func lookedUp(v Values, by []lookup) Values {
 	for _, l := range by {
 		w, _ := broadcast(l.at, shape)
 		n := s[l.axis]
-		for i, p := range must.Get(numbers(w)) {
+		for i, p := range numbers(w) {
 			if p < 0 {
 				p += float64(n)
 			}
@@ -436,7 +436,7 @@ func pickForms() {
 			return wholes(counts, shape)
 		}
 		sum := newSpreader(shape[0])
-		for i, w := range must.Get(numbers(weights)) {
+		for i, w := range numbers(weights) {
 			sum.add(list[i], w, 1, 0)
 		}
 		return sum.values(shape, true, k.sumUnit())
@@ -466,10 +466,10 @@ func pickForms() {
 		if len(x.shape) > 1 {
 			batches = x.shape[0]
 		}
-		lo, hi, value := must.Get(numbers(from)), must.Get(numbers(k.tensor("end"))), must.Get(numbers(k.tensor("value")))
+		lo, hi, value := numbers(from), numbers(k.tensor("end")), numbers(k.tensor("value"))
 		refuseIf(axis != len(x.shape)-1 || len(x.shape) > 3, Unsupported, "another axis than the last of three")
 		refuseIf(len(from.shape) != 2 || from.shape[1] != batches || len(lo) != len(hi) || int64(len(value)) != from.shape[0], ShapesDiffer, x.shape, from.shape)
-		d, per, n := must.Get(held(x)), count(x.shape)/max(batches, 1), x.shape[axis]
+		d, per, n := held(x), count(x.shape)/max(batches, 1), x.shape[axis]
 		return &formula{shape: x.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 			y, at := d.y[i], float64(i%n)
 			for g := i / per; g < int64(len(lo)); g += batches {
@@ -482,7 +482,7 @@ func pickForms() {
 	})})
 	// Bits that are set for what is not below 0, the lowest first, and back.
 	define("npu_sign_bits_pack", function{forward: moved(func(k *invocation, x *operand) Values {
-		d := must.Get(held(x))
+		d := held(x)
 		return sized(&formula{shape: []int64{(count(x.shape) + 7) / 8}, exact: true, f: func(i int64, _ []int64) (y, b float64) {
 			for j, v := range d.y[8*i : min(8*i+8, int64(len(d.y)))] {
 				if v >= 0 {
@@ -496,7 +496,7 @@ func pickForms() {
 	})})
 	// Back: a set bit is 1 and another −1, eight numbers for each byte.
 	define("npu_sign_bits_unpack", function{forward: moved(func(k *invocation, x *operand) Values {
-		d := must.Get(held(x))
+		d := held(x)
 		return sized(&formula{shape: []int64{8 * count(x.shape)}, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 			return float64(int(d.y[i/8])>>(i%8)&1)*2 - 1, 0
 		}}, k.shape())
@@ -507,7 +507,7 @@ func pickForms() {
 func (k *invocation) places(x *operand, apart bool) []Reading {
 	rank, n := int64(len(x.shape)), count(x.shape)
 	refuseIf(n*rank > maxDense, TooLarge, n*rank, maxDense)
-	d := must.Get(held(x))
+	d := held(x)
 	var rows []float64
 	at := make([]int64, rank)
 	found := int64(0)
@@ -548,8 +548,8 @@ func indexAdd(k *invocation) Values {
 	want[axis] = int64(len(to))
 	refuseIf(!slices.Equal(want, source.shape), ShapesDiffer, shapeText(x.shape, source.shape))
 	refuseIf(x.typ.IsBool(), BadType, x.name, x.typ.String())
-	d := must.Get(held(x))
-	s := must.Get(held(source))
+	d := held(x)
+	s := held(source)
 	alpha := k.factor("alpha")
 	sum, steps, at := newSpreader(int64(len(d.y))), rowMajor(x.shape), make([]int64, len(x.shape))
 	for i, v := range d.y {
@@ -608,7 +608,7 @@ func histogram(k *invocation) Values {
 	refuseIf(!within(bins, 1, 1<<20) || count(x.shape) > maxDense, BadArgument, "bins", bins, "a small positive number")
 	lo := k.float("min", 0)
 	hi := k.float("max", 0)
-	d := must.Get(held(x))
+	d := held(x)
 	if lo == hi && len(d.y) > 0 {
 		lo, hi = slices.Min(d.y), slices.Max(d.y)
 	}
@@ -678,7 +678,7 @@ func (s *spreader) values(shape []int64, weighed bool, unit float64) Values {
 // whole is a gradient with all its elements.
 func whole(g Values, n int64) []float64 {
 	refuseIf(count(g.Shape()) != n, ShapesDiffer, g.Shape(), []int64{n})
-	return must.Get(numbers(g))
+	return numbers(g)
 }
 
 // defineMove adds a form that only moves elements of its input. It is its own gradient, too:
@@ -717,7 +717,7 @@ func (k *invocation) traceBack(f *function, g []Values) Values {
 		}
 		v := readings[0].out(i)
 		refuseIf(v == nil, OutputCount, len(g), len(readings[0].Out))
-		from := must.Get(held(v))
+		from := held(v)
 		grads := whole(d, count(v.Shape()))
 		for j, p := range from.y {
 			switch at := int64(p) - 1; {
@@ -750,7 +750,7 @@ func pickedAlong(k *invocation, g []Values, keep bool) gradients {
 		refuseIf(len(x.shape) == 0 || len(shape) != len(x.shape), ShapesDiffer, x.shape, idx.shape)
 		n, m := count(x.shape), count(shape)
 		refuseIf(n > maxDense || m > maxDense, TooLarge, max(n, m), maxDense)
-		at := must.Get(numbers(idx))
+		at := numbers(idx)
 		grads := whole(d, m)
 		sum, steps, place := newSpreader(n), rowMajor(x.shape), make([]int64, len(x.shape))
 		for i, to := range at {
@@ -804,7 +804,7 @@ func topKTopP(k *invocation) Values {
 	refuseIf(len(x.shape) != 2, ShapesDiffer, x.shape)
 	rows, n := x.shape[0], x.shape[1]
 	ks, ps := k.listOf("k", rows), k.listOf("p", rows)
-	d := must.Get(held(x))
+	d := held(x)
 	y := &dense{shape: x.shape, y: slices.Clone(d.y), b: make([]float64, len(d.y)), exact: true}
 	for r := range rows {
 		row, out, off := d.y[r*n:][:n], y.y[r*n:][:n], y.b[r*n:][:n]
@@ -863,12 +863,12 @@ func orderForms() {
 		s := v.Shape()
 		n := len(edges.shape)
 		refuseIf(n == 0 || n > 1 && (len(s) != n || !slices.Equal(s[:n-1], edges.shape[:n-1])), ShapesDiffer, s, edges.shape)
-		list, width := must.Get(numbers(edges)), edges.shape[n-1]
+		list, width := numbers(edges), edges.shape[n-1]
 		per := int64(1)
 		if len(s) > 0 {
 			per = s[len(s)-1]
 		}
-		in := must.Get(held(v))
+		in := held(v)
 		return &formula{shape: s, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 			row := list[:width]
 			if n > 1 {
@@ -879,14 +879,14 @@ func orderForms() {
 	})})
 	// torch.bucketize: the same with one row, named boundaries.
 	define("bucketize", function{forward: formulaFor(func(k *invocation) Values {
-		v, edges := must.Get(held(k.value("input"))), must.Get(numbers(k.tensor("boundaries")))
+		v, edges := held(k.value("input")), numbers(k.tensor("boundaries"))
 		right := k.bool("right", false)
 		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return search(edges, v.y[i], right), 0 }}
 	})})
 	// torch.isin: whether each element is one of test_elements.
 	define("isin", function{forward: formulaFor(func(k *invocation) Values {
-		v, in, invert := must.Get(held(k.value("elements"))), map[float64]bool{}, k.bool("invert", false)
-		for _, x := range must.Get(held(k.value("test_elements"))).y {
+		v, in, invert := held(k.value("elements")), map[float64]bool{}, k.bool("invert", false)
+		for _, x := range held(k.value("test_elements")).y {
 			in[x] = true
 		}
 		return &formula{shape: v.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) { return toNumber(in[v.y[i]] != invert), 0 }}
@@ -928,7 +928,7 @@ func orderForms() {
 // distinct are the numbers of x that differ, in order where sorted, else from one run of equal ones
 // to the next; which of them each is, and how often each is there.
 func distinct(x *operand, sorted bool) (values, to, times *dense) {
-	list := must.Get(numbers(x))
+	list := numbers(x)
 	order := inOrder(len(list))
 	if sorted {
 		sortBy(order, list, 1)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -111,7 +110,7 @@ func (w *windows) best(x []float64, element int64) (best int64, equal []int64) {
 // places are where in its plane each largest number is; of equal ones any.
 // A place counts within the plane of a channel, as max_pool with return_indices has it.
 func (w *windows) places(v Values) Values {
-	x, plane := must.Get(held(v)).y, count(w.in)
+	x, plane := held(v).y, count(w.in)
 	shape := append(slices.Clone(v.Shape()[:len(v.Shape())-len(w.in)]), w.out...)
 	return &formula{shape: shape, exact: true, cost: w.cost, f: func(i int64, _ []int64) (float64, float64) {
 		at, equal := w.best(x, i)
@@ -136,9 +135,9 @@ func maximumGradient(d int) func(k *invocation, g []Values) gradients {
 // to any, and of a window that holds NaN, which kernels compare in their own ways, to any or none.
 func (w *windows) toLargest(c *Call, x, g Values, shape []int64) Values {
 	refuseIf(!slices.Equal(g.Shape(), w.shape), ShapesDiffer, g.Shape(), w.shape)
-	in := must.Get(held(x)).y
+	in := held(x).y
 	sum := newSpreader(int64(len(in)))
-	for o, t := range must.Get(held(g)).y {
+	for o, t := range held(g).y {
 		best, equal := w.best(in, int64(o))
 		finite := abs(t) <= math.MaxFloat64
 		switch {
@@ -172,7 +171,7 @@ func (w *windows) share(c *Call, g Values, shape []int64) Values {
 	refuseIf(count(g.Shape()) != m, ShapesDiffer, g.Shape(), w.shape)
 	refuseIf(n > maxDense || m > maxDense, TooLarge, max(n, m), maxDense)
 	sum := newSpreader(n)
-	for i, t := range must.Get(numbers(g)) {
+	for i, t := range numbers(g) {
 		over, off := w.move(int64(i))
 		w.walk(0, int64(i)/count(w.out), 1/over, func(place int64, weight float64) { sum.add(place, t, weight, off) })
 	}
@@ -361,7 +360,7 @@ func (w *windows) each(i int64, f func(place int64, weight float64)) (over, off 
 // weights off by δ, B = Σ|x|·δ + g(n+4)·Σ|w·x| of n numbers; a mean divides, which is one rounding
 // more.
 func (w *windows) values(c *Call, in Values, largest bool) Values {
-	x, unit := must.Get(held(in)), c.sumUnit()
+	x, unit := held(in), c.sumUnit()
 	var best, sum, size, reach, own, n float64
 	v := &formula{shape: w.shape, exact: largest && isExact(in), cost: w.cost}
 	if largest {
@@ -759,7 +758,7 @@ func affineGrid(k *invocation) Values {
 	theta, size := k.tensor("theta"), k.ints("size")
 	d := len(size) - 2
 	refuseIf(d < 2 || slices.Min(size) < 0 || len(theta.shape) != 3 || theta.shape[0] != size[0] || theta.shape[1] != int64(d) || theta.shape[2] != int64(d+1), ShapesDiffer, theta.shape, size)
-	m, corners := must.Get(held(theta)).y, k.bool("align_corners", false)
+	m, corners := held(theta).y, k.bool("align_corners", false)
 	shape := append(append([]int64{size[0]}, size[2:]...), int64(d))
 	return &formula{shape: shape, f: func(_ int64, at []int64) (float64, float64) {
 		row := m[(at[0]*int64(d)+at[d+1])*int64(d+1):]

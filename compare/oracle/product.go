@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
-	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -623,7 +622,7 @@ func (c *Call) newContraction(labels []string, result string, in ...Values) Valu
 				panic(refusal(ShapesDiffer, shapeText(s)))
 			}
 		}
-		d := must.Get(held(x))
+		d := held(x)
 		o := leaf(x)
 		v.exact = v.exact && o != nil && discrete(o.typ)
 		v.in = append(v.in, d)
@@ -939,7 +938,7 @@ func (k *invocation) expertProducts(apart *[]Values, finish func(v, scale, token
 // grouped_matmul_antiquant_a16w8_msd.h). The error of an element is 2⁻¹⁵·max|x[m, :]|·Σ_k|w[k, n]|;
 // for rows enough the kernel multiplies as usual, which is within it, too.
 func (k *invocation) planes(x, w, bias Values) Values {
-	d, m := must.Get(held(x)), must.Get(held(w))
+	d, m := held(x), held(w)
 	rows, inner, n := d.shape[0], d.shape[1], m.shape[1]
 	largest, size := make([]float64, rows), make([]float64, n)
 	for i, v := range d.y {

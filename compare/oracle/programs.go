@@ -8,7 +8,6 @@ import (
 
 	"precision/dump/dtype"
 	"precision/internal/each"
-	"precision/internal/must"
 	"precision/internal/nd"
 )
 
@@ -710,7 +709,7 @@ func defineTaken() {
 		mask := t.tensor("mask")
 		shape, ok := broadcastShape(x.shape, mask.shape)
 		refuseIf(!ok, ShapesDiffer, x.shape, mask.shape)
-		from, on := t.spreadTo(x, shape), t.spreadTo(must.Get(held(mask)), shape)
+		from, on := t.spreadTo(x, shape), t.spreadTo(held(mask), shape)
 		out := &dense{exact: true}
 		for i, p := range from {
 			if on[i] != 0 {
@@ -727,7 +726,7 @@ func defineTaken() {
 		refuseIf(!ok, ShapesDiffer, x.shape, mask.shape)
 		out := &dense{shape: shape, y: slices.Clone(t.spreadTo(x, shape)), exact: true}
 		next := 0
-		for i, on := range t.spreadTo(must.Get(held(mask)), shape) {
+		for i, on := range t.spreadTo(held(mask), shape) {
 			if on != 0 {
 				refuseIf(next >= len(src.y), ShapesDiffer, src.shape, mask.shape)
 				out.y[i] = src.y[next]
@@ -789,7 +788,7 @@ func takenAlong(x, idx Values, axis int) Values {
 	to[axis] = w[axis]
 	from, _ := broadcast(x, s)
 	by, _ := broadcast(idx, to)
-	return takenFrom(move(from), placesAlong(s, axis, must.Get(numbers(by)), to, true, "indices"), to)
+	return takenFrom(move(from), placesAlong(s, axis, numbers(by), to, true, "indices"), to)
 }
 
 // takenFrom are the numbers of d in places, in a shape.
@@ -1149,7 +1148,7 @@ func defineSpreads() {
 		mask, out, wide, width := []float64(nil), t.blank(x.shape), x.shape[1]*x.shape[2], x.shape[2]
 		if o := t.optional("mask"); o != nil {
 			refuseIf(len(o.shape) != 2 || o.shape[0] != x.shape[1] || o.shape[1] != x.shape[0], ShapesDiffer, x.shape, o.shape)
-			mask = must.Get(numbers(o))
+			mask = numbers(o)
 		}
 		for i := range out.y {
 			at, b := int64(i)/wide, int64(i)%wide/width

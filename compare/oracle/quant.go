@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"precision/dump/dtype"
-	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -170,7 +169,7 @@ func quantKernels() {
 		x := k.tensor("x")
 		refuseIf(k.string("round_mode", "rint") != "rint", Unsupported, "round_mode")
 		most := 0.0
-		for _, v := range must.Get(numbers(x)) {
+		for _, v := range numbers(x) {
 			most = max(most, abs(v))
 		}
 		return outputs(k.inSteps(k.outputType(0), x, k.tensor("scale"), nil), sized(scalar(most), []int64{1}))
@@ -216,7 +215,7 @@ func quantKernels() {
 		k.unsupported("offset")
 		k.only(0, "round_mode")
 		s := k.tensor("scale")
-		d := must.Get(held(s))
+		d := held(s)
 		return sized(&formula{shape: s.shape, exact: true, f: func(i int64, _ []int64) (float64, float64) {
 			// Bit 46 says that there is a scale; the fixed pipe has 19 bits of a float32: sign,
 			// exponent and 10 of the mantissa.
@@ -325,9 +324,9 @@ func kroneckerQuant(k *invocation) []Reading {
 	refuseIf(!(clip > 0 && clip <= 1), BadArgument, "clip_ratio", clip, "0 to 1")
 	q, scale := k.rowsBy(reshape(v, []int64{x.shape[0], x.shape[1] * x.shape[2]}), 7*clip, 1)
 	half := precisionFor(dtype.Float16)
-	d, out := must.Get(held(&rounded{q, half})), k.outs[0]
+	d, out := held(&rounded{q, half}), k.outs[0]
 	refuseIf(count(out.shape)*8 != int64(len(d.y)), ShapesDiffer, out.shape, x.shape)
-	words := must.Get(numbers(out))
+	words := numbers(out)
 	for i, word := range words {
 		whole := uint32(0)
 		for j := range 8 {
@@ -413,7 +412,7 @@ func (k *invocation) tiled(x *operand, high, wide int64, ends []int64) []Reading
 		at[i] = start/high + g + (i-start)/high
 	}
 	of := func(i int64) int64 { return (i/(m*n)*rows+at[i/n%m])*across + i%n/wide }
-	d := must.Get(held(x))
+	d := held(x)
 	scale := &dense{shape: []int64{count(x.shape[:r-2]) * rows * across}}
 	scale.y, scale.b = make([]float64, scale.shape[0]), slices.Repeat([]float64{math.Inf(1)}, int(scale.shape[0]))
 	for i, v := range d.y {
@@ -504,7 +503,7 @@ func fours(o *operand) Values {
 	shape := slices.Clone(o.shape)
 	shape[len(shape)-1] *= 8
 	refuseIf(count(shape) > maxDense, TooLarge, count(shape), maxDense)
-	words := must.Get(numbers(o))
+	words := numbers(o)
 	d := zeros(shape...)
 	for i := range d.y {
 		// The lowest four bits come first; shifting left and then right extends the sign.
@@ -533,7 +532,7 @@ func (k *invocation) weightOf(w Values, scale, offset Values, t dtype.Type) Valu
 			rows = n[0]
 			refuseIf(s[rank-2]%rows != 0, ShapesDiffer, s, n)
 			wide := newStrided(v, []int64{rows, s[rank-2] / rows, n[1]}, []int64{n[1], 0, 1}, 0)
-			return reshape(must.Get(held(wide)), []int64{s[rank-2], n[1]})
+			return reshape(held(wide), []int64{s[rank-2], n[1]})
 		}
 		return reshape(v, lastOf(v, rank))
 	}
@@ -568,7 +567,7 @@ func unblockedBy(x, scale Values, bytes bool, axis int, ends ...int64) Values {
 	n, inner := shape[axis], count(shape[axis+1:])
 	pairs, start, base := pairsOf(n, ends)
 	refuseIf(count(scale.Shape()) != count(shape[:axis])*pairs*inner*2, ShapesDiffer, shape, scale.Shape())
-	d, s := must.Get(held(x)), must.Get(held(scale))
+	d, s := held(x), held(scale)
 	y := make([]float64, len(d.y))
 	for i, v := range d.y {
 		i := int64(i)
@@ -747,7 +746,7 @@ func (k *invocation) inBlocks(v Values, output int, n int64, of func(i int64) in
 	top, alg := map[dtype.Type]int{dtype.Float8E4M3FN: 8, dtype.Float8E5M2: 15}[t], k.int("scale_alg", 0)
 	refuseIf(alg != 0 && alg != 1, Unsupported, "scale_alg")
 	refuseIf(!within(n, 1, maxDense), TooLarge, n, maxDense)
-	d := must.Get(held(v))
+	d := held(v)
 	bound := func(i int64) float64 {
 		if d.b == nil {
 			return 0

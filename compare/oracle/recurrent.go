@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
-	"precision/internal/must"
 )
 
 // What goes on from token to token with a state: recurrent cells and layers, the convolution of a
@@ -136,26 +135,26 @@ func buildDynamicRNN(c *Call) []Values {
 	at, known := places[order]
 	refuseIf(!known, BadAttribute, "gate_order", order, "ijfo or ifjo")
 
-	weights := must.Get(held(joined(0, w, reshape(bias, []int64{1, 4 * n}))))
+	weights := held(joined(0, w, reshape(bias, []int64{1, 4 * n})))
 	one := &dense{shape: []int64{batch, 1}, y: slices.Repeat([]float64{1}, int(batch)), exact: true}
 	state := [2]*dense{}
 	for i, name := range []string{"init_h", "init_c"} {
 		state[i] = zeros(batch, n)
 		if o := c.input(name, 4+i); o != nil {
-			state[i] = must.Get(held(sized(o, state[i].shape)))
+			state[i] = held(sized(o, state[i].shape))
 		}
 	}
 	state[0] = halved(state[0])
 	forget := scalar(c.attrFloat("forget_bias", 0))
 	out := make([][]Values, 8)
 	for t := range steps {
-		z := must.Get(held(k.product(joined(1, reshape(slab1(x, 0, t, 1), []int64{batch, in}), state[0], one), weights)))
+		z := held(k.product(joined(1, reshape(slab1(x, 0, t, 1), []int64{batch, in}), state[0], one), weights))
 		part := func(g int) Values { return slab1(z, 1, at[g]*n, n) }
-		sigmoid := func(g int, plus Values) Values { return must.Get(held(k.computed("z,b)=sigmoid(z+b)", part(g), plus))) }
+		sigmoid := func(g int, plus Values) Values { return held(k.computed("z,b)=sigmoid(z+b)", part(g), plus)) }
 		i, j, f, o := sigmoid(0, scalar(0)), k.cancellingTanh(part(1)), sigmoid(2, forget), sigmoid(3, scalar(0))
-		cell := must.Get(held(k.computed("f,c,i,j)=f*c+i*j", k.between(f), state[1], k.between(i), k.between(j))))
+		cell := held(k.computed("f,c,i,j)=f*c+i*j", k.between(f), state[1], k.between(i), k.between(j)))
 		top := k.cancellingTanh(k.between(cell))
-		h := must.Get(held(k.computed("o,t)=o*t", k.between(o), k.between(top))))
+		h := held(k.computed("o,t)=o*t", k.between(o), k.between(top)))
 		for at, v := range []Values{h, h, cell, i, j, f, o, top} {
 			out[at] = append(out[at], v)
 		}
@@ -180,7 +179,7 @@ func (c *Call) plainCell() *invocation {
 
 // cancellingTanh is tanh as (1 − e)/(1 + e) of e = e^(−2|x|).
 func (k *invocation) cancellingTanh(v Values) *dense {
-	d, a := must.Get(held(k.computed("x)=tanh(x)", v))), k.arith()
+	d, a := held(k.computed("x)=tanh(x)", v)), k.arith()
 	for i := range d.b {
 		d.b[i] += a.ulps + 2*a.u
 	}
@@ -223,25 +222,25 @@ func buildDynamicGRU(c *Call) []Values {
 		if o := c.input(name, slot); o != nil {
 			b = sized(o, []int64{1, 3 * n})
 		}
-		return must.Get(held(joined(0, w, b)))
+		return held(joined(0, w, b))
 	}
 	weights, recurrent := with(wi, "bias_input", 3), with(wh, "bias_hidden", 4)
 	state := zeros(batch, n)
 	if o := c.input("init_h", 6); o != nil {
-		state = must.Get(held(sized(o, state.shape)))
+		state = held(sized(o, state.shape))
 	}
 	factor := halved(state)
 	out := make([][]Values, 6)
 	for t := range steps {
-		xs := must.Get(held(k.product(joined(1, reshape(slab1(x, 0, t, 1), []int64{batch, in}), one), weights)))
-		hs := must.Get(held(k.product(joined(1, factor, one), recurrent)))
+		xs := held(k.product(joined(1, reshape(slab1(x, 0, t, 1), []int64{batch, in}), one), weights))
+		hs := held(k.product(joined(1, factor, one), recurrent))
 		part := func(of *dense, g int64) Values { return slab1(of, 1, g*n, n) }
 		sigmoid := func(g int64) *dense {
-			return must.Get(held(k.computed("x,h)=sigmoid(x+h)", part(xs, g), part(hs, g))))
+			return held(k.computed("x,h)=sigmoid(x+h)", part(xs, g), part(hs, g)))
 		}
-		z, r, hn := sigmoid(at[0]), sigmoid(at[1]), must.Get(held(part(hs, 2)))
+		z, r, hn := sigmoid(at[0]), sigmoid(at[1]), held(part(hs, 2))
 		fresh := k.cancellingTanh(k.computed("x,r,h)=x+r*h", part(xs, 2), k.between(r), k.between(hn)))
-		h := must.Get(held(k.computed("z,n,h)=(1-z)*n+z*h", k.between(z), k.between(fresh), state)))
+		h := held(k.computed("z,n,h)=(1-z)*n+z*h", k.between(z), k.between(fresh), state))
 		for i, v := range []Values{h, h, z, r, fresh, hn} {
 			out[i] = append(out[i], v)
 		}
@@ -342,7 +341,7 @@ func stateConv(k *invocation) []Values {
 		refuseIf(line < 0 || line >= states.shape[0], OutsideCache, "cache_indices", line, states.shape[0])
 		return line
 	}
-	d, old, f, a := must.Get(held(x)), must.Get(held(states)), must.Get(held(w)), k.arith()
+	d, old, f, a := held(x), held(states), held(w), k.arith()
 	refuseIf(int64(len(d.y)) > maxDense/4, TooLarge, len(d.y), maxDense/4)
 	y := &dense{shape: x.shape, y: make([]float64, len(d.y)), b: slices.Repeat([]float64{math.Inf(1)}, len(d.y))}
 	left := &dense{shape: states.shape, y: slices.Clone(old.y), exact: true}
@@ -444,7 +443,7 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 	var s *dense
 	if state != nil {
 		refuseIf(len(state.shape) != 4 || state.shape[1] != heads || state.shape[2] != dv || state.shape[3] != dk, ShapesDiffer, state.shape, value.shape)
-		s = must.Get(held(state))
+		s = held(state)
 	} else {
 		shape := []int64{int64(len(lengths)), heads, dv, dk}
 		n := float64(len(lengths)) * float64(heads) * float64(dv) * float64(dk)
@@ -456,7 +455,7 @@ func (k *invocation) deltaRule(chunked bool) []Reading {
 	index, accepted := k.ints("ssm_state_indices"), k.ints("num_accepted_tokens")
 	refuseIf(!chunked && int64(len(index)) < tokens, NoArgument, "ssm_state_indices")
 	scale := k.float("scale", 1/math.Sqrt(float64(dk)))
-	q, kk, v := must.Get(held(query)), must.Get(held(key)), must.Get(held(value))
+	q, kk, v := held(query), held(key), held(value)
 	slots := s.shape[0]
 	out := &dense{shape: value.shape, y: make([]float64, len(v.y)), b: make([]float64, len(v.y))}
 	for i := range out.b {

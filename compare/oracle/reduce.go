@@ -81,7 +81,7 @@ func shared(k *invocation, g []Values) gradients {
 		grads := whole(d, m)
 		var all [3][]float64 // elements, extremes and where these are
 		for i, v := range []Values{x, y, of} {
-			all[i] = must.Get(numbers(v))
+			all[i] = numbers(v)
 		}
 		ties := make([]float64, m)
 		for i, v := range all[0] {
@@ -235,7 +235,7 @@ func defineOrdered() {
 	define("cumsum", function{forward: moved(func(k *invocation, x *operand) Values { return k.running(k.converted(x)) }),
 		backward: unmoved(func(k *invocation, _ *operand, g Values) Values {
 			back := []int{k.axis("dim", 0, len(g.Shape()))}[:min(len(g.Shape()), 1)]
-			return flipped(must.Get(held(k.running(flipped(g, back)))), back)
+			return flipped(held(k.running(flipped(g, back))), back)
 		})})
 	// torch.topk, sort and argsort. Gradients go to the places that were recorded, whichever of
 	// equal ones a device took.
@@ -532,7 +532,7 @@ func toNumber(b bool) float64 {
 func (c *Call) rowsBack(v Values, rank int, kept, axes []int) Values {
 	back := backAxes(v, rank, kept, axes)
 	if s, ok := back.(*strided); ok && !s.plain {
-		d := must.Get(held(v))
+		d := held(v)
 		return backAxes(d, rank, kept, axes)
 	}
 	return back

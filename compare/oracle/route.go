@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"precision/dump/dtype"
-	"precision/internal/must"
 	catalogue "precision/op"
 )
 
@@ -41,7 +40,7 @@ func routeForms() {
 	define("npu_moe_compute_expert_tokens", function{forward: formulaFor(func(k *invocation) Values {
 		x := k.tensor("sorted_expert_for_source_row")
 		ends := make([]int64, k.count("num_expert"))
-		for _, e := range must.Get(numbers(x)) {
+		for _, e := range numbers(x) {
 			if i := max(math.Ceil(e), 0); i < float64(len(ends)) {
 				ends[int(i)]++
 			}
@@ -112,7 +111,7 @@ func routeForms() {
 				n = s[1]
 			}
 		}
-		return k.addedRows(k.tensor("grad"), must.Get(numbers(k.tensor("sorted_indices"))), nil, n)
+		return k.addedRows(k.tensor("grad"), numbers(k.tensor("sorted_indices")), nil, n)
 	})})
 	// out[t] = Σ_j permuted[sorted_indices[t·k + j]]·probs[t, j]
 	define("npu_moe_token_unpermute", function{forward: formulaFor(func(k *invocation) Values {
@@ -125,7 +124,7 @@ func routeForms() {
 	define("npu_moe_gating_top_k_softmax", function{forward: func(k *invocation) []Reading {
 		x := k.tensor("x")
 		refuseIf(len(x.shape) == 0, ShapesDiffer, x.shape)
-		probs := must.Get(held(k.softmax(x, []int{len(x.shape) - 1}, false)))
+		probs := held(k.softmax(x, []int{len(x.shape) - 1}, false))
 		y, idx := k.gated(probs, nil, nil)
 		k.leaveFinished(idx, x.shape)
 		rows := count(idx.shape[:len(idx.shape)-1])
@@ -141,7 +140,7 @@ func routeForms() {
 		x, renorm := k.tensor("x"), k.int("renorm", 0)
 		refuseIf(len(x.shape) == 0 || renorm != 0 && renorm != 1, ShapesDiffer, x.shape)
 		last := []int{len(x.shape) - 1}
-		probs := must.Get(held(k.softmax(x, last, false)))
+		probs := held(k.softmax(x, last, false))
 		if renorm == 0 {
 			y, idx := k.gated(probs, nil, nil)
 			k.leaveFinished(idx, x.shape)
@@ -149,7 +148,7 @@ func routeForms() {
 			k.leaves(out, 2, "output_softmax")
 			return outputs(out...)
 		}
-		scores := must.Get(numbers(x))
+		scores := numbers(x)
 		y, idx := k.gated(&dense{shape: x.shape, y: scores, b: make([]float64, len(scores))}, nil, nil)
 		k.leaveFinished(idx, x.shape)
 		return outputs(k.softmax(y, last, false), idx, nil)
@@ -162,7 +161,7 @@ func routeForms() {
 // (T, H). Of the further outputs, which are kept for the backward, the fourth alone is computed.
 func mappedSums(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
-	x, places := k.tensor("permuted_tokens"), must.Get(numbers(k.tensor("sorted_indices")))
+	x, places := k.tensor("permuted_tokens"), numbers(k.tensor("sorted_indices"))
 	tokens := k.ints("restore_shape")
 	refuseIf(len(tokens) != 2 || tokens[0] < 1 || int64(len(places))%tokens[0] != 0, ShapesDiffer, tokens, []int64{int64(len(places))})
 	weights, _ := k.mapped()
@@ -178,7 +177,7 @@ func (k *invocation) mapped() (weights []float64, at []int) {
 	if !k.has("probs") {
 		return nil, nil
 	}
-	probs, routes := must.Get(numbers(k.tensor("probs"))), must.Get(numbers(k.tensor("routing_map")))
+	probs, routes := numbers(k.tensor("probs")), numbers(k.tensor("routing_map"))
 	refuseIf(len(probs) != len(routes), ShapesDiffer, []int64{int64(len(probs))}, []int64{int64(len(routes))})
 	for i, has := range routes {
 		if has != 0 {
@@ -205,7 +204,7 @@ func mappedSumsGradients(k *invocation) []Reading {
 	all := unpermutedGradients(k.with(args), []Values{d})
 	out := []Values{all["permuted_tokens"](), nil}
 	if weights != nil && k.has("permuted_tokens") {
-		mine, shape := must.Get(held(all["probs"]())), k.tensor("probs").shape
+		mine, shape := held(all["probs"]()), k.tensor("probs").shape
 		v := bounded(shape...)
 		for i, p := range at {
 			v.y[p], v.b[p] = mine.y[i], mine.b[i]
@@ -220,11 +219,11 @@ func mappedSumsGradients(k *invocation) []Reading {
 // expert and by token within each.
 func mappedGradients(k *invocation) []Reading {
 	refuseIf(k.bool("drop_and_pad", false), Unsupported, "drop_and_pad")
-	tokens, places, routes := k.int("tokens_num", 0), must.Get(numbers(k.tensor("sorted_indices"))), k.tensor("routing_map")
+	tokens, places, routes := k.int("tokens_num", 0), numbers(k.tensor("sorted_indices")), k.tensor("routing_map")
 	refuseIf(tokens < 1 || int64(len(places))%tokens != 0 || len(routes.shape) != 2, ShapesDiffer, routes.shape, []int64{int64(len(places))})
 	out := []Values{k.addedRows(k.tensor("grad"), places, nil, int64(len(places))/tokens), nil}
 	if k.has("probs_grad") {
-		has, g, at := must.Get(numbers(routes)), must.Get(numbers(k.tensor("probs_grad"))), 0
+		has, g, at := numbers(routes), numbers(k.tensor("probs_grad")), 0
 		d := zeros(routes.shape...)
 		experts := int(routes.shape[1])
 		for e := range experts {
@@ -247,7 +246,7 @@ func mappedGradients(k *invocation) []Reading {
 func mappedRouting(k *invocation) []Reading {
 	x, routes := k.pair("tokens", "routing_map")
 	refuseIf(len(x.shape) != 2 || len(routes.shape) != 2 || routes.shape[0] != x.shape[0], ShapesDiffer, x.shape, routes.shape)
-	has, experts := must.Get(numbers(routes)), routes.shape[1]
+	has, experts := numbers(routes), routes.shape[1]
 	var tokens, at []int64 // and where the probability of each is
 	padded := k.bool("drop_and_pad", false)
 	for e := range experts {
@@ -323,7 +322,7 @@ func addedProducts(k *invocation) Values {
 func combinedProducts(k *invocation) Values {
 	k.unsupported("bias", "offset")
 	refuseIf(k.tensor("x").typ != dtype.Int8, Unsupported, "another type than int8")
-	v := must.Get(held(k.expertProducts(nil, k.scaledProduct)))
+	v := held(k.expertProducts(nil, k.scaledProduct))
 	n, to, shape, u := v.shape[1], ints(k.tensor("row_index")), k.shape(), k.unit()
 	refuseIf(len(shape) != 2 || shape[1] != n || int64(len(to)) != v.shape[0], ShapesDiffer, v.shape, shape)
 	weights := k.listOf("logit", int64(len(to)))
@@ -348,7 +347,7 @@ func combinedProducts(k *invocation) Values {
 	if k.has("shared_input") {
 		shared, first, weight := k.tensor("shared_input"), k.int("shared_input_offset", 0), k.float("shared_input_weight", 1)
 		refuseIf(len(shared.shape) != 2 || shared.shape[1] != n || first < 0 || first+shared.shape[0] > shape[0], ShapesDiffer, shared.shape, shape)
-		d := must.Get(held(shared))
+		d := held(shared)
 		for i := range shared.shape[0] {
 			add(first+i, d, i, weight)
 		}
@@ -549,7 +548,7 @@ func initRouting(k *invocation) []Reading {
 	x, idx := k.pair("x", "expert_idx")
 	refuseIf(len(x.shape) != 2 || len(idx.shape) != 2 || idx.shape[0] != x.shape[0] || idx.shape[1] == 0, ShapesDiffer, x.shape, idx.shape)
 	k.only(0, "drop_pad_mode")
-	experts, per := must.Get(numbers(idx)), idx.shape[1]
+	experts, per := numbers(idx), idx.shape[1]
 	all := k.ints("active_expert_range")
 	lo, hi := 0.0, math.Inf(1)
 	if len(all) == 2 {
@@ -656,7 +655,7 @@ func initRouting(k *invocation) []Reading {
 // within, but for float16, where each operation rounds.
 func finalizeRouting(k *invocation) Values {
 	rows, to := k.tensor("expanded_permuted_rows"), k.tensor("expanded_src_to_dst_row")
-	places := must.Get(numbers(to))
+	places := numbers(to)
 	per := int64(1)
 	scales := k.optional("scales")
 	if scales != nil {
@@ -667,14 +666,14 @@ func finalizeRouting(k *invocation) Values {
 	refuseIf(n < 2 || per == 0 || int64(len(places))%per != 0, ShapesDiffer, rows.shape, to.shape)
 	width := rows.shape[n-1]
 	tokens := int64(len(places)) / per
-	d := must.Get(held(rows))
+	d := held(rows)
 	skips := [][]float64{k.listOf("skip1", tokens*width), k.listOf("skip2", tokens*width)}
 	weights := k.listOf("scales", tokens*per)
 	var bias, expert []float64
 	if k.has("bias") {
 		o := k.tensor("bias")
 		refuseIf(len(o.shape) != 2 || o.shape[1] != width, ShapesDiffer, o.shape)
-		bias, expert = must.Get(numbers(o)), k.listOf("export_for_source_row", tokens*per)
+		bias, expert = numbers(o), k.listOf("export_for_source_row", tokens*per)
 		k.required("export_for_source_row")
 	}
 	byToken := k.int("drop_pad_mode", 0) >= 2
@@ -730,7 +729,7 @@ func reRouting(k *invocation) []Reading {
 	x, counts := k.pair("tokens", "expert_token_num_per_rank")
 	k.only(0, "idx_type")
 	refuseIf(len(x.shape) != 2 || len(counts.shape) != 2, ShapesDiffer, x.shape, counts.shape)
-	n := must.Get(numbers(counts))
+	n := numbers(counts)
 	ranks, experts := counts.shape[0], counts.shape[1]
 	starts := make([]int64, len(n))
 	at := int64(0)
@@ -778,7 +777,7 @@ func (k *invocation) unpadded() {
 
 // byExpert is the order of tokens by their expert, and where each comes to stand in it.
 func (k *invocation) byExpert(idx *operand) (order, back []int64) {
-	list := must.Get(numbers(idx))
+	list := numbers(idx)
 	order, back = inOrder(int64(len(list))), make([]int64, len(list))
 	slices.SortStableFunc(order, func(a, b int64) int { return int(list[a]) - int(list[b]) })
 	for at, i := range order {
@@ -790,10 +789,10 @@ func (k *invocation) byExpert(idx *operand) (order, back []int64) {
 // unpermuted sums the rows of each token, weighed, in the order of its experts; one rounding
 // (ops-transformer moe_token_unpermute). Rows that were dropped count nothing.
 func (k *invocation) unpermuted(x, idx, probs *operand) Values {
-	places, weights, per := must.Get(numbers(idx)), []float64(nil), int64(1)
+	places, weights, per := numbers(idx), []float64(nil), int64(1)
 	if probs != nil {
 		refuseIf(len(probs.shape) != 2, ShapesDiffer, probs.shape)
-		weights, per = must.Get(numbers(probs)), probs.shape[1]
+		weights, per = numbers(probs), probs.shape[1]
 	}
 	for _, p := range places { // the kernel looks whether a place is below the number of rows, and reads in front of them
 		refuseIf(p < 0, OutsideCache, k.shown("sorted_indices"), p, x.shape[0])
@@ -807,7 +806,7 @@ func (k *invocation) unpermuted(x, idx, probs *operand) Values {
 func (k *invocation) addedRows(x Values, places, weights []float64, per int64) Values {
 	s := x.Shape()
 	refuseIf(len(s) != 2 || per < 1 || int64(len(places))%per != 0 || weights != nil && len(weights) != len(places), ShapesDiffer, s, []int64{int64(len(places)), per})
-	rows := must.Get(held(x))
+	rows := held(x)
 	g, width := gamma(float64(per)+2, k.sumUnit()), s[1]
 	return &formula{shape: []int64{int64(len(places)) / per, width}, f: func(i int64, _ []int64) (y, b float64) {
 		size := 0.0
@@ -835,7 +834,7 @@ func (k *invocation) addedRows(x Values, places, weights []float64, per int64) V
 func unpermutedGradients(k *invocation, g []Values) gradients {
 	k.unpadded()
 	idx, probs, d := k.tensor("sorted_indices"), k.optional("probs"), gradient(g, 0)
-	places, s := must.Get(numbers(idx)), d.Shape()
+	places, s := numbers(idx), d.Shape()
 	rows := int64(len(places))
 	if k.has("permuted_tokens") {
 		rows = k.tensor("permuted_tokens").shape[0]
@@ -998,7 +997,7 @@ func gatingTopK(k *invocation) []Reading {
 	default:
 		panic(refusal(BadArgument, "norm_type", kind, "0 or 1"))
 	}
-	probs := must.Get(held(v))
+	probs := held(v)
 	added := k.listOf("bias", x.shape[1])
 	closed, doubt := k.groupsOf(probs, added)
 	y, idx := k.gated(probs, added, closed)

@@ -118,7 +118,7 @@ func (t *tape) at(p float64) num {
 // give puts numbers on the tape.
 // The places are negative: −1 for the first number. 8 M numbers at most.
 func (t *tape) give(v Values) *dense {
-	d := must.Get(held(v))
+	d := held(v)
 	refuseIf(len(t.y)+len(d.y) > maxDense, TooLarge, len(t.y)+len(d.y), maxDense)
 	places := zeros(d.shape...)
 	for i := range places.y {
@@ -286,7 +286,7 @@ func (t *tape) each(text string, in ...*dense) *dense {
 	all := make([][]float64, len(in))
 	for i, v := range in {
 		w, _ := broadcast(v, shape)
-		all[i] = must.Get(held(w)).y
+		all[i] = held(w).y
 	}
 	out, x := t.blank(shape), make([]float64, len(in))
 	for i := range out.y {
@@ -315,7 +315,7 @@ func (t *tape) filled(shape []int64, x float64) *dense {
 }
 
 // move is what a function that moves elements makes of places.
-func move(v Values) *dense { return must.Get(held(v)) }
+func move(v Values) *dense { return held(v) }
 
 // along applies a function to the rows of some axes, all if there are none; it gives some numbers
 // for each row, as many as a row has to stay in place. A row has n numbers; keep leaves axes of one
@@ -413,7 +413,7 @@ func (t *tape) back(out []*dense, g []Values) []adjoint {
 			continue
 		}
 		refuseIf(i >= len(out) || out[i] == nil || count(v.Shape()) != int64(len(out[i].y)), ShapesDiffer, v.Shape())
-		d := must.Get(held(v))
+		d := held(v)
 		for j, p := range out[i].y {
 			at(int(p)).add(exactNum(d.y[j]), false)
 		}
@@ -558,7 +558,7 @@ var madeBy = map[string]func(k *invocation, in []Values) Values{
 	"like":    func(k *invocation, in []Values) Values { return sized(in[0], in[1].Shape()) },
 	// what is put in places of rows that are as long as those of another and 0 elsewhere
 	"put": func(k *invocation, in []Values) Values {
-		at, v, s := must.Get(numbers(in[1])), must.Get(held(in[0])), in[2].Shape()
+		at, v, s := numbers(in[1]), held(in[0]), in[2].Shape()
 		per, n := in[1].Shape()[lastOne(in[1])[0]], s[lastOne(in[2])[0]]
 		refuseIf(len(at) != len(v.y) || int64(len(at)) != count(s)/max(n, 1)*per, ShapesDiffer, v.shape, in[1].Shape(), s)
 		d := bounded(s...)

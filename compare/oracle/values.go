@@ -188,32 +188,25 @@ func scalar(x float64) Values { return &dense{y: []float64{x}, exact: true} }
 
 // held computes all of v and keeps it.
 // No more than 8 M elements. What is exact has no bounds.
-func held(v Values) (*dense, error) {
+func held(v Values) *dense {
 	if d, ok := v.(*dense); ok {
-		return d, nil
+		return d
 	}
 	n := count(v.Shape())
-	if n > maxDense {
-		return nil, refuse(TooLarge, n, maxDense)
-	}
+	refuseIf(n > maxDense, TooLarge, n, maxDense)
 	d := &dense{shape: v.Shape(), y: make([]float64, n), exact: isExact(v)}
 	if !isExact(v) {
 		d.b = make([]float64, n)
 	}
-	return d, must.Try(func() { v.Range(0, d.y, d.b) })
+	v.Range(0, d.y, d.b)
+	return d
 }
 
 // numbers computes all of v, which has no errors.
 // Indices, weights and the like must be what the device had, and a computed tensor is not.
-func numbers(v Values) ([]float64, error) {
-	if !isExact(v) {
-		return nil, refuse(Unsupported, "an inexact operand")
-	}
-	d, err := held(v)
-	if err != nil {
-		return nil, err
-	}
-	return d.y, nil
+func numbers(v Values) []float64 {
+	refuseIf(!isExact(v), Unsupported, "an inexact operand")
+	return held(v).y
 }
 
 const (

@@ -367,7 +367,7 @@ func (o *otherReadings) attribute(kind pattern.Kind, name, value string, a *argu
 
 // renumbered is a tensor with other numbers.
 func renumbered(o *operand, of func(list []float64, j int64) float64) *argument {
-	v, list := inMemory(o.name, o.typ, o.shape), must.Get(numbers(o))
+	v, list := inMemory(o.name, o.typ, o.shape), numbers(o)
 	for j := range list {
 		if x := of(list, int64(j)); v.f32 != nil {
 			v.f32[j] = float32(x)
@@ -468,7 +468,7 @@ func (o *otherReadings) inOrder(name string, a *argument, axis int, n int64) {
 // entries tries one entry of a table of pages taken for another: that of the page behind or before,
 // of its neighbours in the table, or any of the first pages. The first 64 entries; each value once.
 func (o *otherReadings) entries(name string, a *argument) {
-	list, width := must.Get(numbers(a.op)), a.op.shape[len(a.op.shape)-1]
+	list, width := numbers(a.op), a.op.shape[len(a.op.shape)-1]
 	for e := range min(int64(len(list)), mostEntries) {
 		values := map[float64]bool{list[e]: true}
 		try := func(x float64) {
