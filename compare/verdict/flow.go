@@ -413,7 +413,7 @@ func (w *recordedWalk) settle(op *Operator, i int, a *arrival) {
 		// What one side alone calls, or takes no notice of, is the root, and not who takes it.
 		other = w.spoiled(other)
 		n := slices.IndexFunc(w.out.Roots, func(r Root) bool { return r.Operator == other })
-		if n < 0 && len(w.operators[other].Whole) == 0 && a.begin == nil {
+		if n < 0 && len(w.operators[other].Whole) == 0 && (a.begin == nil || other == w.reshuffled-1) {
 			n = len(w.out.Roots)
 			w.out.Roots = append(w.out.Roots, w.newRoot(&w.operators[other], other, &arrival{}))
 		} else if n < 0 {

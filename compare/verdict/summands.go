@@ -59,11 +59,11 @@ func (w *recordedWalk) rounded(r *result.Row) bool {
 	if a, b := r.Recorded.Left, r.Recorded.Right; !r.Compared && a.Has(extremes) && b.Has(extremes) && endsApart(a, b, mostLeap[0]*u) {
 		return false // extremes are elements: sums that round as many times as they have terms are no excuse for them
 	}
-	sums := 2 + math.Log2(max(1, elements(r.Right.Shape)))
+	limit := (2 + math.Log2(max(1, elements(r.Right.Shape)))) * u
 	if r.Compared { // no sum of a statistic is off here, and those before it are kept in float32 at least
-		return size <= 4*u+sums*min(u, single)
+		limit = 4*u + limit*min(1, single/u)
 	}
-	return !w.provenApart(r, size) && size <= sums*u
+	return !w.provenApart(r, size) && size <= limit
 }
 
 // provenApart tells of a pair that differs, however little, that it is not rounding: a checksum says so where the statistics are the
