@@ -20,6 +20,7 @@ type adapter struct {
 	// scale is settled once: by the trainer's calls, or as that which explains the merged weight best, which spread says how well.
 	settled       sync.Once
 	scale, spread float64
+	err           error // what could not be read for it
 	// bare: the merged weight is the weight alone. hidden: with the largest scale in use, too, what is added rounds away; seen: with the
 	// smallest it does not.
 	bare, hidden, seen bool
@@ -139,36 +140,40 @@ func (p *pair) off() func(x, added, most float64) float64 {
 	return func(x, added, most float64) float64 { return unit*(x+added) + terms*most + least }
 }
 
-// settle fits the scale, unless it is known.
+// settle fits the scale, unless it is known. What cannot be read ends every work that asks for it.
 func (p *pair) settle(ctx context.Context) {
 	base, _ := p.adapted()
 	if base == nil {
 		return
 	}
 	a := base.add
-	a.settled.Do(func() {
-		narrow, off := p.narrow().Rounding(), p.off()
-		a.bare, a.hidden = true, true
-		a.spread = math.Inf(1)
-		sum, size, alone, terms := 0.0, 0.0, 0.0, 0.0
-		p.tiles(ctx, func(x, y, product, most []float64) bool {
-			for i, d := range product {
-				rounded := narrow.Round(x[i])
-				a.bare = a.bare && rounded == narrow.Round(y[i])
-				a.hidden = a.hidden && rounded == narrow.Round(x[i]+mostScale*d) && rounded == narrow.Round(x[i]-mostScale*d)
-				a.seen = a.seen || rounded != narrow.Round(x[i]+leastScale*d)
-				sum += (y[i] - x[i]) * d
-				size += d * d
-				alone += math.Abs(d) * off(math.Abs(x[i]), 0, 0)
-				terms += math.Abs(d) * off(0, math.Abs(d), most[i])
-			}
-			return true
-		})
-		if !a.bare && size > 0 && sum-sum == 0 {
-			a.scale = sum / size
-			a.spread = (alone + math.Abs(a.scale)*terms) / size
+	a.settled.Do(func() { a.err = must.Try(func() { p.explain(ctx, a) }) })
+	must.Do(a.err)
+}
+
+// explain fits the scale of an adapter.
+func (p *pair) explain(ctx context.Context, a *adapter) {
+	narrow, off := p.narrow().Rounding(), p.off()
+	a.bare, a.hidden = true, true
+	a.spread = math.Inf(1)
+	sum, size, alone, terms := 0.0, 0.0, 0.0, 0.0
+	p.tiles(ctx, func(x, y, product, most []float64) bool {
+		for i, d := range product {
+			rounded := narrow.Round(x[i])
+			a.bare = a.bare && rounded == narrow.Round(y[i])
+			a.hidden = a.hidden && rounded == narrow.Round(x[i]+mostScale*d) && rounded == narrow.Round(x[i]-mostScale*d)
+			a.seen = a.seen || rounded != narrow.Round(x[i]+leastScale*d)
+			sum += (y[i] - x[i]) * d
+			size += d * d
+			alone += math.Abs(d) * off(math.Abs(x[i]), 0, 0)
+			terms += math.Abs(d) * off(0, math.Abs(d), most[i])
 		}
+		return true
 	})
+	if !a.bare && size > 0 && sum-sum == 0 {
+		a.scale = sum / size
+		a.spread = (alone + math.Abs(a.scale)*terms) / size
+	}
 }
 
 // join relates a weight with what training adds to it to the merged one: no kind where that explains nothing.

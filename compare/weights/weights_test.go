@@ -470,6 +470,32 @@ func TestAdapter(t *testing.T) {
 	}
 }
 
+// TestAdapterUnread: where the weight that low-rank training adds to cannot be read, no asker learns that nothing is added.
+func TestAdapterUnread(t *testing.T) {
+	const name = "model.layers.0.self_attn.q_proj.weight"
+	base := decoder(3)
+	with := base.clone()
+	delete(with.shape, name)
+	delete(with.v, name)
+	with.put("base_model.model.model.layers.0.self_attn.q_proj.base_layer.weight", base.v[name], 64, 32)
+	with.put("base_model.model.model.layers.0.self_attn.q_proj.lora_A.default.weight", make([]float64, 4*32), 4, 32)
+	with.put("base_model.model.model.layers.0.self_attn.q_proj.lora_B.default.weight", make([]float64, 64*4), 64, 4)
+	left, right := with.open(t, "BF16"), base.open(t, "BF16")
+	n := Networks(left, right)
+	p := n.pairs[name]
+	if p == nil || p.a == nil || p.a.add == nil {
+		t.Fatalf("found %v, expected a pair with an adapter", p)
+	}
+	if err := os.Truncate(right.Path, 4000); err != nil { // behind the header, which has been read
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if kind, err := must.Of(func() Kind { return p.join(t.Context()) }); err == nil {
+			t.Errorf("asked for the time %d it is %q", i+1, kind)
+		}
+	}
+}
+
 // TestAdapterBounds has additions that are nothing, round away, are summed up in float32, belong to weights that are not held at once, or are the
 // rollout's: none is a cause, and none but nothing is the same.
 func TestAdapterBounds(t *testing.T) {
