@@ -85,11 +85,7 @@ func (x *leafPair) turn() {
 	if x.left == nil || x.right == nil || !x.left.tensor() || !x.right.tensor() || !strings.HasPrefix(x.left.place, "input.") || !alikeAtEnds(x.left, x.right) {
 		return
 	}
-	axes := func(l *leaf) []int64 {
-		list := slices.DeleteFunc(slices.Clone(l.Shape), func(n int64) bool { return n == 1 })
-		slices.Sort(list)
-		return list
-	}
+	axes := func(l *leaf) []int64 { return slices.Sorted(slices.Values(nd.WithoutOnes(l.Shape))) }
 	a := axes(x.left)
 	x.turned = len(a) > 1 && slices.Equal(a, axes(x.right))
 }

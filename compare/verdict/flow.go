@@ -310,7 +310,7 @@ func (w *recordedWalk) shuffles(op *Operator, a *arrival) bool {
 	}
 	return slices.ContainsFunc(op.Outputs, func(t Tensor) bool {
 		r := w.row(&t)
-		return r.Recorded.Hashed && !r.Recorded.HashSame && putElsewhere(r) && elements(r.Right.Shape) > 1
+		return bySumAlone(r) && elements(r.Right.Shape) > 1
 	})
 }
 
@@ -343,6 +343,11 @@ func putElsewhere(r *result.Row) bool {
 	const all = result.KnownMax | result.KnownMin | result.KnownNorm
 	a, b := r.Recorded.Left, r.Recorded.Right
 	return (r.Compared || r.Recorded.Hashed) && slices.Equal(r.Left.Shape, r.Right.Shape) && a.Has(all) && b.Has(all) && !apartBy(a, b, 4*roundedOff(r))
+}
+
+// bySumAlone tells of a tensor that a checksum tells that its elements differ, and that its statistics do not, but for roundoffs.
+func bySumAlone(r *result.Row) bool {
+	return r.Recorded.Hashed && !r.Recorded.HashSame && putElsewhere(r)
 }
 
 // settle decides what a call is by what came into it, and what it hands on.
@@ -792,7 +797,7 @@ func (w *recordedWalk) came(op *Operator) (a arrival) {
 		if len(calls) == 0 && w.loose > 0 && backwards(op) == 0 && r.Left.DType.IsFloat() && !isWeight(op, r.Recorded.Place) {
 			a.add(&trail{moved: turned{by: w.loose}}) // by a way that was not recorded, as a split
 		}
-		if len(calls) == 0 && w.reshuffled > 0 && r.Recorded.Hashed && !r.Recorded.HashSame && putElsewhere(r) {
+		if len(calls) == 0 && w.reshuffled > 0 && bySumAlone(r) {
 			a.add(&trail{moved: turned{by: w.reshuffled}})
 		}
 		if a.add(&in); r.Has(result.ChecksumLate) {
@@ -1190,7 +1195,7 @@ func (w *recordedWalk) newRoot(op *Operator, place int, a *arrival) Root {
 		switch {
 		case !known && slices.ContainsFunc(t.Causes, func(c Cause) bool { return c.Kind == Differs }):
 			continue
-		case !known, size == 0, w.row(t).Recorded.Hashed && putElsewhere(w.row(t)): // a checksum, or whole numbers that are one in float64: it has no size
+		case !known, size == 0, bySumAlone(w.row(t)): // a checksum, or whole numbers that are one in float64: it has no size
 			size = math.NaN()
 		case a.stirred && a.begin == nil && !counted(w.row(t).Left.DType):
 			if f, _ := w.leap(op, a); !(f <= w.limitOf(op)) { // else other whole numbers tell, which it gives beside
